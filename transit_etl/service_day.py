@@ -1,0 +1,119 @@
+"""Resolves clock times, dates and service days in the operator's zone; the one place of zone arithmetic.
+
+A service day runs from the cutoff (04:00 local unless set otherwise) and is named by the date it began on.
+Its seconds count from noon minus twelve hours, as in GTFS, so they never jump at a clock change.
+Staging applies the same rules to whole columns, with the offsets that `offsets` lists.
+"""
+
+from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+DAY = timedelta(days=1)
+
+
+class Offset(NamedTuple):
+    """From `valid_from` (UTC) on, local time is UTC plus `seconds`, until the next one."""
+
+    valid_from: datetime
+    seconds: int
+
+
+def offset_seconds(instant: datetime, zone: ZoneInfo) -> int:
+    """Return how many seconds local time is ahead of UTC at an aware instant."""
+    offset = instant.astimezone(zone).utcoffset()
+    assert offset is not None  # noqa: S101 - a ZoneInfo always knows
+    return int(offset.total_seconds())
+
+
+def offsets(zone: ZoneInfo, first: datetime, last: datetime) -> list[Offset]:
+    """List the offsets in force from `first` to `last` (aware), oldest first, exact to the second."""
+    found = [Offset(first.astimezone(UTC), offset_seconds(first, zone))]
+    before = found[0].valid_from
+    while before < last:
+        after = min(before + DAY, last.astimezone(UTC))
+        if offset_seconds(after, zone) != found[-1].seconds:
+            changed_at = _first_instant_after_change(before, after, zone)
+            found.append(Offset(changed_at, offset_seconds(changed_at, zone)))
+        before = after
+    return found
+
+
+def service_date(instant: datetime, zone: ZoneInfo, cutoff: time) -> date:
+    """Return the service day an aware instant belongs to."""
+    local = instant.astimezone(zone)
+    return local.date() if local.time() >= cutoff else local.date() - DAY
+
+
+def day_start(day: date, zone: ZoneInfo) -> datetime:
+    """Return noon minus twelve hours of a service day, in UTC: the zero of its seconds."""
+    return datetime.combine(day, time(12), zone).astimezone(UTC) - DAY / 2
+
+
+def service_seconds(instant: datetime, day: date, zone: ZoneInfo) -> float:
+    """Return the seconds of a service day at an aware instant; over 86,400 past midnight."""
+    return (instant - day_start(day, zone)).total_seconds()
+
+
+def parse_clock(text: str) -> int:
+    """Read `HH:MM` or `HH:MM:SS` (hours may pass 24) as seconds; ValueError says what was read."""
+    fields = text.strip().split(":")
+    if len(fields) not in (2, 3) or not all(field.isdigit() for field in fields):
+        raise ValueError(f"not a clock time: {text!r}")
+    hours, minutes, seconds = (int(field) for field in [*fields, "0"][:3])
+    if minutes > 59 or seconds > 59:  # noqa: PLR2004 - a clock's own limits
+        raise ValueError(f"not a clock time: {text!r}")
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def nearest_reading(clock_seconds: int, near: datetime, zone: ZoneInfo) -> datetime:
+    """Return the instant at which local clocks show a time, the one nearest to `near` (within 12 h).
+
+    Around a clock change each of the two offsets gives a reading; one that local clocks really show
+    wins over one they skip, and of two real ones the nearer.
+    """
+    readings = []
+    for seconds in {offset_seconds(near - DAY / 2, zone), offset_seconds(near + DAY / 2, zone)}:
+        local = near.astimezone(UTC) + timedelta(seconds=seconds)
+        shown = (local - local.replace(hour=0, minute=0, second=0, microsecond=0)).total_seconds()
+        ahead = (clock_seconds - shown + 43_200) % 86_400 - 43_200
+        instant = near.astimezone(UTC) + timedelta(seconds=ahead)
+        is_skipped = offset_seconds(instant, zone) != seconds
+        readings.append((is_skipped, abs(ahead), instant))
+    return min(readings)[2]
+
+
+def departure_instant(day: date, clock_seconds: int, zone: ZoneInfo, cutoff: time) -> datetime:
+    """Return the instant of a departure that a timetable of service day `day` lists.
+
+    `24:10` counts on from noon minus twelve hours; `00:10`, before the cutoff, is the night that ends
+    the day; of two readings at a clock change the one nearest to that count is taken.
+    """
+    cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
+    if clock_seconds < cutoff_seconds:
+        clock_seconds += 86_400
+        return nearest_reading(clock_seconds % 86_400, _counted(day, clock_seconds, zone), zone)
+    if clock_seconds >= 86_400:  # noqa: PLR2004 - a day in seconds
+        return _counted(day, clock_seconds, zone)
+    return nearest_reading(clock_seconds, _counted(day, clock_seconds, zone), zone)
+
+
+def local_instant(local: datetime, near: datetime, zone: ZoneInfo) -> datetime:
+    """Return the instant of a naive local time; when clocks show it twice, the one nearest `near`."""
+    readings = [local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
+    return min(readings, key=lambda instant: abs(instant - near))
+
+
+def _counted(day: date, clock_seconds: int, zone: ZoneInfo) -> datetime:
+    return day_start(day, zone) + timedelta(seconds=clock_seconds)
+
+
+def _first_instant_after_change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
+    old = offset_seconds(before, zone)
+    while after - before > timedelta(seconds=1):
+        middle = (before + (after - before) / 2).replace(microsecond=0)
+        if offset_seconds(middle, zone) == old:
+            before = middle
+        else:
+            after = middle
+    return after
