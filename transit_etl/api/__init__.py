@@ -1,0 +1,1 @@
+"""Speaks to the upstream: requests of both versions, and answers with their outcome."""

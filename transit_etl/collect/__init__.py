@@ -1,0 +1,1 @@
+"""Collects answers within the allowance: plan, request, land."""

@@ -1,0 +1,1 @@
+"""The upstream itself, served over HTTP, with known truth."""

@@ -1,0 +1,1 @@
+"""Turns raw answers into validated, typed Parquet."""

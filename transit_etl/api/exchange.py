@@ -1,0 +1,56 @@
+"""What goes out and what comes back: a request of either version, and the answer with its outcome."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """What became of a planned request. Only `ok` tells anything about the service."""
+
+    OK = "ok"  # 200, and a body of the expected shape
+    NO_CONTENT = "no_content"  # 204
+    EMPTY_BODY = "empty_body"  # 200 without a body: what a blocked caller gets
+    NOT_JSON = "not_json"  # an HTML page, a truncated body, a wrong charset
+    WRONG_SHAPE = "wrong_shape"  # JSON, but not of this endpoint
+    ERROR_ROW = "error_row"  # a passage answer with an *ERR* row: an unknown stop, or one that is not served
+    TOO_LARGE = "too_large"  # the body passed the size limit and was cut off
+    RATE_LIMITED = "rate_limited"  # 429
+    CLIENT_ERROR = "client_error"  # any other 4xx; a 3xx too, redirects are not followed
+    SERVER_ERROR = "server_error"  # 5xx
+    TIMEOUT = "timeout"
+    CONNECTION_ERROR = "connection_error"
+    INTERRUPTED = "interrupted"  # the collector died while this was in flight
+    NOT_SENT = "not_sent"  # planned, but the window closed before a permit came; `error` says why
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the answer may be read as an observation."""
+        return self is Outcome.OK
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One GET to make. `key` identifies what is asked for within the endpoint; `path` is quoted."""
+
+    endpoint: str
+    key: str
+    path: str
+    version: int = 1
+    query: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back for a request; `body` holds the exact bytes received, decompressed."""
+
+    request: Request
+    outcome: Outcome
+    sent_at: datetime
+    received_at: datetime
+    elapsed_ms: float
+    attempts: int = 1
+    http_status: int | None = None
+    body: bytes | None = field(default=None, repr=False)
+    error: str | None = None
+    retry_after_seconds: float | None = None
