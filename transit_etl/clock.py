@@ -1,9 +1,15 @@
 """Tells the time to everything that waits, so that a test or a rehearsal can decide what time it is."""
 
 import asyncio
+import heapq
+import selectors
 import time
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
+
+T = TypeVar("T")
 
 
 class Clock(Protocol):
@@ -34,16 +40,72 @@ class SystemClock:
 
 
 class VirtualClock:
-    """A clock that stands still until somebody sleeps, and then jumps there at once."""
+    """A clock that stands still while anybody works and jumps on once everybody sleeps.
+
+    Only `run` can tell that everybody sleeps, so `sleep` works inside it alone. Sleepers wake one at a
+    time, in order of instant and then of falling asleep: the same program gives the same course.
+    """
 
     def __init__(self, start: datetime) -> None:
         self._now = start.astimezone(UTC)
+        self._sleepers: list[tuple[datetime, int, asyncio.Future[None]]] = []
+        self._n_slept = 0
+        self._n_busy = 0
 
     def now(self) -> datetime:
         """Return the virtual instant."""
         return self._now
 
     async def sleep(self, seconds: float) -> None:
-        """Move the clock by `seconds` and give other tasks a turn."""
-        self._now += timedelta(seconds=max(0.0, seconds))
-        await asyncio.sleep(0)
+        """Wait until the clock has jumped `seconds` on; at least give the others a turn."""
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, _JumpingLoop):
+            raise RuntimeError("a VirtualClock sleeps only inside VirtualClock.run")  # noqa: TRY004
+        wake = loop.create_future()
+        self._n_slept += 1
+        wake_at = self._now + timedelta(seconds=max(0.0, seconds))
+        heapq.heappush(self._sleepers, (wake_at, self._n_slept, wake))
+        await wake
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Hold the clock still while real input or output is under way."""
+        self._n_busy += 1
+        try:
+            yield
+        finally:
+            self._n_busy -= 1
+
+    def run(self, main: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end in virtual time and return its result."""
+        with asyncio.Runner(loop_factory=lambda: _JumpingLoop(self)) as runner:
+            return runner.run(main)
+
+    def wake_next(self) -> bool:
+        """Jump to the next sleeper's instant and wake it; False when somebody is busy or nobody sleeps."""
+        while self._sleepers and not self._n_busy:
+            wake_at, _, wake = heapq.heappop(self._sleepers)
+            if not wake.done():
+                self._now = max(self._now, wake_at)
+                wake.set_result(None)
+                return True
+        return False
+
+
+class _JumpingLoop(asyncio.SelectorEventLoop):
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__(_JumpingSelector(clock))
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """A loop asks its selector to wait only when no callback is ready: that is when everybody sleeps."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__()
+        self._clock = clock
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if ready or (timeout is not None and timeout <= 0) or self._clock.wake_next():
+            return ready
+        return super().select(timeout)
