@@ -1,0 +1,1 @@
+"""Programs behind the Makefile: set-up, demonstration, and a local Airflow."""

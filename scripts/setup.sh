@@ -1,0 +1,44 @@
+#!/bin/sh
+# Makes .venv and installs requirements.lock and this project into it; finds Chromium for the browser tests.
+# Package indexes are whatever pip and uv are configured to use; nothing is configured here.
+set -eu
+cd "$(dirname "$0")/.."
+UV_VERSION=0.13.8
+PYTHON=${PYTHON:-python3.11}
+
+say() { printf '%s\n' "setup: $*" >&2; }
+is_root() { [ "$(id -u)" = 0 ]; }
+apt_install() {
+    is_root && command -v apt-get >/dev/null 2>&1 &&
+        apt-get -qq update >&2 && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >&2
+}
+
+if ! command -v "$PYTHON" >/dev/null 2>&1; then
+    apt_install python3.11 python3.11-venv || { say "$PYTHON is needed: install Python 3.11, or name one by PYTHON=…"; exit 1; }
+fi
+if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
+    rm -rf .venv
+    if ! "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null; then
+        apt_install python3.11-venv || { say "$PYTHON has no venv module: install python3.11-venv"; exit 1; }
+    fi
+    "$PYTHON" -m venv .venv
+fi
+
+say "installing requirements.lock"
+.venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
+# uv does not read pip's settings: hand over the index and the certificates that pip was given.
+index=${PIP_INDEX_URL:-$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)}
+if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ]; then
+    export UV_DEFAULT_INDEX="$index"
+fi
+if [ -n "${PIP_CERT:-}" ] && [ -z "${SSL_CERT_FILE:-}" ]; then
+    export SSL_CERT_FILE="$PIP_CERT"
+fi
+export UV_LINK_MODE="${UV_LINK_MODE:-copy}"
+.venv/bin/uv pip install --quiet --python .venv/bin/python -r requirements.lock
+.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps -e .
+
+if ! command -v chromium >/dev/null 2>&1; then
+    apt_install chromium || say "no chromium here: the browser tests will be skipped"
+fi
+say "ready"
