@@ -1,0 +1,122 @@
+"""Says what the ledger keeps of a request: an intent when it is planned, a row when its fate is known."""
+
+import base64
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from transit_etl.api.exchange import Answer, Outcome, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A request the ledger knows of. `request_id` is the window it was planned in and a number."""
+
+    request_id: str
+    endpoint: str
+    key: str
+    api_version: int
+    planned_at: datetime
+
+    @property
+    def window(self) -> str:
+        """The window the request was planned in; its row may land in a later one."""
+        return self.request_id.rpartition("/")[0]
+
+
+def planned(request: Request, window: str, number: int, planned_at: datetime) -> Planned:
+    """Give a request its identity: the `number`-th one planned in `window`."""
+    return Planned(f"{window}/{number}", request.endpoint, request.key, request.version, planned_at)
+
+
+def intent_line(intent: Planned) -> bytes:
+    """Write what is known before sending, as one line."""
+    fields = {
+        "request_id": intent.request_id,
+        "endpoint": intent.endpoint,
+        "key": intent.key,
+        "api_version": intent.api_version,
+        "planned_at": instant_text(intent.planned_at),
+    }
+    return _line(fields)
+
+
+def read_intent(line: bytes) -> Planned:
+    """Read one intent back; ValueError or KeyError if the line is not one."""
+    fields = json.loads(line)
+    return Planned(
+        request_id=fields["request_id"],
+        endpoint=fields["endpoint"],
+        key=fields["key"],
+        api_version=fields["api_version"],
+        planned_at=datetime.fromisoformat(fields["planned_at"]),
+    )
+
+
+def answered_row(operator: str, window: str, intent: Planned, answer: Answer) -> bytes:
+    """Write the row of a request that was sent, whatever came of it; `window` is where it lands."""
+    return _row(
+        operator,
+        window,
+        intent,
+        answer.outcome,
+        sent_at=instant_text(answer.sent_at),
+        received_at=instant_text(answer.received_at),
+        http_status=answer.http_status,
+        elapsed_ms=round(answer.elapsed_ms, 3),
+        attempts=answer.attempts,
+        error=answer.error,
+        **_body_fields(answer.body),
+    )
+
+
+def unsent_row(operator: str, window: str, intent: Planned, reason: str) -> bytes:
+    """Write the row of a request that never left, and why."""
+    return _row(operator, window, intent, Outcome.NOT_SENT, attempts=0, error=reason)
+
+
+def interrupted_row(operator: str, window: str, intent: Planned) -> bytes:
+    """Write the row of a request whose collector ended before its answer was landed."""
+    reason = "the collector ended before the answer was landed"
+    return _row(operator, window, intent, Outcome.INTERRUPTED, error=reason)
+
+
+def instant_text(instant: datetime) -> str:
+    """Write an aware instant as UTC with microseconds and `Z`."""
+    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _row(operator: str, window: str, intent: Planned, outcome: Outcome, **result: object) -> bytes:
+    fields: dict[str, object] = {
+        "request_id": intent.request_id,
+        "window": window,
+        "operator": operator,
+        "endpoint": intent.endpoint,
+        "key": intent.key,
+        "api_version": intent.api_version,
+        "planned_at": instant_text(intent.planned_at),
+        "sent_at": None,
+        "received_at": None,
+        "outcome": outcome.value,
+        "http_status": None,
+        "elapsed_ms": None,
+        "attempts": None,
+        "error": None,
+        "n_bytes": None,
+        "body": None,
+        "body_base64": None,
+    }
+    return _line(fields | result)
+
+
+def _body_fields(body: bytes | None) -> dict[str, object]:
+    if body is None:
+        return {}
+    try:
+        return {"n_bytes": len(body), "body": body.decode("utf-8")}
+    except UnicodeDecodeError:
+        return {"n_bytes": len(body), "body_base64": base64.b64encode(body).decode("ascii")}
+
+
+def _line(fields: dict[str, object]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"

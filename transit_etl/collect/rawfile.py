@@ -1,0 +1,237 @@
+"""Writes and reads one raw file: zstd-compressed lines that are whole up to wherever writing stopped."""
+
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import zstandard
+
+PART_SUFFIX = ".part"
+PLANNED_SUFFIX = ".planned.part"
+_CHUNK_BYTES = 65_536
+_LEVEL = 3
+
+
+class DataFolderError(Exception):
+    """The data folder cannot be written; the message names the folder and the system's reason."""
+
+    def __init__(self, folder: Path, error: OSError) -> None:
+        super().__init__(f"cannot write in the data folder {folder}: {error.strerror or error}")
+        self.folder = folder
+
+
+class RawFileTakenError(Exception):
+    """Another writer has, or had, a window of this name."""
+
+
+class RawWriter:
+    """The open files of one window: `<window>.jsonl.zst.part` and, beside it, the intents.
+
+    The writer holds a lock on the part file as long as it lives, so that recovery can tell an orphan.
+    A line handed over is with the operating system when the call returns; `sync` makes it durable.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.n_rows = 0
+        self._part = part_of(path)
+        self._planned = planned_of(path)
+        self._guard = threading.Lock()
+        self._is_dirty = False
+        self._is_broken = False
+        self._sync_error: OSError | None = None
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+        self._size = 0
+        self._part_fd = self._create()
+        self._planned_fd = os.open(self._planned, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        sync_folder(path.parent)
+
+    def plan(self, line: bytes) -> None:
+        """Keep an intent before its request is sent."""
+        self._raise_sync_error()
+        _write_all(self._planned_fd, line)
+        self._is_dirty = True
+
+    def append(self, line: bytes) -> None:
+        """Keep a row. After a failure the file ends with the last whole row and takes no more."""
+        self._raise_sync_error()
+        if self._is_broken:
+            raise OSError("an earlier row could not be written")
+        block = self._compressor.compress(line) + self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        self._write_block(block)
+        self.n_rows += 1
+
+    def sync(self) -> None:
+        """Make everything written durable; safe to call from another thread."""
+        with self._guard:
+            if not self._is_dirty or self._part_fd < 0:
+                return
+            self._is_dirty = False
+            try:
+                os.fsync(self._planned_fd)
+                os.fsync(self._part_fd)
+            except OSError as error:
+                self._sync_error = error
+
+    def finalise(self) -> Path | None:
+        """End the file and give it its final name; an empty one goes. Release the lock in any case."""
+        try:
+            self._raise_sync_error()
+            if self._is_broken:
+                return None
+            if self.n_rows:
+                return self._publish()
+            self._planned.unlink(missing_ok=True)
+            self._part.unlink(missing_ok=True)
+            return None
+        finally:
+            self._close()
+
+    def _create(self) -> int:
+        """Create and lock the part file; a recovery may have taken it in between, then it is not ours."""
+        if self.path.exists() or self._planned.exists():
+            raise RawFileTakenError(self.path.name)
+        try:
+            fd = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError as error:
+            raise RawFileTakenError(self.path.name) from error
+        if lock(fd) and is_same_file(fd, self._part):
+            return fd
+        os.close(fd)
+        raise RawFileTakenError(self.path.name)
+
+    def _write_block(self, block: bytes) -> None:
+        try:
+            _write_all(self._part_fd, block)
+        except OSError:
+            self._is_broken = True
+            os.ftruncate(self._part_fd, self._size)
+            raise
+        self._size += len(block)
+        self._is_dirty = True
+
+    def _publish(self) -> Path:
+        self._write_block(self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
+        os.fsync(self._part_fd)
+        self._part.rename(self.path)
+        sync_folder(self.path.parent)
+        self._planned.unlink(missing_ok=True)
+        return self.path
+
+    def _close(self) -> None:
+        with self._guard:
+            if self._part_fd >= 0:
+                os.close(self._planned_fd)
+                os.close(self._part_fd)
+            self._part_fd = self._planned_fd = -1
+
+    def _raise_sync_error(self) -> None:
+        if self._sync_error is not None:
+            raise self._sync_error
+
+
+def part_of(path: Path) -> Path:
+    """Return the name of a raw file while it is open."""
+    return path.with_name(path.name + PART_SUFFIX)
+
+
+def planned_of(path: Path) -> Path:
+    """Return the file of intents beside an open raw file."""
+    return path.with_name(path.name.removesuffix(".jsonl.zst") + PLANNED_SUFFIX)
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Yield the whole lines of a raw file, without their ends, up to where it breaks off or is damaged."""
+    rest = b""
+    for piece in _decoded(path):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from lines
+
+
+def complete_lines(path: Path) -> list[bytes]:
+    """Return the whole lines of an uncompressed file; what follows the last line end is left out."""
+    return path.read_bytes().split(b"\n")[:-1]
+
+
+def write_beside(path: Path, lines: list[bytes], beside: Path) -> None:
+    """Write lines (with their ends) as a finished raw file: beside first, durable, then renamed."""
+    compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+    with beside.open("wb") as file:
+        for line in lines:
+            file.write(compressor.compress(line))
+        file.write(compressor.flush())
+        file.flush()
+        os.fsync(file.fileno())
+    beside.rename(path)
+    sync_folder(path.parent)
+
+
+def lock(fd: int) -> bool:
+    """Take the writer's lock on an open file if nobody holds it; say whether it was taken."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def is_same_file(fd: int, path: Path) -> bool:
+    """Tell whether a name still leads to the file that was opened."""
+    try:
+        return os.path.samestat(os.fstat(fd), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it, each name durable."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names created, renamed or removed in a folder durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _decoded(path: Path) -> Iterator[bytes]:
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    n_good = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            try:
+                piece = decompressor.decompress(chunk)
+            except zstandard.ZstdError:
+                yield from _until_damage(path, n_good)
+                return
+            n_good += len(chunk)
+            yield piece
+            if decompressor.eof:
+                return
+
+
+def _until_damage(path: Path, n_good: int) -> Iterator[bytes]:
+    """Decode the damaged chunk again byte by byte: a decoder that fails gives nothing of its input."""
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    with path.open("rb") as file:
+        decompressor.decompress(file.read(n_good))
+        while byte := file.read(1):
+            try:
+                yield decompressor.decompress(byte)
+            except zstandard.ZstdError:
+                return
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]

@@ -1,0 +1,127 @@
+"""Finishes the windows that a killed collector left open, without losing or doubling a row."""
+
+import contextlib
+import json
+import logging
+import os
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+from transit_etl.collect import ledger
+from transit_etl.collect.ledger import Planned
+from transit_etl.collect.rawfile import (
+    DataFolderError,
+    complete_lines,
+    is_same_file,
+    lock,
+    part_of,
+    planned_of,
+    read_lines,
+    write_beside,
+)
+from transit_etl.paths import RAW_SUFFIX, raw_parts
+
+_DAY = timedelta(days=1)
+_log = logging.getLogger(__name__)
+
+
+def recover(data_dir: Path) -> list[Path]:
+    """Finalise every orphaned window below the data folder and return the files that came of it.
+
+    Whole rows are kept; each planned request without one gets an `interrupted` row. A window whose writer
+    still lives is left alone. Running it again, or after a crash of its own, gives the same files.
+    """
+    try:
+        return [path for orphan in _open_windows(data_dir) for path in _recover_window(orphan)]
+    except OSError as error:
+        raise DataFolderError(data_dir, error) from error
+
+
+def _open_windows(data_dir: Path) -> list[Path]:
+    """List the final paths of the windows that have an open file, oldest first."""
+    folders = "raw/operator=*/endpoint=*/date=*/"
+    parts = [
+        path.with_name(path.name.removesuffix(".part"))
+        for path in data_dir.glob(f"{folders}*{RAW_SUFFIX}.part")
+    ]
+    intents = [
+        path.with_name(path.name.removesuffix(".planned.part") + RAW_SUFFIX)
+        for path in data_dir.glob(f"{folders}*.planned.part")
+    ]
+    return sorted({*parts, *intents})
+
+
+def _recover_window(path: Path) -> list[Path]:
+    part, intents = part_of(path), planned_of(path)
+    with _orphan(part if part.exists() else intents) as is_ours:
+        if not is_ours:
+            return []
+        finished = [] if path.exists() else _finish(path)
+        intents.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
+    return finished
+
+
+@contextlib.contextmanager
+def _orphan(open_file: Path) -> Iterator[bool]:
+    """Hold the writer's lock meanwhile; say no if a writer, or another recovery, has or had it."""
+    try:
+        fd = os.open(open_file, os.O_RDWR)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        yield lock(fd) and is_same_file(fd, open_file)
+    finally:
+        os.close(fd)
+
+
+def _finish(path: Path) -> list[Path]:
+    """Write the final file from what the open files hold; none if they hold nothing."""
+    rows = dict(_whole_rows(part_of(path)))
+    missing = [intent for intent in _intents(planned_of(path)) if intent.request_id not in rows]
+    if missing:
+        landed_elsewhere = _ids_around(path)
+        missing = [intent for intent in missing if intent.request_id not in landed_elsewhere]
+    names = raw_parts(path)
+    interrupted = [ledger.interrupted_row(names["operator"], names["window"], intent) for intent in missing]
+    lines = [row + b"\n" for row in rows.values()] + interrupted
+    if not lines:
+        return []
+    write_beside(path, lines, path.with_name(path.name + ".recovering"))
+    return [path]
+
+
+def _whole_rows(part: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield request id and line of each row; a damaged one is left out, and said so."""
+    if not part.exists():
+        return
+    for line in read_lines(part):
+        try:
+            yield json.loads(line)["request_id"], line
+        except (ValueError, KeyError, TypeError):
+            _log.warning("left a damaged row out of %s", part.name)
+
+
+def _intents(planned: Path) -> list[Planned]:
+    if not planned.exists():
+        return []
+    found = []
+    for line in complete_lines(planned):
+        try:
+            found.append(ledger.read_intent(line))
+        except (ValueError, KeyError, TypeError):
+            _log.warning("left a damaged intent out of %s", planned.name)
+    return found
+
+
+def _ids_around(path: Path) -> set[str]:
+    """Return the requests in windows of the days beside: some are planned before midnight, received after."""
+    day = date.fromisoformat(raw_parts(path)["date"])
+    files = [
+        file
+        for beside in (day - _DAY, day + _DAY)
+        for file in path.parent.with_name(f"date={beside.isoformat()}").glob(f"*{RAW_SUFFIX}*")
+    ]
+    return {request_id for file in files for request_id, _ in _whole_rows(file)}
