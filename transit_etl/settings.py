@@ -43,24 +43,37 @@ def _partition_name(name: str) -> str:
     return name
 
 
+def _sendable_token(token: SecretStr) -> SecretStr:
+    text = token.get_secret_value().strip()
+    if not re.fullmatch(r"[!-~]*", text):
+        raise ValueError("must be printable ASCII without spaces: it is sent in a header")
+    return SecretStr(text)
+
+
+Token = Annotated[SecretStr, AfterValidator(_sendable_token)]
+
+
 class Settings(BaseSettings):
     """Everything an installation decides. Durations in seconds unless the name says otherwise."""
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_ignore_empty=True, frozen=True, hide_input_in_errors=True
+    )
 
     base_url: Annotated[str, AfterValidator(_http_url)] = "http://127.0.0.1:8400/api/v1/"
     legacy_base_url: Annotated[str, AfterValidator(_http_url)] | None = None
     operator: Annotated[str, AfterValidator(_partition_name)] = "emulated"
     operator_segment: str = Field("amt", pattern=r"^[A-Za-z0-9_-]+$")
-    token: SecretStr | None = None
+    token: Token | None = None
     token_header: str = Field("Authorization", pattern=r"^[A-Za-z0-9-]+$")
-    legacy_token: SecretStr | None = None
+    legacy_token: Token | None = None
     user_agent: str = Field("transit-etl/0.1", min_length=1)
 
     rate_per_minute: int = Field(RATE_WITHOUT_TOKEN, ge=1, le=6000)
-    limiter_url: str | None = Field(None, pattern=r"^(sqlite|postgresql(\+psycopg)?)://")
+    limiter_url: str | None = Field(None, pattern=r"^(sqlite|postgresql(\+psycopg)?)://", repr=False)
     connect_timeout_seconds: float = Field(5, gt=0, le=60)
     read_timeout_seconds: float = Field(15, gt=0, le=120)
+    total_timeout_seconds: float = Field(30, gt=0, le=55)  # an answer must come within its own minute
     max_body_bytes: int = Field(8 * 1024 * 1024, ge=1024)
 
     window_seconds: float = Field(600, ge=5, le=3600)

@@ -1,1 +1,1 @@
-"""Speaks to the upstream: requests of both versions, and answers with their outcome."""
+"""Speaks the upstream's interface, versions 1 and 0: requests, the client and what an answer is worth."""

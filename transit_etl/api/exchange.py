@@ -54,3 +54,7 @@ class Answer:
     body: bytes | None = field(default=None, repr=False)
     error: str | None = None
     retry_after_seconds: float | None = None
+
+
+class RetryRefusedError(Exception):
+    """Raised by whoever is asked before a second attempt: there is to be none."""

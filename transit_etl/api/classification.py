@@ -1,0 +1,140 @@
+"""Decides what an answer is worth from its status and body alone, endpoint by endpoint."""
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+from transit_etl.api.exchange import Outcome, Request
+
+ERROR_MARK = "*ERR*"
+
+_NO_CONTENT = (204, 205)
+REDIRECTION = 300  # from here on the status alone decides
+_RATE_LIMITED, _SERVER_ERROR = 429, 500
+
+
+class Verdict(NamedTuple):
+    """An outcome and, unless it is `ok`, the reason in words."""
+
+    outcome: Outcome
+    reason: str | None = None
+
+
+def classify(request: Request, status: int, body: bytes) -> Verdict:
+    """Judge a complete answer. Only rows' containers are judged here; single rows are validated later."""
+    if status == _RATE_LIMITED:
+        return Verdict(Outcome.RATE_LIMITED, "HTTP 429")
+    if status >= _SERVER_ERROR:
+        return Verdict(Outcome.SERVER_ERROR, f"HTTP {status}")
+    if status >= REDIRECTION:
+        return Verdict(Outcome.CLIENT_ERROR, f"HTTP {status}")
+    if status in _NO_CONTENT:
+        return Verdict(Outcome.NO_CONTENT, f"HTTP {status}")
+    if not body.strip():
+        return Verdict(Outcome.EMPTY_BODY, "an empty body")
+    return _judge_body(request.endpoint, body)
+
+
+def _judge_body(endpoint: str, body: bytes) -> Verdict:
+    try:
+        # RFC 8259 wants UTF-8; Python would also guess UTF-16 and let NaN pass, which no later step reads.
+        document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        return Verdict(Outcome.NOT_JSON, f"not JSON: {_in_words(error)}")
+    return _SHAPES.get(endpoint, _any_json)(document)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _in_words(error: ValueError | RecursionError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return f"{error.reason} at byte {error.start}, not UTF-8"
+    return str(error)
+
+
+def _any_json(_document: object) -> Verdict:
+    return Verdict(Outcome.OK)  # version 0: the interface does not say the shape of its answers
+
+
+def _array(document: object) -> Verdict:
+    if not isinstance(document, list):
+        return _wrong(f"an array expected, {_kind(document)} found")
+    return _rows(document)
+
+
+def _object_with(*keys: str) -> Callable[[object], Verdict]:
+    def judge(document: object) -> Verdict:
+        if isinstance(document, dict) and any(key in document for key in keys):
+            return Verdict(Outcome.OK)
+        return _wrong(f"an object with {' or '.join(keys)} expected, {_kind(document)} found")
+
+    return judge
+
+
+def _object_of_rows(key: str) -> Callable[[object], Verdict]:
+    def judge(document: object) -> Verdict:
+        if not isinstance(document, dict) or not isinstance(document.get(key), list):
+            return _wrong(f"an object with an array {key} expected, {_kind(document)} found")
+        return _rows(document[key])
+
+    return judge
+
+
+def _stops(document: object) -> Verdict:
+    # The key of the return direction is not specified, so any array beside `andata` may be one. A line
+    # that serves no listed stop may have no array at all, and then at least says which line it is.
+    if not isinstance(document, dict):
+        return _wrong(f"an object expected, {_kind(document)} found")
+    if "codice_linea" in document or any(isinstance(value, list) for value in document.values()):
+        return Verdict(Outcome.OK)
+    return _wrong(f"codice_linea or an array of stops expected, {_kind(document)} found")
+
+
+def _passages(document: object) -> Verdict:
+    verdict = _object_of_rows("passaggi")(document)
+    if isinstance(document, dict) and verdict.outcome is Outcome.OK:
+        lines = [row.get("linea") for row in document["passaggi"] if isinstance(row, dict)]
+        if any(isinstance(line, str) and ERROR_MARK in line for line in lines):
+            return Verdict(Outcome.ERROR_ROW, f"a row of line {ERROR_MARK}")
+    return verdict
+
+
+def _status(document: object) -> Verdict:
+    # With nothing to tell, the upstream may leave `stato` out altogether: `{}` says that nothing is
+    # disrupted. An object with other keys instead is a message about something else, and reading it as
+    # "nothing is disrupted" would end every open episode.
+    if isinstance(document, dict) and document.get("stato") is None and not set(document) - {"stato"}:
+        return Verdict(Outcome.OK)
+    return _object_of_rows("stato")(document)
+
+
+def _rows(rows: list[Any]) -> Verdict:
+    if rows and not any(isinstance(row, dict) for row in rows):
+        return _wrong(f"an array of objects expected, of {_kind(rows[0])} found")
+    return Verdict(Outcome.OK)
+
+
+def _wrong(reason: str) -> Verdict:
+    return Verdict(Outcome.WRONG_SHAPE, reason)
+
+
+def _kind(document: object) -> str:
+    if isinstance(document, dict):
+        keys = ", ".join(sorted(document)[:5])
+        return f"an object with {keys[:80]}" if keys else "an empty object"
+    if isinstance(document, list):
+        return "an array"
+    return "null" if document is None else f"a {type(document).__name__}"
+
+
+_SHAPES: dict[str, Callable[[object], Verdict]] = {
+    "lines": _array,
+    "stops": _stops,
+    "timetables": _object_of_rows("servizi"),
+    "passages": _passages,
+    "status": _status,
+    "news": _array,
+    "news_details": _object_with("titolo", "contenuto"),
+}

@@ -1,0 +1,206 @@
+"""Sends one polite GET at a time and turns whatever comes of it into an answer."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Self
+
+import httpx
+
+from transit_etl.api.classification import REDIRECTION, Verdict, classify
+from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
+from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
+from transit_etl.api.retry_after import retry_after_seconds
+from transit_etl.clock import Clock
+from transit_etl.settings import Settings
+
+NOW_HEADER = "X-Emulated-Now"
+RETRY_PAUSE_SECONDS = 0.2
+# httpx decompresses what comes in pieces of 64 KiB. One layer of either of these makes at most 64 MiB of
+# such a piece, after which the size limit is looked at; other encodings, or two of them, have no such bound.
+ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+_LIMITS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
+
+BeforeRetry = Callable[[], Awaitable[object]]
+
+
+class MissingTokenError(Exception):
+    """A request of version 0 was to be sent without a token, which version 0 never answers."""
+
+
+@dataclass(slots=True)
+class _Reply:
+    """What has arrived so far; filled while it arrives, so that a failure half-way keeps its first half."""
+
+    status: int | None = None
+    body: bytes = b""
+    outcome: Outcome | None = None
+    error: str | None = None
+    retry_after_seconds: float | None = None
+
+
+class Client(AbstractAsyncContextManager["Client"]):
+    """An open connection pool to one upstream, for both versions. Use it with `async with`.
+
+    `transport` replaces the network in tests. With `sends_clock`, or when the settings shift the clock, every
+    request tells the emulator what time it is. The token goes into headers and nowhere else.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        transport: httpx.AsyncBaseTransport | None = None,
+        *,
+        sends_clock: bool = False,
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._sends_clock = sends_clock or settings.clock_shift_seconds != 0
+        self._redactor = Redactor(_tokens(settings))
+        self._http = _connection_pool(settings, transport)
+        self._open = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._open.enter_context(WireLogGuard(self._redactor))
+        await self._open.enter_async_context(self._http)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._open.aclose()
+
+    async def send(self, request: Request, before_retry: BeforeRetry | None = None) -> Answer:
+        """Make one GET and return its answer, whatever happened; only a missing version 0 token raises.
+
+        A connection that breaks before any answer is tried once more, right away, after `before_retry`
+        was awaited: each attempt counts against the allowance, so without it, or when it raises
+        RetryRefusedError, there is no second attempt. Times and `elapsed_ms` are of the last attempt.
+        """
+        answer = await self._attempt(request, attempts=1)
+        if answer.outcome is not Outcome.CONNECTION_ERROR or answer.http_status or before_retry is None:
+            return answer
+        await self._clock.sleep(RETRY_PAUSE_SECONDS)
+        try:
+            await before_retry()
+        except RetryRefusedError:
+            return answer
+        return await self._attempt(request, attempts=2)
+
+    async def _attempt(self, request: Request, attempts: int) -> Answer:
+        outgoing = self._build(request)
+        sent_at, started = self._clock.now(), time.perf_counter()
+        reply = await self._exchange(outgoing, sent_at)
+        elapsed_ms = (time.perf_counter() - started) * 1000
+        answer = Answer(
+            request=request,
+            outcome=Outcome.OK,
+            sent_at=sent_at,
+            received_at=self._clock.now(),
+            elapsed_ms=elapsed_ms,
+            attempts=attempts,
+            http_status=reply.status,
+            retry_after_seconds=reply.retry_after_seconds,
+        )
+        return self._judged(answer, reply)
+
+    async def _exchange(self, outgoing: httpx.Request, sent_at: datetime) -> _Reply:
+        reply = _Reply()
+        try:
+            async with asyncio.timeout(self._settings.total_timeout_seconds):
+                await self._receive(outgoing, sent_at, reply)
+        except (httpx.TimeoutException, TimeoutError) as error:
+            reply.outcome, reply.error = Outcome.TIMEOUT, _in_words(error, "no complete answer in time")
+        except httpx.DecodingError as error:
+            reply.outcome, reply.error = Outcome.NOT_JSON, _in_words(error, "broken compression")
+        except (httpx.HTTPError, OSError) as error:
+            reply.outcome, reply.error = Outcome.CONNECTION_ERROR, _in_words(error, "connection lost")
+        return reply
+
+    async def _receive(self, outgoing: httpx.Request, sent_at: datetime, reply: _Reply) -> None:
+        response = await self._http.send(outgoing, stream=True)
+        try:
+            reply.status = response.status_code
+            reply.retry_after_seconds = retry_after_seconds(response.headers, sent_at)
+            await self._read(response, reply)
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: httpx.Response, reply: _Reply) -> None:
+        encoding = response.headers.get("Content-Encoding", "").strip().lower()
+        if encoding not in ENCODINGS:
+            reply.outcome, reply.error = Outcome.NOT_JSON, f"encoded as {encoding[:40]}, not asked for"
+            return
+        received, limit = bytearray(), self._settings.max_body_bytes
+        try:
+            async for chunk in response.aiter_bytes():
+                received += chunk
+                if len(received) > limit:
+                    reply.outcome, reply.error = Outcome.TOO_LARGE, f"cut off after {limit} bytes"
+                    return
+        finally:
+            reply.body = bytes(received[:limit])
+
+    def _judged(self, answer: Answer, reply: _Reply) -> Answer:
+        verdict = Verdict(reply.outcome, reply.error) if reply.outcome else None
+        if answer.http_status is not None and (verdict is None or answer.http_status >= REDIRECTION):
+            # An error status says more than how its body ended.
+            verdict = classify(answer.request, answer.http_status, reply.body)
+        outcome, reason = verdict or Verdict(Outcome.CONNECTION_ERROR, "no answer")
+        body = self._redactor.body(reply.body)
+        if body is not reply.body:
+            reason = "; ".join(filter(None, [reason, f"the body repeated the token: {MARK}"]))
+        return replace(
+            answer,
+            outcome=outcome,
+            body=None if answer.http_status is None else body,
+            error=None if reason is None else self._redactor.text(reason),
+        )
+
+    def _build(self, request: Request) -> httpx.Request:
+        root = self._settings.base_url if request.version else self._settings.legacy_root
+        headers = self._legacy_credential() if request.version == 0 else self._credential()
+        if self._sends_clock:
+            headers[NOW_HEADER] = self._clock.now().isoformat()
+        return self._http.build_request(
+            "GET", root + request.path, params=request.query or None, headers=headers
+        )
+
+    def _credential(self) -> dict[str, str]:
+        token, header = self._settings.token, self._settings.token_header
+        if token is None or not token.get_secret_value():
+            return {}
+        scheme = "Bearer " if header.lower() == "authorization" else ""
+        return {header: scheme + token.get_secret_value()}
+
+    def _legacy_credential(self) -> dict[str, str]:
+        token = self._settings.legacy_token or self._settings.token
+        if token is None or not token.get_secret_value():
+            raise MissingTokenError(
+                "version 0 answers nobody without a token: set TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN"
+            )
+        return {"Authorization": f"Bearer {token.get_secret_value()}"}
+
+
+def _tokens(settings: Settings) -> list[str]:
+    return [token.get_secret_value() for token in (settings.token, settings.legacy_token) if token]
+
+
+def _connection_pool(settings: Settings, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        headers={
+            "User-Agent": settings.user_agent,
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip, deflate",
+        },
+        timeout=httpx.Timeout(settings.read_timeout_seconds, connect=settings.connect_timeout_seconds),
+        limits=_LIMITS,
+        follow_redirects=False,
+        transport=transport,
+    )
+
+
+def _in_words(error: Exception, otherwise: str) -> str:
+    return f"{type(error).__name__}: {str(error) or otherwise}"

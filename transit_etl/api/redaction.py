@@ -1,0 +1,65 @@
+"""Keeps a token out of everything that is written: texts, bodies and log records."""
+
+import json
+import logging
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from typing import Self
+from urllib.parse import quote
+
+MARK = "[redacted]"
+SHORTEST_TOKEN = 4  # anything shorter is no secret, and would tear holes into every body
+_WIRE_LOGGERS = (
+    "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
+)  # fmt: skip
+
+
+class Redactor:
+    """Replaces tokens, also percent-quoted or escaped as in JSON, by a mark."""
+
+    def __init__(self, tokens: Iterable[str]) -> None:
+        forms = {form for token in tokens if len(token) >= SHORTEST_TOKEN for form in _forms(token)}
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    def text(self, text: str) -> str:
+        """Return a text without the tokens."""
+        for form in self._forms:
+            text = text.replace(form, MARK)
+        return text
+
+    def body(self, body: bytes) -> bytes:
+        """Return a body without the tokens; the same object if it held none."""
+        for form in self._forms:
+            if form.encode() in body:
+                body = body.replace(form.encode(), MARK.encode())
+        return body
+
+
+class WireLogGuard(logging.Filter, AbstractContextManager["WireLogGuard"]):
+    """Redacts what the HTTP libraries log, while it is entered: at DEBUG they print every response header."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        super().__init__()
+        self._redactor = redactor
+
+    def __enter__(self) -> Self:
+        for name in _WIRE_LOGGERS:
+            logging.getLogger(name).addFilter(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for name in _WIRE_LOGGERS:
+            logging.getLogger(name).removeFilter(self)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Let the record pass, without the tokens."""
+        message = record.getMessage()
+        redacted = self._redactor.text(message)
+        if redacted != message:
+            record.msg, record.args = redacted, None
+        return True
+
+
+def _forms(token: str) -> set[str]:
+    escaped = json.dumps(token)[1:-1]
+    return {token, quote(token, safe=""), quote(token), escaped, escaped.replace("/", r"\/")}
