@@ -1,0 +1,47 @@
+"""# news: what the operator announces, and every change of its text.
+
+**What it does.** Once an hour asks for the list of news and for the text of each item listed, and stages
+both. A text that was edited becomes a new version; nothing is overwritten.
+
+**What a failure means.** `collect` red: no usable answer, nor twice again a minute later; the log says what
+came instead. `stage` red: a rule that stops a batch was broken; the answers are safe in `data/raw`.
+`complete` is red whenever anything before it is.
+
+**What to do.** Nothing for a few hours: items stay listed for days. Later: read the log, mend the cause,
+clear `collect`.
+
+**What not to do.** Do not start it for an older date: the upstream lists what is current now, so such a run
+refuses.
+"""
+
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import Asset, CronTriggerTimetable, TriggerRule, dag, task
+
+from transit_etl.scheduling import DEFAULTS, operator_timezone, poll, stage_landed
+
+
+@dag(
+    schedule=CronTriggerTimetable("5 * * * *", timezone=operator_timezone(), run_immediately=True),
+    catchup=False,
+    max_active_runs=1,
+    default_args=DEFAULTS,
+    doc_md=__doc__,
+    tags=["collect"],
+)
+def news() -> None:
+    """Collect and stage the news and their texts."""
+
+    @task
+    def collect() -> dict[str, int]:
+        return poll("news")
+
+    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("lake/news")])
+    def stage() -> dict[str, int]:
+        return stage_landed("news", "news_details")
+
+    collected, staged = collect(), stage()
+    collected >> staged
+    [collected, staged] >> EmptyOperator(task_id="complete")
+
+
+news()

@@ -1,0 +1,19 @@
+"""Stops what `make up` started, and nothing else; also after a crash."""
+
+import sys
+
+from rich.console import Console
+
+from scripts.stack import Stack
+from scripts.up import FOLDER
+
+
+def main() -> int:
+    """Stop it and say what ran."""
+    stopped = Stack(FOLDER).stop()
+    Console().print(f"Stopped {' and '.join(stopped)}." if stopped else "Nothing was running.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

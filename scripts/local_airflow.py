@@ -1,0 +1,50 @@
+"""Describes an Airflow that lives in one folder of this checkout: its environment and its first set-up."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+
+_SET_UP = """
+from airflow.utils.db import initdb
+from airflow.models.pool import Pool
+
+initdb()
+Pool.create_or_update_pool(
+    "warehouse", slots=1, description="Who rewrites lake or warehouse takes turns", include_deferred=False
+)
+"""
+
+
+def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -> dict[str, str]:
+    """Return the environment of an Airflow in `home`: what is inherited, less any other Airflow's settings.
+
+    Everybody is an administrator without logging in, so it listens on this machine alone.
+    """
+    inherited = {name: value for name, value in inherited.items() if not name.startswith("AIRFLOW_")}
+    address = f"http://localhost:{port}"
+    return {
+        **inherited,
+        "PATH": f"{BIN}{os.pathsep}{inherited.get('PATH', os.defpath)}",
+        "AIRFLOW_HOME": str(home.resolve()),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address}/execution/",
+        "AIRFLOW__CORE__PARALLELISM": "6",
+        "AIRFLOW__API__BASE_URL": address,
+        "AIRFLOW__API__HOST": "127.0.0.1",
+        "AIRFLOW__API__PORT": str(port),
+        "AIRFLOW__API__WORKERS": "1",
+        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+    }
+
+
+def set_up(env: Mapping[str, str]) -> None:
+    """Create or upgrade the metadata database and the pool of one slot; raises CalledProcessError."""
+    subprocess.run([sys.executable, "-c", _SET_UP], env=env, check=True, capture_output=True, text=True)  # noqa: S603 - a program of ours

@@ -1,0 +1,103 @@
+"""Starts programs in the background, and stops exactly what it started, also after a crash."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import psutil
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A started program: the leader of its own session, known by process id and instant of creation."""
+
+    name: str
+    pid: int
+    created: float
+
+    def processes(self) -> list[psutil.Process]:
+        """List the living processes of its session, the leader first, whether or not the leader lives."""
+        if not self._id_is_ours():
+            return []
+        found = [process for process in psutil.process_iter() if _session(process) == self.pid]
+        return sorted(found, key=lambda process: process.pid != self.pid)
+
+    def _id_is_ours(self) -> bool:
+        try:
+            return abs(psutil.Process(self.pid).create_time() - self.created) < 1
+        except psutil.NoSuchProcess:
+            return True  # nobody has taken the number since, so a session of that number is ours
+
+
+class Stack:
+    """The programs started from one folder, which keeps their logs and tells who they are."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "programs.json"
+
+    def start(self, name: str, command: Sequence[str | Path], environment: Mapping[str, str]) -> Program:
+        """Start a program in a session of its own, its output in `<name>.log`; return at once."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        with self.log(name).open("ab") as log:
+            started = subprocess.Popen(  # noqa: S603 - programs of ours, without a shell
+                [str(word) for word in command],
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        program = Program(name, started.pid, psutil.Process(started.pid).create_time())
+        self._remember([*self.programs(), program])
+        return program
+
+    def programs(self) -> list[Program]:
+        """List what was started and not stopped since, alive or crashed."""
+        if not self._file.exists():
+            return []
+        return [Program(**entry) for entry in json.loads(self._file.read_text())]
+
+    def log(self, name: str) -> Path:
+        """Return the file a program's output goes to."""
+        return self._folder / f"{name}.log"
+
+    def stop(self, patience_seconds: float = 20) -> list[str]:
+        """Interrupt each program, terminate, then kill what is left; return the names of those that ran."""
+        running = [program for program in self.programs() if program.processes()]
+        for program in running:
+            _send(program.processes()[:1], signal.SIGINT)
+        _send(_left_after(patience_seconds, running), signal.SIGTERM)
+        _send(_left_after(patience_seconds / 4, running), signal.SIGKILL)
+        _left_after(patience_seconds / 4, running)
+        self._file.unlink(missing_ok=True)
+        return [program.name for program in running]
+
+    def _remember(self, programs: Sequence[Program]) -> None:
+        beside = self._file.with_suffix(".new")
+        beside.write_text(json.dumps([asdict(program) for program in programs]))
+        beside.replace(self._file)
+
+
+def _session(process: psutil.Process) -> int | None:
+    try:
+        return os.getsid(process.pid)
+    except (ProcessLookupError, PermissionError):
+        return None
+
+
+def _send(processes: Sequence[psutil.Process], what: signal.Signals) -> None:
+    for process in processes:
+        try:
+            process.send_signal(what)
+        except psutil.NoSuchProcess:
+            continue
+
+
+def _left_after(seconds: float, programs: Sequence[Program]) -> list[psutil.Process]:
+    _, left = psutil.wait_procs([each for program in programs for each in program.processes()], seconds)
+    return left

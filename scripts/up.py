@@ -1,0 +1,102 @@
+"""Runs everything here: an Airflow with all DAGs and, unless TRANSIT_BASE_URL is set, the emulator."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import httpx
+from rich.console import Console
+
+from scripts.local_airflow import BIN, CHECKOUT, environment, set_up
+from scripts.stack import Stack
+from transit_etl.settings import BadSettingError, load_settings
+
+FOLDER = CHECKOUT / "data" / "up"
+AIRFLOW_HOME = CHECKOUT / "data" / "airflow"
+AIRFLOW_PORT, EMULATOR_PORT = 8080, 8400
+AIRFLOW, EMULATOR = f"http://localhost:{AIRFLOW_PORT}", f"http://127.0.0.1:{EMULATOR_PORT}"
+PATIENCE_SECONDS = 180
+
+
+class CannotStartError(Exception):
+    """Something does not start; the message says what, and where its log is."""
+
+
+def main() -> int:
+    """Start what does not run yet, wait until it is healthy, and say where to look."""
+    stack = Stack(FOLDER)
+    try:
+        data_dir = load_settings().data_dir
+        if stack.programs() and is_airflow_healthy():
+            Console().print("It runs already.")
+        else:
+            stack.stop()
+            start(stack, {**os.environ, "TRANSIT_DATA_DIR": str((CHECKOUT / data_dir).resolve())})
+    except (CannotStartError, BadSettingError, subprocess.CalledProcessError) as error:
+        Console(stderr=True).print(f"up: {error}", style="red", highlight=False)
+        stack.stop()
+        return 1
+    Console().print(
+        f"Airflow  {AIRFLOW}  (no login: everybody on this machine is an administrator)\n"
+        f"Upstream {os.environ.get('TRANSIT_BASE_URL') or EMULATOR}\n"
+        f"Logs     {FOLDER}/*.log\n"
+        "Stop it with `make down`.",
+        highlight=False,
+    )
+    return 0
+
+
+def start(stack: Stack, inherited: dict[str, str]) -> None:
+    """Start the emulator and Airflow and return once both answer; raises CannotStartError."""
+    is_emulated = not os.environ.get("TRANSIT_BASE_URL")
+    for port in [AIRFLOW_PORT, EMULATOR_PORT] if is_emulated else [AIRFLOW_PORT]:
+        require_free(port)
+    if is_emulated:
+        stack.start("emulator", [BIN / "transit-etl", "emulator", "--port", str(EMULATOR_PORT)], inherited)
+        wait_until(lambda: is_answering(EMULATOR), stack, "emulator")
+    airflow = environment(AIRFLOW_HOME, inherited, port=AIRFLOW_PORT)
+    set_up(airflow)
+    stack.start("airflow", [BIN / "airflow", "standalone"], airflow)
+    wait_until(is_airflow_healthy, stack, "airflow")
+
+
+def require_free(port: int) -> None:
+    """Raise CannotStartError when somebody listens on a port of this machine."""
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", port)) == 0:
+            raise CannotStartError(f"port {port} is taken by another program: stop that first")
+
+
+def wait_until(is_ready: Callable[[], bool], stack: Stack, name: str) -> None:
+    """Return once `is_ready`; raise CannotStartError when the program ends or takes too long."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not is_ready():
+        is_running = any(program.processes() for program in stack.programs() if program.name == name)
+        if not is_running or time.monotonic() > deadline:
+            how = "takes too long to start" if is_running else "ended"
+            raise CannotStartError(f"{name} {how}: see {stack.log(name)}")
+        time.sleep(0.5)
+
+
+def is_answering(url: str) -> bool:
+    """Tell whether a GET succeeds."""
+    try:
+        return httpx.get(url, timeout=5).is_success
+    except httpx.TransportError:
+        return False
+
+
+def is_airflow_healthy() -> bool:
+    """Tell whether every part of Airflow says that it is healthy."""
+    try:
+        answer = httpx.get(f"{AIRFLOW}/api/v2/monitor/health", timeout=5)
+    except httpx.TransportError:
+        return False
+    return answer.is_success and all(part["status"] == "healthy" for part in answer.json().values())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
