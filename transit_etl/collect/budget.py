@@ -1,0 +1,169 @@
+"""Hands out permits, one per request, so that all processes together stay within the allowance."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Self
+from uuid import uuid4
+
+from transit_etl.api.exchange import RetryRefusedError
+from transit_etl.clock import Clock
+from transit_etl.collect.budget_state import BudgetState, Decision, Limits
+from transit_etl.collect.budget_store import BudgetStore, SqlStore
+from transit_etl.collect.priorities import Kind
+from transit_etl.settings import Settings
+
+_HEARTBEATS_UNTIL_DEAD = 3
+_SHORTEST_PAUSE_SECONDS = 0.001  # a clock of microseconds would not move at all for less than one
+
+
+class BudgetClosedError(RetryRefusedError):
+    """No permit can be had before the caller's deadline. As a refusal it also ends a client's retry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The right to send one request now. `granted_at` is on the store's clock, `asked_at` on the caller's."""
+
+    kind: Kind
+    granted_at: float
+    asked_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """How the budget stands: permits of the last minute and waiting callers by kind, rates per minute."""
+
+    granted: Mapping[Kind, int]
+    waiting: Mapping[Kind, int]
+    allowance: int
+    current_rate: float
+    blocked_until: datetime | None
+
+
+class Budget(AbstractAsyncContextManager["Budget"]):
+    """One allowance, shared by everyone who uses the same store with the same credential.
+
+    Take a permit first and choose what to ask for then, at the moment it is worth most:
+
+        permit = await budget.acquire(Kind.PASSAGES, deadline)
+        answer = await client.send(request, before_retry=lambda: budget.acquire(Kind.PASSAGES, deadline))
+        await budget.settle(permit)
+        if answer.outcome is Outcome.RATE_LIMITED:
+            await budget.report_rate_limited(permit, answer.retry_after_seconds)
+
+    A `clock_shift` in seconds is taken off the clock again: the allowance is about real time, and callers
+    whose clocks are shifted differently still share it.
+    """
+
+    def __init__(self, limits: Limits, store: BudgetStore, clock: Clock, *, clock_shift: float = 0.0) -> None:
+        self._limits = limits
+        self._store = store
+        self._clock = clock
+        self._shift = clock_shift
+        self._expiry = store.heartbeat and store.heartbeat * _HEARTBEATS_UNTIL_DEAD
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._store.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def acquire(self, kind: Kind, deadline: datetime | None = None) -> Permit:
+        """Wait for a permit; BudgetClosedError as soon as it is clear that none comes before `deadline`."""
+        caller, permit = uuid4().hex, None
+        try:
+            while permit is None:
+                permit = await self._ask(caller, kind, deadline)
+        except (BudgetClosedError, asyncio.CancelledError):
+            await self._store.transact(lambda state, _: state.withdraw(caller), self._now)
+            raise
+        return permit
+
+    async def settle(self, permit: Permit) -> None:
+        """Tell that a permit's request is over, answered or not; costs nothing unless it took long."""
+        if self._clock.now() - permit.asked_at <= timedelta(seconds=self._limits.margin):
+            return
+
+        def work(state: BudgetState, now: float) -> None:
+            state.advance(now, self._limits, self._expiry)
+            state.settle(now, permit.granted_at, permit.kind, self._limits)
+
+        await self._store.transact(work, self._now)
+
+    async def report_rate_limited(self, permit: Permit, retry_after_seconds: float | None) -> None:
+        """Tell everyone about a 429: nobody sends until it has passed, and then at half the rate."""
+
+        def work(state: BudgetState, now: float) -> None:
+            state.advance(now, self._limits, self._expiry)
+            state.slow_down(now, permit.granted_at, retry_after_seconds, self._limits)
+
+        await self._store.transact(work, self._now)
+
+    async def usage(self) -> Usage:
+        """Look at the budget without asking for anything."""
+
+        def work(state: BudgetState, now: float) -> Usage:
+            state.advance(now, self._limits, self._expiry)
+            waiting = [demand.kind for demand in state.demands.values()]
+            blocked = state.blocked_until + self._shift if state.blocked_until > now else None
+            return Usage(
+                granted={kind: state.counts[kind] for kind in Kind},
+                waiting={kind: waiting.count(kind) for kind in Kind},
+                allowance=self._limits.allowance,
+                current_rate=state.rate(now, self._limits),
+                blocked_until=None if blocked is None else datetime.fromtimestamp(blocked, UTC),
+            )
+
+        return await self._store.transact(work, self._now)
+
+    async def _ask(self, caller: str, kind: Kind, deadline: datetime | None) -> Permit | None:
+        asked_at = self._clock.now()
+
+        def work(state: BudgetState, now: float) -> tuple[Decision, float]:
+            state.advance(now, self._limits, self._expiry)
+            return state.ask(now, caller, kind, self._limits), now
+
+        _check(deadline, asked_at)
+        decision, granted_at = await self._store.transact(work, self._now)
+        if decision.is_granted:
+            return Permit(kind, granted_at, asked_at)
+        told_at = self._clock.now()
+        _check(deadline, told_at + timedelta(seconds=decision.slot_in))
+        pauses = [
+            max(decision.wait, _SHORTEST_PAUSE_SECONDS),
+            self._store.heartbeat,
+            _seconds(deadline, told_at),
+        ]
+        await self._clock.sleep(min(pause for pause in pauses if pause is not None))
+        return None
+
+    def _now(self) -> float:
+        return self._clock.now().timestamp() - self._shift
+
+
+def open_budget(settings: Settings, clock: Clock) -> Budget:
+    """Return the budget that all processes with these settings share. Nothing is opened before it is used."""
+    store = SqlStore(settings.budget_url, credential(settings))
+    return Budget(Limits(settings.rate_per_minute), store, clock, clock_shift=settings.clock_shift_seconds)
+
+
+def credential(settings: Settings) -> str:
+    """Name the allowance that settings draw on: the upstream and, for a token, a hash that hides it."""
+    token = settings.token.get_secret_value() if settings.token else ""
+    if not token:
+        return f"{settings.base_url.lower()} without a token"
+    digest = hashlib.sha256(f"{settings.base_url}\n{token}".encode()).hexdigest()
+    return f"{settings.base_url.lower()} token {digest[:16]}"
+
+
+def _check(deadline: datetime | None, at: datetime) -> None:
+    if deadline is not None and at >= deadline:
+        raise BudgetClosedError(f"no permit before {deadline:%H:%M:%S}, when the caller has to be done")
+
+
+def _seconds(deadline: datetime | None, now: datetime) -> float | None:
+    return None if deadline is None else (deadline - now).total_seconds()

@@ -1,0 +1,196 @@
+"""Decides, from what all callers share, who may send a request and when: pure arithmetic on one state.
+
+Times are seconds on the store's clock. With `N` requests allowed per `W` seconds and a margin `m`:
+
+- Window: a request at `t` needs that fewer than `N` permits lie in `(t - (W + m), t]`.
+- Pace: permits follow each other by `T = (W + m) / rate`. A permit that came late, though somebody was
+  waiting, leaves a debt of at most `catch_up` seconds, worked off with gaps of `spacing * T`; time in
+  which nobody waited leaves none. Nothing ever goes out closer than `spacing * T`.
+- Margin: requests reach the server later than their permit, each by another delay. A request that took
+  at most `m` is covered by the margin. One that took longer is entered anew, as of its answer less `m`
+  (`settle`): no request arrives after its own answer, so the server's windows hold whatever the delays.
+- Slow-down: `rate = N * share`. A 429 closes the budget to everyone until `Retry-After` has passed, and
+  halves `share`, but only if its permit is younger than the last slow-down: a storm of 429s halves once.
+  `share` grows again by `1 / recovery` a second, from the moment the budget opens.
+- A clock that was set back moves every time in the state back with it: ages stay as they were at the last
+  look, which can neither free a permit early nor block anyone for longer than the state already did.
+"""
+
+import bisect
+import json
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from transit_etl.collect.priorities import Kind, next_kind
+
+FORMAT = 1
+CLOCK_TOLERANCE_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the upstream allows and how close to it we go. Times in seconds."""
+
+    allowance: int
+    window: float = 60.0
+    margin: float = 0.9
+    spacing: float = 0.9
+    catch_up: float = 2.0
+    recovery: float = 300.0
+    smallest_share: float = 0.1
+    default_retry_after: float = 5.0
+
+    @property
+    def span(self) -> float:
+        """How long a permit counts."""
+        return self.window + self.margin
+
+
+class Demand(NamedTuple):
+    """A caller that waits: for what, since when, and when it last asked."""
+
+    kind: Kind
+    since: float
+    seen: float
+
+
+class Decision(NamedTuple):
+    """Whether a permit was granted, and if not, how long until the caller's turn and until anybody's."""
+
+    is_granted: bool
+    wait: float = 0.0
+    slot_in: float = 0.0
+
+
+@dataclass(slots=True)
+class BudgetState:
+    """The permits of the last window, oldest first, who waits, and how slow everyone has to go."""
+
+    permits: deque[tuple[float, Kind]] = field(default_factory=deque)
+    demands: dict[str, Demand] = field(default_factory=dict)
+    counts: Counter[Kind] = field(default_factory=Counter)
+    touched_at: float = 0.0
+    granted_at: float = 0.0
+    paced_at: float = 0.0
+    blocked_until: float = 0.0
+    slowed_at: float = 0.0
+    slow_share: float = 1.0
+
+    def advance(self, now: float, limits: Limits, expiry: float | None) -> None:
+        """Bring the state to `now`: drop old permits, and demands not renewed for `expiry` seconds."""
+        if now < self.touched_at - CLOCK_TOLERANCE_SECONDS:
+            self._move(now - self.touched_at)
+        self.touched_at = now
+        while self.permits and self.permits[0][0] <= now - limits.span:
+            self.counts[self.permits.popleft()[1]] -= 1
+        if expiry is not None:
+            self.demands = {name: d for name, d in self.demands.items() if d.seen > now - expiry}
+
+    def ask(self, now: float, caller: str, kind: Kind, limits: Limits) -> Decision:
+        """Grant a permit if it is this caller's turn, or say how long to wait before asking again."""
+        known = self.demands.get(caller)
+        self.demands[caller] = Demand(kind, known.since if known else now, now)
+        rate = self.rate(now, limits)
+        pace = limits.span / rate
+        slot_in = max(0.0, self._slot(limits, pace) - now)
+        waiting = {demand.kind for demand in self.demands.values()}
+        is_next = next_kind(waiting, self.counts, rate) is kind
+        if slot_in > 0 or not is_next:
+            return Decision(is_granted=False, wait=slot_in + (0.0 if is_next else pace), slot_in=slot_in)
+        self._grant(now, kind, pace, limits)
+        del self.demands[caller]
+        return Decision(is_granted=True)
+
+    def withdraw(self, caller: str) -> None:
+        """Forget a caller that no longer waits."""
+        self.demands.pop(caller, None)
+
+    def settle(self, now: float, granted_at: float, kind: Kind, limits: Limits) -> None:
+        """Enter a request that took longer than the margin anew, as of its answer (`now`) less the margin."""
+        if now - granted_at <= limits.margin:
+            return
+        entry = (granted_at, kind)
+        if entry in self.permits:
+            self.permits.remove(entry)
+            self.counts[kind] -= 1
+        bisect.insort(self.permits, (now - limits.margin, kind))
+        self.counts[kind] += 1
+
+    def slow_down(self, now: float, granted_at: float, retry_after: float | None, limits: Limits) -> None:
+        """Obey a 429 to a request whose permit was granted at `granted_at`."""
+        wait = limits.default_retry_after if retry_after is None else retry_after
+        if granted_at > self.slowed_at:
+            self.slow_share = max(limits.smallest_share, self._share(now, limits) / 2)
+            self.slowed_at = now
+        self.blocked_until = max(self.blocked_until, now + wait)
+        self.paced_at = max(
+            self.paced_at, self.blocked_until - limits.span / (limits.allowance * self.slow_share)
+        )
+
+    def rate(self, now: float, limits: Limits) -> float:
+        """Return how many requests per window are made at present."""
+        return limits.allowance * self._share(now, limits)
+
+    def dumps(self) -> str:
+        """Write the state as text."""
+        return json.dumps(
+            {
+                "format": FORMAT,
+                "touched_at": self.touched_at,
+                "granted_at": self.granted_at,
+                "paced_at": self.paced_at,
+                "blocked_until": self.blocked_until,
+                "slowed_at": self.slowed_at,
+                "slow_share": self.slow_share,
+                "permits": list(self.permits),
+                "demands": self.demands,
+            },
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def loads(cls, text: str) -> "BudgetState":
+        """Read a state back; ValueError, KeyError or TypeError if the text is not one."""
+        fields = json.loads(text)
+        if fields.pop("format") != FORMAT:
+            raise ValueError("written by another version of this program")
+        permits = [(float(at), Kind(kind)) for at, kind in fields.pop("permits")]
+        demands = fields.pop("demands").items()
+        return cls(
+            permits=deque(permits),
+            counts=Counter(kind for _, kind in permits),
+            demands={caller: Demand(Kind(kind), since, seen) for caller, (kind, since, seen) in demands},
+            **fields,
+        )
+
+    def _share(self, now: float, limits: Limits) -> float:
+        opened_at = max(self.slowed_at, self.blocked_until)
+        return min(1.0, self.slow_share + max(0.0, now - opened_at) / limits.recovery)
+
+    def _slot(self, limits: Limits, pace: float) -> float:
+        slot = max(self.blocked_until, self.paced_at + pace, self.granted_at + limits.spacing * pace)
+        if len(self.permits) >= limits.allowance:
+            slot = max(slot, self.permits[-limits.allowance][0] + limits.span)
+        return slot
+
+    def _grant(self, now: float, kind: Kind, pace: float, limits: Limits) -> None:
+        waited_since = min(demand.since for demand in self.demands.values())
+        self.paced_at = max(self.paced_at + pace, waited_since, now - limits.catch_up)
+        self.granted_at = now
+        self.counts[kind] += 1
+        if self.permits and self.permits[-1][0] > now:
+            bisect.insort(self.permits, (now, kind))
+        else:
+            self.permits.append((now, kind))
+
+    def _move(self, seconds: float) -> None:
+        self.permits = deque((at + seconds, kind) for at, kind in self.permits)
+        self.demands = {
+            caller: Demand(kind, since + seconds, seen + seconds)
+            for caller, (kind, since, seen) in self.demands.items()
+        }
+        self.granted_at += seconds
+        self.paced_at += seconds
+        self.blocked_until += seconds
+        self.slowed_at += seconds

@@ -1,0 +1,167 @@
+"""Keeps the state of a request budget where every caller can change it, one at a time."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from transit_etl.collect.budget_state import BudgetState
+
+T = TypeVar("T")
+Work = Callable[[BudgetState, float], T]
+
+LOCK_TIMEOUT_SECONDS = 5
+HEARTBEAT_SECONDS = 0.4
+
+_CREATE = "CREATE TABLE IF NOT EXISTS request_budget (credential TEXT PRIMARY KEY, state TEXT NOT NULL)"
+_INSERT = "INSERT INTO request_budget VALUES (:credential, :state) ON CONFLICT (credential) DO NOTHING"
+_SELECT = "SELECT state FROM request_budget WHERE credential = :credential"
+_UPDATE = "UPDATE request_budget SET state = :state WHERE credential = :credential"
+_CREATION_LOCK = 0x7472_616E_7369_7400  # two sessions that create a table at once fail in PostgreSQL
+
+
+class BudgetStoreError(Exception):
+    """The store of the request budget cannot be used; without it nothing may be sent."""
+
+
+class BudgetStore(Protocol):
+    """A state that all callers share. `heartbeat` is how often a waiting caller has to ask, in seconds."""
+
+    heartbeat: float | None
+
+    async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
+        """Let `work` read and change the state alone, given the time; what it returns is returned."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class MemoryStore:
+    """A state for callers of one event loop, such as a rehearsal in virtual time."""
+
+    heartbeat: float | None = None  # callers here cannot vanish without withdrawing
+
+    def __init__(self) -> None:
+        self._state = BudgetState()
+
+    async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
+        """Change the state; nothing else runs meanwhile, because nothing is awaited."""
+        return work(self._state, now())
+
+    async def aclose(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+
+class SqlStore:
+    """A state in one row of a SQLite file (processes of one machine) or a PostgreSQL table (of many).
+
+    A transaction holds the row from before the time is read until the new state is committed: no decision
+    is made on a state, or at a time, that another one has overtaken. In PostgreSQL the time is the server's,
+    so that machines need not agree. All work runs in one thread, which keeps the event loop free.
+    """
+
+    heartbeat: float | None = HEARTBEAT_SECONDS
+
+    def __init__(self, url: str, credential: str) -> None:
+        self._url = _driver_url(url)
+        self._credential = credential
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="request-budget")
+        self._engine: Engine | None = None
+
+    async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
+        """Change the state in one transaction; BudgetStoreError if the store cannot be used."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, now)
+
+    async def aclose(self) -> None:
+        """Close the connection and end the thread."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._dispose)
+        self._thread.shutdown(wait=False)
+
+    def _transact(self, work: Work[T], now: Callable[[], float]) -> T:
+        try:
+            self._engine = self._engine or _prepared_engine(self._url, self._credential)
+            with self._engine.begin() as connection:
+                state = BudgetState.loads(self._locked_state(connection))
+                result = work(state, _time(connection, now))
+                self._write(connection, state)
+                return result
+        except (SQLAlchemyError, OSError, ImportError) as error:
+            raise BudgetStoreError(self._explain(error)) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise BudgetStoreError(self._explain(f"its state is unreadable: {error!r}")) from error
+
+    def _locked_state(self, connection: Connection) -> str:
+        lock = " FOR UPDATE" if connection.dialect.name == "postgresql" else ""
+        row = connection.execute(text(_SELECT + lock), {"credential": self._credential})
+        return str(row.scalar_one())
+
+    def _write(self, connection: Connection, state: BudgetState) -> None:
+        connection.execute(text(_UPDATE), {"credential": self._credential, "state": state.dumps()})
+
+    def _dispose(self) -> None:
+        if self._engine is not None:
+            self._engine.dispose()
+
+    def _explain(self, why: object) -> str:
+        cause = getattr(why, "orig", None) or why
+        where = self._url.render_as_string(hide_password=True)
+        return (
+            f"the request budget in {where} cannot be used, so nothing may be sent: {cause}. It holds "
+            "nothing older than some minutes: remove it while nothing collects, or set TRANSIT_LIMITER_URL"
+        )
+
+
+def _driver_url(url: str) -> URL:
+    parsed = make_url(url)
+    return parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
+
+
+def _prepared_engine(url: URL, credential: str) -> Engine:
+    engine = _sqlite_engine(url) if url.get_backend_name() == "sqlite" else _postgresql_engine(url)
+    with engine.begin() as connection:
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CREATION_LOCK})
+        connection.execute(text(_CREATE))
+        connection.execute(text(_INSERT), {"credential": credential, "state": BudgetState().dumps()})
+    return engine
+
+
+def _sqlite_engine(url: URL) -> Engine:
+    if url.database:
+        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+    engine = create_engine(url, pool_size=1, connect_args={"timeout": LOCK_TIMEOUT_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def _configure(connection: Any, _record: object) -> None:  # noqa: ANN401 - the driver's own connection
+        connection.isolation_level = None  # the driver would begin late, after the state was read
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+
+    @event.listens_for(engine, "begin")
+    def _lock(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+    return engine
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    options = f"-c lock_timeout={LOCK_TIMEOUT_SECONDS}s -c statement_timeout={2 * LOCK_TIMEOUT_SECONDS}s"
+    return create_engine(
+        url,
+        pool_size=1,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={"connect_timeout": LOCK_TIMEOUT_SECONDS, "options": options},
+    )
+
+
+def _time(connection: Connection, now: Callable[[], float]) -> float:
+    if connection.dialect.name != "postgresql":
+        return now()
+    return float(connection.execute(text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
