@@ -1,0 +1,89 @@
+"""Puts the emulator together as a web application."""
+
+from collections.abc import Callable, Collection
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from transit_etl.emulator import documented, models, routes_v1
+from transit_etl.emulator.errors import BadRequestError, RefusedError
+from transit_etl.emulator.gate import Gate, Rules
+from transit_etl.emulator.responses import error_response, json_response
+from transit_etl.emulator.world import World
+
+DEFAULT_TOKEN = "demo-token"  # noqa: S105 - a made-up service's made-up token
+_DESCRIPTION = """An emulated public-transport information service: version 1, and the deprecated version 0.
+Answers are functions of (network, seed, path, now); `X-Emulated-Now` sets `now`."""
+
+
+def create_app(
+    world: World,
+    *,
+    tokens: Collection[str] = (DEFAULT_TOKEN,),
+    segment: str = "amt",
+    limit_without_token: int = 60,
+    limit_with_token: int = 300,
+    clock: Callable[[], datetime] | None = None,
+) -> FastAPI:
+    """Return the application that serves a world; `segment` names the operator in version 0's paths."""
+    app = FastAPI(title="Emulated transit information", version="1", description=_DESCRIPTION)
+    app.include_router(routes_v1.routes(world))
+    _add_about(app, world)
+    _add_error_answers(app)
+    _add_security_scheme(app)
+    rules = Rules(frozenset(tokens), segment, limit_without_token, limit_with_token)
+    app.add_middleware(Gate, rules=rules, clock=clock or _utc_now)
+    return app
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+def _add_about(app: FastAPI, world: World) -> None:
+    network = world.network
+
+    @app.get("/", response_model=models.Informazioni, tags=["about"])
+    async def about(request: Request) -> Response:
+        """Say what is emulated, and at which instant there is much to see."""
+        return json_response({
+            "name": "transit-etl emulator",
+            "network": network.name,
+            "seed": world.seed,
+            "timezone": network.zone.key,
+            "first_date": network.calendar.first_date.isoformat(),
+            "last_date": network.calendar.last_date.isoformat(),
+            "suggested_now": world.busy_instant(request.state.now).isoformat(),
+            "n_lines": len(network.lines),
+            "n_stops": len(network.stops),
+        })  # fmt: skip
+
+
+def _add_error_answers(app: FastAPI) -> None:
+    @app.exception_handler(RefusedError)
+    async def refused(_request: Request, error: RefusedError) -> Response:
+        return error_response(error)
+
+    @app.exception_handler(RequestValidationError)
+    async def unreadable(_request: Request, error: RequestValidationError) -> Response:
+        problem = error.errors()[0]
+        return error_response(BadRequestError(f"{problem['loc'][-1]}: {problem['msg']}"))
+
+    @app.exception_handler(HTTPException)
+    async def other(_request: Request, error: HTTPException) -> Response:
+        return json_response({"errore": error.detail}, error.status_code, dict(error.headers or {}))
+
+
+def _add_security_scheme(app: FastAPI) -> None:
+    derive = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = derive()
+        document["components"]["securitySchemes"] = documented.BEARER
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign]

@@ -1,0 +1,77 @@
+"""Decides what a stop lists at an instant, and how wrong the prediction of each listed bus is."""
+
+from dataclasses import dataclass
+from math import ceil, pi, sin
+
+from transit_etl.emulator.board import Board
+
+HORIZON_SECONDS = 3_600
+PER_LINE = 2
+_LARGEST_ERROR = 600
+
+# Spread of the error and how much too early the prediction is, by seconds ahead.
+_AHEAD = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0, 3_600.0)
+_SPREAD = (2.0, 14.0, 34.0, 78.0, 98.0, 118.0, 140.0, 150.0)
+_TOO_EARLY = (0.0, 0.0, 4.0, 12.0, 28.0, 62.0, 85.0, 95.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One passage as a stop lists it; `shown_at` is a prediction, or timetable time."""
+
+    trip: int
+    sequence: int
+    shown_at: int
+    is_theoretical: bool
+    is_full: bool
+
+
+def listed(board: Board, stop: int, now: float) -> list[Listed]:
+    """Return what a service date contributes to a stop's list at an instant, unsorted."""
+    after = now - board.latest_lateness - 1
+    before = now + HORIZON_SECONDS + board.latest_earliness + _LARGEST_ERROR
+    found = []
+    for row in board.rows(stop, after, before):
+        passage = _passage(board, row, now)
+        if passage is not None and passage.shown_at <= now + HORIZON_SECONDS:
+            found.append(passage)
+    return found
+
+
+def _passage(board: Board, row: int, now: float) -> Listed | None:
+    """Return the row as it is listed, or None where it is not (a gone bus, a cancelled trip)."""
+    trip = int(board.trip[row])
+    moved = board.motion
+    scheduled_at = int(board.scheduled_at[row])
+    sequence = int(board.sequence[row])
+    if now < moved.live_from[trip] or now >= moved.lost_at[trip]:
+        is_gone = now >= scheduled_at or now >= moved.taken_off_at[trip]
+        is_gone = is_gone or (now >= moved.lost_at[trip] and now >= board.passed_at[row])
+        return None if is_gone else Listed(trip, sequence, scheduled_at, is_theoretical=True, is_full=False)
+    passed_at = int(board.passed_at[row])
+    if now >= passed_at:
+        return None
+    shown_at = predicted_at(board, trip, passed_at, now)
+    return Listed(trip, sequence, shown_at, is_theoretical=False, is_full=bool(board.is_full[row]))
+
+
+def predicted_at(board: Board, trip: int, passed_at: int, now: float) -> int:
+    """Return the prediction shown for a passage: as of the bus's last report, never in the past.
+
+    The error belongs to the trip, wanders slowly and shrinks to nothing as the bus comes near.
+    """
+    every = int(board.report_every[trip])
+    phase = float(board.error_phase[trip])
+    reported_at = now - (now + phase * every) % every
+    ahead = max(0.0, passed_at - reported_at)
+    wander = sin(2 * pi * (reported_at / float(board.error_period[trip]) + phase))
+    error = _at(ahead, _SPREAD) * (0.85 * float(board.error_scale[trip]) + 0.75 * wander)
+    return max(round(passed_at + error - _at(ahead, _TOO_EARLY)), ceil(now))
+
+
+def _at(ahead: float, values: tuple[float, ...]) -> float:
+    for step in range(1, len(_AHEAD)):
+        if ahead < _AHEAD[step]:
+            share = (ahead - _AHEAD[step - 1]) / (_AHEAD[step] - _AHEAD[step - 1])
+            return values[step - 1] + share * (values[step] - values[step - 1])
+    return values[-1]

@@ -1,0 +1,49 @@
+"""Lays out the scheduled passages of one service date as instants."""
+
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+from numpy.typing import NDArray
+
+from transit_etl.emulator.local_time import day_start
+from transit_etl.emulator.network import NO_STOP, Ints, Network
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The trips of a service date; matrices are trips by sequence, instants in Unix seconds."""
+
+    service_date: date
+    starts_at: int
+    trips: Ints
+    stops: Ints
+    is_call: Flags
+    scheduled_at: Ints
+
+    @property
+    def n_trips(self) -> int:
+        """How many trips are scheduled."""
+        return len(self.trips)
+
+    def rows_of_pattern(self, network: Network, pattern: int) -> list[int]:
+        """Return the rows of the trips that follow a pattern."""
+        rows: list[int] = np.flatnonzero(network.trip_pattern[self.trips] == pattern).tolist()
+        return rows
+
+
+def schedule(network: Network, day: date) -> Schedule:
+    """Return what is scheduled on a service date; no trips outside of the calendar."""
+    trips = network.trips_on(day)
+    starts_at = day_start(day, network.zone)
+    stops = network.pattern_stops[network.trip_pattern[trips]]
+    return Schedule(
+        service_date=day,
+        starts_at=starts_at,
+        trips=trips,
+        stops=stops,
+        is_call=stops != NO_STOP,
+        scheduled_at=starts_at + network.trip_times[trips][:, : stops.shape[1]],
+    )

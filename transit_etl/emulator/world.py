@@ -1,0 +1,211 @@
+"""Tells what is scheduled, what really happens and what is listed, as functions of the instant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from transit_etl.emulator import noise, texts
+from transit_etl.emulator.board import Board, board
+from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, listed
+from transit_etl.emulator.local_time import ONE_DAY, local
+from transit_etl.emulator.motion import Motion, motion
+from transit_etl.emulator.network import Network
+from transit_etl.emulator.news import LISTED_DAYS, NewsItem, news_of
+from transit_etl.emulator.schedule import Flags, Schedule, schedule
+from transit_etl.emulator.small import small_network
+from transit_etl.emulator.timetable import Service, timetable
+
+_DAYS_KEPT = 6
+_PADDED_SHARE = 0.3
+_BUSY_SECONDS = 8 * 3600
+_Result = TypeVar("_Result")
+
+
+class UnknownStopError(LookupError):
+    """No stop of the network has this code."""
+
+
+class UnknownLineError(LookupError):
+    """No line of the network has this code."""
+
+
+class UnknownNewsError(LookupError):
+    """No news item of this id has been published."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A listed passage, in the words the stop uses."""
+
+    service_date: date
+    trip_id: str
+    line_code: str
+    line_label: str
+    destination: str
+    shown_at: int
+    is_theoretical: bool
+    is_full: bool
+    stop_sequence: int
+
+
+class World:
+    """A network that lives: every answer is a function of the network, the seed and an instant."""
+
+    def __init__(self, network: Network, seed: int = 1) -> None:
+        self.network = network
+        self.seed = seed
+        self.schedule: Callable[[date], Schedule] = _kept(self._schedule)
+        self.motion: Callable[[date], Motion] = _kept(self._motion)
+        self.board: Callable[[date], Board] = _kept(self._board)
+        self.events: Callable[[date], tuple[Event, ...]] = _kept(self._events, 64)
+        self.news_published: Callable[[date], tuple[NewsItem, ...]] = _kept(self._news_published, 64)
+
+    def line(self, code: str) -> int:
+        """Return the position of a line; UnknownLineError names the code."""
+        try:
+            return self.network.line_position[code]
+        except KeyError:
+            raise UnknownLineError(f"linea sconosciuta: {code}") from None
+
+    def timetable(self, line: int, day: date) -> tuple[Service, ...]:
+        """Return a line's departures of a service date."""
+        return timetable(self.network, self.schedule(day), line)
+
+    def passages(self, stop_code: str, now: datetime) -> list[Passage]:
+        """Return what a stop lists at an instant: the next two of each line, soonest first."""
+        try:
+            stop = self.network.stop_position[stop_code]
+        except KeyError:
+            raise UnknownStopError(f"fermata sconosciuta: {stop_code}") from None
+        instant = now.timestamp()
+        found = [
+            self._in_words(stop, day_board, item)
+            for day_board in self._boards(instant)
+            for item in listed(day_board, stop, instant)
+        ]
+        found.sort(key=lambda passage: (passage.shown_at, passage.service_date, passage.trip_id))
+        return _next_of_each_line(found)
+
+    def status(self, now: datetime) -> list[Event]:
+        """Return the disruptions listed at an instant, oldest first."""
+        instant = now.timestamp()
+        today = local(instant, self.network.zone).date()
+        days = (today - ONE_DAY * back for back in range(LONGEST_DAYS, -1, -1))
+        return [
+            event for day in days for event in self.events(day) if event.listed_at <= instant < event.ended_at
+        ]
+
+    def news(self, now: datetime) -> list[NewsItem]:
+        """Return the news of the last fourteen days at an instant, newest first."""
+        instant = now.timestamp()
+        today = local(instant, self.network.zone).date()
+        days = (today - ONE_DAY * back for back in range(LISTED_DAYS))
+        found = [item for day in days for item in self.news_published(day) if item.published_at <= instant]
+        return sorted(found, key=lambda item: (-item.published_at, item.id))
+
+    def news_item(self, news_id: str, now: datetime) -> NewsItem:
+        """Return a published item, also one no longer listed; UnknownNewsError names the id."""
+        try:
+            day = datetime.strptime(news_id[:6], "%y%m%d").date()  # noqa: DTZ007 - a date, not an instant
+        except ValueError:
+            raise UnknownNewsError(f"notizia sconosciuta: {news_id}") from None
+        for around in (day - ONE_DAY, day):
+            for item in self.news_published(around):
+                if item.id == news_id and item.published_at <= now.timestamp():
+                    return item
+        raise UnknownNewsError(f"notizia sconosciuta: {news_id}")
+
+    def busy_instant(self, now: datetime) -> datetime:
+        """Return 08:00 local of the covered day nearest to an instant that is as busy as a working day."""
+        calendar, zone = self.network.calendar, self.network.zone
+        today = min(max(now.astimezone(zone).date(), calendar.first_date), calendar.last_date)
+        around = sorted((today + ONE_DAY * step for step in range(-14, 15)), key=lambda day: abs(day - today))
+        trips = {day: len(self.network.trips_on(day)) for day in around}
+        busiest = max(trips.values())
+        day = next(day for day in around if trips[day] >= 0.9 * busiest)
+        return datetime.fromtimestamp(self.schedule(day).starts_at + _BUSY_SECONDS, zone)
+
+    def label(self, stop: int, line: int, *, is_slash: bool) -> str:
+        """Return a line's number as a stop shows it; some stops pad it with zeros."""
+        code = self.network.stops[stop].code
+        is_padded = noise.unit("padded label", code) < _PADDED_SHARE
+        return texts.label(self.network.lines[line].number, is_slash=is_slash, is_padded=is_padded)
+
+    def _boards(self, instant: float) -> list[Board]:
+        """Return the boards of the service dates with buses on the road or soon to come."""
+        zone = self.network.zone
+        today = local(instant, zone).date()
+        last = local(instant + 2 * HORIZON_SECONDS, zone).date()
+        days = [today - ONE_DAY, today] if last == today else [today - ONE_DAY, today, last]
+        return [self.board(day) for day in days]
+
+    def _in_words(self, stop: int, day_board: Board, item: Listed) -> Passage:
+        trip = self.network.trips[int(day_board.schedule.trips[item.trip])]
+        pattern = self.network.patterns[trip.pattern]
+        return Passage(
+            service_date=day_board.schedule.service_date,
+            trip_id=trip.id,
+            line_code=self.network.lines[pattern.line].code,
+            line_label=self.label(stop, pattern.line, is_slash=pattern.is_slash),
+            destination=texts.destination(pattern.headsign),
+            shown_at=item.shown_at,
+            is_theoretical=item.is_theoretical,
+            is_full=item.is_full,
+            stop_sequence=item.sequence + 1,
+        )
+
+    def _schedule(self, day: date) -> Schedule:
+        return schedule(self.network, day)
+
+    def _motion(self, day: date) -> Motion:
+        plan = self.schedule(day)
+        return motion(self.network, plan, self.seed, self._disrupted(plan))
+
+    def _board(self, day: date) -> Board:
+        return board(self.network, self.schedule(day), self.motion(day))
+
+    def _events(self, day: date) -> tuple[Event, ...]:
+        return events_starting_on(self.network, self.seed, day)
+
+    def _news_published(self, day: date) -> tuple[NewsItem, ...]:
+        return news_of(self.network, self.seed, day, self.events(day))
+
+    def _disrupted(self, plan: Schedule) -> Flags:
+        """Tell which trips leave while an event is on at their line."""
+        lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
+        departs_at = plan.scheduled_at[:, 0]
+        is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
+        for back in range(-2, LONGEST_DAYS + 1):
+            for event in self.events(plan.service_date - ONE_DAY * back):
+                is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
+                is_disrupted |= is_on & np.isin(lines, event.line_positions)
+        return is_disrupted
+
+
+def build_world(size: str = "small", gtfs: Path | None = None, seed: int = 1) -> World:
+    """Return a world on a built-in network, or on a GTFS zip."""
+    if gtfs is None:
+        return World({"small": small_network}[size](), seed)
+    raise NotImplementedError
+
+
+def _next_of_each_line(found: list[Passage]) -> list[Passage]:
+    seen: dict[tuple[str, str], int] = {}
+    kept = []
+    for passage in found:
+        line = (passage.line_code, passage.line_label)
+        seen[line] = seen.get(line, 0) + 1
+        if seen[line] <= PER_LINE:
+            kept.append(passage)
+    return kept
+
+
+def _kept(make: Callable[[date], _Result], days: int = _DAYS_KEPT) -> Callable[[date], _Result]:
+    """Keep the results of the last few dates."""
+    return lru_cache(maxsize=days)(make)
