@@ -1,0 +1,172 @@
+"""Reads from the lake what is known of the network, so that a collector knows what there is to ask for."""
+
+import html
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from transit_etl.paths import lake_glob
+
+_FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
+_FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
+
+
+class NothingKnownError(Exception):
+    """The lake does not hold yet what a collector needs to know; the message says what to run first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line as the newest list of lines gives it."""
+
+    code: str
+    number: str | None
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LineDirection:
+    """The stops of a line in one direction, in the order it serves them, and its number at a stop."""
+
+    line_code: str
+    line_number: str | None
+    direction: str
+    stop_codes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewsItem:
+    """A version of a news item as the list gives it; texts are unescaped, spaces made one."""
+
+    news_id: str
+    title: str
+    published: str
+
+
+class Catalogue:
+    """What the lake of one operator knows: of each entity, its newest answer. Every call reads anew."""
+
+    def __init__(self, data_dir: Path, operator: str) -> None:
+        self._data_dir = data_dir
+        self._operator = operator
+
+    def lines(self) -> list[Line]:
+        """Return the lines of the newest list, or raise NothingKnownError."""
+        rows = self._query("lines", _NEWEST_LINES)
+        if not rows:
+            raise NothingKnownError(f"no line of operator {self._operator} is known: {_FIRST_LINES}")
+        return [Line(*row) for row in rows]
+
+    def line_directions(self) -> list[LineDirection]:
+        """Return the stops of every listed line from its newest answer, or raise NothingKnownError."""
+        numbers = {line.code: line.number for line in self.lines()}
+        rows = self._query("line_stops", _NEWEST_STOPS)
+        known = [
+            LineDirection(code, numbers[code], way, tuple(stops))
+            for code, way, stops in rows
+            if code in numbers
+        ]
+        if not known:
+            raise NothingKnownError(f"no stop of operator {self._operator} is known: {_FIRST_STOPS}")
+        return known
+
+    def stop_codes(self) -> list[str]:
+        """Return every stop that a listed line serves, sorted, or raise NothingKnownError."""
+        return sorted({stop for known in self.line_directions() for stop in known.stop_codes})
+
+    def status_categories(self) -> set[str]:
+        """Return the status categories seen so far; none if no status was staged yet."""
+        return {category for (category,) in self._query("status", _CATEGORIES)}
+
+    def timetables(self) -> dict[str, datetime]:
+        """Return when each timetable (`<line>/<YYYY-MM-DD>`) was last received well; times are UTC, naive."""
+        return dict(self._query("requests", _TIMETABLES))
+
+    def fetched_news(self) -> set[NewsItem]:
+        """Return the versions of news items whose full text was fetched after the version was listed."""
+        if not self._files("news"):
+            return set()
+        return {
+            news_item(*row) for row in self._query("news_details", _FETCHED_NEWS, news=self._files("news"))
+        }
+
+    def _query(self, dataset: str, sql: str, **files: list[str]) -> list[tuple[Any, ...]]:
+        """Run a query over a dataset's lake files; no file, no row. A file may be merged away meanwhile."""
+        for is_last_try in (False, True):
+            found = self._files(dataset)
+            if not found:
+                return []
+            try:
+                with duckdb.connect() as connection:
+                    parameters = {"files": found, "operator": self._operator, **files}
+                    return connection.execute(sql, parameters).fetchall()
+            except duckdb.IOException:
+                if is_last_try:
+                    raise
+        return []
+
+    def _files(self, dataset: str) -> list[str]:
+        pattern = lake_glob(self._data_dir, dataset).relative_to(self._data_dir)
+        own = str(pattern).replace("operator=*", f"operator={self._operator}")
+        return sorted(str(path) for path in self._data_dir.glob(own))
+
+
+def news_item(news_id: str, title: str | None, published: str | None) -> NewsItem:
+    """Give a listed item the form in which versions are compared."""
+    return NewsItem(news_id, _plain(title), _plain(published))
+
+
+def _plain(text: str | None) -> str:
+    return " ".join(html.unescape(text or "").split())
+
+
+def _scan(name: str) -> str:
+    return f"read_parquet(${name}, union_by_name = true, hive_partitioning = false)"
+
+
+_NEWEST_LINES = f"""
+    select line_code, line_number, coalesce(is_active, true)
+    from {_scan("files")}
+    where operator = $operator and line_code is not null
+    qualify received_at = max(received_at) over ()
+    order by row_number
+"""
+_NEWEST_STOPS = f"""
+    with newest as (
+        select line_code, direction, position, stop_code
+        from {_scan("files")}
+        where operator = $operator and line_code is not null and stop_code is not null
+        qualify request_id = first_value(request_id) over (
+            partition by line_code order by received_at desc, request_id
+        )
+    )
+    select line_code, direction, list(stop_code order by position)
+    from newest
+    group by line_code, direction
+    order by line_code, direction
+"""
+_CATEGORIES = f"""
+    select distinct category from {_scan("files")}
+    where operator = $operator and category is not null
+"""
+_TIMETABLES = f"""
+    select key, max(received_at) from {_scan("files")}
+    where operator = $operator and endpoint = 'timetables' and outcome = 'ok'
+    group by key
+"""
+_FETCHED_NEWS = f"""
+    with fetched as (
+        select news_id, max(received_at) as fetched_at from {_scan("files")}
+        where operator = $operator group by news_id
+    ),
+    listed as (
+        select news_id, title, published_text, min(received_at) as listed_at from {_scan("news")}
+        where operator = $operator group by news_id, title, published_text
+    )
+    select news_id, title, published_text
+    from listed join fetched using (news_id)
+    where fetched_at >= listed_at
+"""

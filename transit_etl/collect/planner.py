@@ -1,0 +1,68 @@
+"""Decides which stop to ask about next, from what the answers so far say; it knows no clock and does no I/O.
+
+Times are epoch seconds. A policy is deterministic: the same observations and questions give the same stops.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+PENDING_SECONDS = 30.0  # an answer that has not come by then is not waited for
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One passage as a stop lists it, its time resolved; `is_live` if a vehicle is behind it."""
+
+    line_label: str
+    destination: str
+    trip_id: str
+    predicted_at: float
+    is_live: bool
+
+    @property
+    def trip(self) -> tuple[str, str, str]:
+        """What tells this trip from others; a changed `trip_id` makes it another trip."""
+        return (self.trip_id, self.line_label, self.destination)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What one answer says of a stop at an instant. Unless it `is_good` it says nothing of any bus.
+
+    `is_refused` means that the upstream answered, but not about this stop: an unknown or unserved one.
+    """
+
+    stop_code: str
+    at: float
+    is_good: bool
+    is_refused: bool = False
+    listings: tuple[Listing, ...] = ()
+
+
+class Policy(Protocol):
+    """A way to spend permits on stops."""
+
+    def observe(self, observation: Observation) -> None:
+        """Learn from an answer, good or bad."""
+        ...
+
+    def choose(self, now: float) -> str:
+        """Return the stop most worth a poll at this moment; it counts as asked until it is observed."""
+        ...
+
+
+class Rotation:
+    """Asks every stop in turn, whatever the answers say."""
+
+    def __init__(self, stop_codes: Iterable[str]) -> None:
+        self._turn = deque(sorted(set(stop_codes)))
+
+    def observe(self, observation: Observation) -> None:
+        """Learn nothing."""
+
+    def choose(self, now: float) -> str:  # noqa: ARG002 - the turn is the same at any time
+        """Return the stop whose turn it is."""
+        self._turn.rotate(-1)
+        return self._turn[-1]

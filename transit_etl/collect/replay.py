@@ -1,0 +1,63 @@
+"""Tells a policy again what the last hour's answers said, so that what it knows outlives a window."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from transit_etl.api.exchange import Answer, Outcome, Request
+from transit_etl.collect.observing import Observer
+from transit_etl.collect.planner import Policy
+from transit_etl.collect.rawfile import read_lines
+from transit_etl.paths import RAW_SUFFIX
+
+LOOK_BACK = timedelta(hours=1)
+MAX_ANSWERS = 6_000  # about a second's work
+_LONGEST_WINDOW = timedelta(hours=1)
+
+
+def replay(policy: Policy, observer: Observer, data_dir: Path, operator: str, now: datetime) -> int:
+    """Let a policy observe the newest passage answers, oldest first; return how many.
+
+    It reads the finished raw windows, staged or not: an answer says the same in both.
+    """
+    answers: list[Answer] = []
+    for path in _recent_windows(data_dir, operator, now):
+        answers += [answer for answer in _answers(path) if now - LOOK_BACK <= answer.received_at <= now]
+        if len(answers) >= MAX_ANSWERS:
+            break
+    answers.sort(key=lambda answer: answer.received_at)
+    for answer in answers[-MAX_ANSWERS:]:
+        policy.observe(observer.observation(answer))
+    return len(answers[-MAX_ANSWERS:])
+
+
+def _recent_windows(data_dir: Path, operator: str, now: datetime) -> list[Path]:
+    """Return the windows that may hold answers of the last hour, newest first."""
+    since = now - LOOK_BACK - _LONGEST_WINDOW
+    oldest = since.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    folder = data_dir / "raw" / f"operator={operator}" / "endpoint=passages"
+    days = {f"date={instant.astimezone(UTC).date().isoformat()}" for instant in (since, now)}
+    found = [path for day in days for path in (folder / day).glob(f"*{RAW_SUFFIX}") if path.name >= oldest]
+    return sorted(found, key=lambda path: path.name, reverse=True)
+
+
+def _answers(path: Path) -> Iterator[Answer]:
+    for line in read_lines(path):
+        row = json.loads(line)
+        if row["received_at"] is not None:
+            yield _answer(row)
+
+
+def _answer(row: dict[str, Any]) -> Answer:
+    body = row["body"]
+    return Answer(
+        request=Request(row["endpoint"], row["key"], ""),
+        outcome=Outcome(row["outcome"]),
+        sent_at=datetime.fromisoformat(row["sent_at"]),
+        received_at=datetime.fromisoformat(row["received_at"]),
+        elapsed_ms=row["elapsed_ms"],
+        http_status=row["http_status"],
+        body=None if body is None else body.encode(),
+    )

@@ -1,0 +1,232 @@
+"""Says, dataset by dataset, which requests there are to make and which of them is next."""
+
+import json
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from transit_etl.api import v0, v1
+from transit_etl.api.exchange import Answer, Outcome, Request
+from transit_etl.api.identifiers import InvalidIdentifierError
+from transit_etl.collect.catalogue import NewsItem, news_item
+from transit_etl.collect.observing import Observer
+from transit_etl.collect.planner import Policy
+from transit_etl.collect.priorities import Kind
+
+_log = logging.getLogger(__name__)
+
+MAX_TRIES = 3
+_WORTH_ANOTHER_TRY = frozenset({
+    Outcome.EMPTY_BODY,
+    Outcome.NOT_JSON,
+    Outcome.RATE_LIMITED,
+    Outcome.SERVER_ERROR,
+    Outcome.TIMEOUT,
+    Outcome.CONNECTION_ERROR,
+})  # fmt: skip
+SEEDED_CATEGORIES = frozenset({"ASC", "MM", "SG"})
+
+
+class Source(Protocol):
+    """Where a collector's requests come from. It takes a permit first and asks what to send then."""
+
+    kind: Kind
+    total: int | None
+
+    def due_at(self, now: datetime) -> datetime | None:
+        """Return when the next request is worth a permit; None when only an answer in flight can tell."""
+        ...
+
+    def choose(self, now: datetime) -> Request:
+        """Return the most valuable request at this moment; it counts as asked."""
+        ...
+
+    def observe(self, answer: Answer) -> None:
+        """Take note of an answer, good or bad."""
+        ...
+
+    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
+        """Return what was due by `now` and never asked, and when it was due."""
+        ...
+
+
+class Listed:
+    """A list of requests, each made once, in order; one that failed in passing is tried again at the end."""
+
+    def __init__(self, kind: Kind, requests: Iterable[Request]) -> None:
+        self.kind = kind
+        self._queue = deque(requests)
+        self._n_tries: dict[Request, int] = {}
+        self.total: int | None = len(self._queue)
+
+    def due_at(self, now: datetime) -> datetime | None:
+        """Return now while there is something left."""
+        return now if self._queue else None
+
+    def choose(self, now: datetime) -> Request:  # noqa: ARG002 - a list does not change with time
+        """Return the next of the list."""
+        request = self._queue.popleft()
+        self._n_tries[request] = self._n_tries.get(request, 0) + 1
+        return request
+
+    def observe(self, answer: Answer) -> None:
+        """Put a request that failed in passing at the end of the list, a limited number of times."""
+        request = answer.request
+        if answer.outcome in _WORTH_ANOTHER_TRY and self._n_tries.get(request, 0) < MAX_TRIES:
+            self._queue.append(request)
+
+    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
+        """Return the rest of the list."""
+        return [(request, now) for request in self._queue]
+
+    def add(self, requests: Iterable[Request]) -> None:
+        """Put more at the end of the list."""
+        more = list(requests)
+        self._queue.extend(more)
+        self.total = (self.total or 0) + len(more)
+
+
+class News(Listed):
+    """The list of news, then the full text of each item that is new or has changed since it was fetched."""
+
+    def __init__(self, fetched: set[NewsItem]) -> None:
+        super().__init__(Kind.NEWS, [v1.news()])
+        self._fetched = fetched
+
+    def observe(self, answer: Answer) -> None:
+        """Queue the items that a good list names."""
+        super().observe(answer)
+        if answer.request.endpoint == "news" and answer.outcome is Outcome.OK:
+            self.add(valid_requests(v1.news_item, self._new_ids(answer)))
+
+    def _new_ids(self, answer: Answer) -> Iterator[str]:
+        for row in _dictionaries(_document(answer)):
+            identifier = row.get("id")
+            item = news_item(str(identifier), _text(row.get("titolo")), _text(row.get("data")))
+            if identifier is not None and item not in self._fetched:
+                self._fetched.add(item)
+                yield str(identifier)
+
+
+class Legacy(Listed):
+    """Version 0: the status, the news and their items, the timetable of each line, each four-digit stop."""
+
+    def __init__(self, line_codes: Iterable[str], stop_codes: Iterable[str]) -> None:
+        timetables = valid_requests(v0.timetable, line_codes)
+        transits = valid_requests(v0.transits, stop_codes)
+        super().__init__(Kind.LEGACY, [v0.status(), v0.news(), *timetables, *transits])
+        self._listed: set[str] = set()
+
+    def observe(self, answer: Answer) -> None:
+        """Queue the items of the list of news; the interface does not say its shape, only that it has ids."""
+        super().observe(answer)
+        if answer.request.endpoint == "v0_news" and answer.outcome is Outcome.OK:
+            found = [
+                str(row["id"]) for row in _objects_anywhere(_document(answer)) if row.get("id") is not None
+            ]
+            new = [identifier for identifier in dict.fromkeys(found) if identifier not in self._listed]
+            self._listed.update(new)
+            self.add(valid_requests(v0.news_item, new))
+
+
+class Status:
+    """The whole service status at even intervals, and each category once in between."""
+
+    kind = Kind.STATUS
+    total: int | None = None
+
+    def __init__(self, start: datetime, interval: timedelta, categories: Iterable[str]) -> None:
+        self._interval = interval
+        self._next_whole_at = start
+        self._categories = deque(
+            (request, start) for request in valid_requests(v1.status, sorted(categories))
+        )
+        self._missed: list[tuple[Request, datetime]] = []
+
+    def due_at(self, now: datetime) -> datetime | None:
+        """Return now while a category is left, otherwise when the next whole status is due."""
+        return now if self._categories else self._next_whole_at
+
+    def choose(self, now: datetime) -> Request:
+        """Return the whole status when it is due, otherwise the next category."""
+        if now < self._next_whole_at and self._categories:
+            return self._categories.popleft()[0]
+        self._pass_over_missed(now)
+        self._next_whole_at += self._interval
+        return v1.status()
+
+    def observe(self, answer: Answer) -> None:
+        """Keep nothing: a failed poll is not repeated, the next one is about another moment."""
+
+    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
+        """Return the polls that no permit came for in time, and the categories left."""
+        self._pass_over_missed(now)
+        due_now = [(v1.status(), self._next_whole_at)] if self._next_whole_at < now else []
+        return [*self._missed, *due_now, *self._categories]
+
+    def _pass_over_missed(self, now: datetime) -> None:
+        while self._next_whole_at + self._interval <= now:
+            self._missed.append((v1.status(), self._next_whole_at))
+            self._next_whole_at += self._interval
+
+
+class Passages:
+    """The stop that the policy finds most worth a poll at each moment; it never runs out."""
+
+    kind = Kind.PASSAGES
+    total: int | None = None
+
+    def __init__(self, policy: Policy, observer: Observer) -> None:
+        self._policy = policy
+        self._observer = observer
+
+    def due_at(self, now: datetime) -> datetime | None:
+        """Return now: there is always a stop worth asking for."""
+        return now
+
+    def choose(self, now: datetime) -> Request:
+        """Return the request for the stop chosen."""
+        return v1.passages(self._policy.choose(now.timestamp()))
+
+    def observe(self, answer: Answer) -> None:
+        """Tell the policy what the answer says, or that it says nothing."""
+        self._policy.observe(self._observer.observation(answer))
+
+    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:  # noqa: ARG002 - nothing is ever due
+        """Return nothing: which stop comes next is only known when there is a permit for it."""
+        return []
+
+
+def valid_requests(build: Callable[[str], Request], codes: Iterable[str]) -> list[Request]:
+    """Build a request per code, leaving out codes that cannot be asked for."""
+    requests = []
+    for code in codes:
+        try:
+            requests.append(build(code))
+        except InvalidIdentifierError as error:
+            _log.warning("left out: %s", error)
+    return requests
+
+
+def _document(answer: Answer) -> Any:  # noqa: ANN401 - whatever JSON the upstream sent
+    return json.loads(answer.body or b"null")
+
+
+def _dictionaries(document: object) -> list[dict[str, Any]]:
+    rows = document if isinstance(document, list) else []
+    return [row for row in rows if isinstance(row, dict)]
+
+
+def _objects_anywhere(document: object) -> Iterator[dict[str, Any]]:
+    if isinstance(document, dict):
+        yield document
+        document = list(document.values())
+    if isinstance(document, list):
+        for member in document:
+            yield from _objects_anywhere(member)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
