@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Self
@@ -14,7 +14,7 @@ from transit_etl.api.classification import REDIRECTION, Verdict, classify
 from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
 from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
 from transit_etl.api.retry_after import retry_after_seconds
-from transit_etl.clock import Clock
+from transit_etl.clock import Clock, VirtualClock
 from transit_etl.settings import Settings
 
 NOW_HEADER = "X-Emulated-Now"
@@ -46,7 +46,8 @@ class Client(AbstractAsyncContextManager["Client"]):
     """An open connection pool to one upstream, for both versions. Use it with `async with`.
 
     `transport` replaces the network in tests. With `sends_clock`, or when the settings shift the clock, every
-    request tells the emulator what time it is. The token goes into headers and nowhere else.
+    request tells the emulator what time it is. A virtual clock stands still while an answer is awaited; do
+    not hold it around `send`, which sleeps before a retry. The token goes into headers and nowhere else.
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class Client(AbstractAsyncContextManager["Client"]):
     async def _attempt(self, request: Request, attempts: int) -> Answer:
         outgoing = self._build(request)
         sent_at, started = self._clock.now(), time.perf_counter()
-        reply = await self._exchange(outgoing, sent_at)
+        with self._standing_clock():
+            reply = await self._exchange(outgoing, sent_at)
         elapsed_ms = (time.perf_counter() - started) * 1000
         answer = Answer(
             request=request,
@@ -105,6 +107,9 @@ class Client(AbstractAsyncContextManager["Client"]):
             retry_after_seconds=reply.retry_after_seconds,
         )
         return self._judged(answer, reply)
+
+    def _standing_clock(self) -> AbstractContextManager[None]:
+        return self._clock.busy() if isinstance(self._clock, VirtualClock) else nullcontext()
 
     async def _exchange(self, outgoing: httpx.Request, sent_at: datetime) -> _Reply:
         reply = _Reply()
@@ -144,12 +149,13 @@ class Client(AbstractAsyncContextManager["Client"]):
             reply.body = bytes(received[:limit])
 
     def _judged(self, answer: Answer, reply: _Reply) -> Answer:
+        # Redacted before it is judged: a reason may quote a piece of the body, even half of a token.
+        body = self._redactor.body(reply.body)
         verdict = Verdict(reply.outcome, reply.error) if reply.outcome else None
         if answer.http_status is not None and (verdict is None or answer.http_status >= REDIRECTION):
             # An error status says more than how its body ended.
-            verdict = classify(answer.request, answer.http_status, reply.body)
+            verdict = classify(answer.request, answer.http_status, body)
         outcome, reason = verdict or Verdict(Outcome.CONNECTION_ERROR, "no answer")
-        body = self._redactor.body(reply.body)
         if body is not reply.body:
             reason = "; ".join(filter(None, [reason, f"the body repeated the token: {MARK}"]))
         return replace(

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Self
@@ -61,5 +62,10 @@ class WireLogGuard(logging.Filter, AbstractContextManager["WireLogGuard"]):
 
 
 def _forms(token: str) -> set[str]:
-    escaped = json.dumps(token)[1:-1]
-    return {token, quote(token, safe=""), quote(token), escaped, escaped.replace("/", r"\/")}
+    quoted, escaped = quote(token, safe=""), json.dumps(token)[1:-1]
+    lower_quoted = re.sub("%..", lambda hexadecimal: hexadecimal[0].lower(), quoted)
+    unicode_escaped = {
+        "".join(char if char.isalnum() else style.format(ord(char)) for char in token)
+        for style in (r"\u{:04x}", r"\u{:04X}")
+    }
+    return {token, quoted, quote(token), lower_quoted, escaped, escaped.replace("/", r"\/"), *unicode_escaped}

@@ -20,14 +20,14 @@ def timetable(
 ) -> Request:
     """Ask for the timetable of a line; every part of the date is optional, without any it is today's.
 
-    The key is the line, or `<line>/<YYYY-MM-DD>` with dashes for the digits of the parts left out.
+    The key is the line, or `<line>/<YYYY-MM-DD>` with `*` for the digits of the parts left out.
     """
     code = identifiers.legacy_line(line)
     _check_date(day, month, year)
     parts = (("gg", day, 2), ("mm", month, 2), ("aa", year, 4))
     query = tuple((name, f"{value:0{width}d}") for name, value, width in parts if value is not None)
     given = dict(query)
-    on = f"/{given.get('aa', '----')}-{given.get('mm', '--')}-{given.get('gg', '--')}" if query else ""
+    on = f"/{given.get('aa', '****')}-{given.get('mm', '**')}-{given.get('gg', '**')}" if query else ""
     return Request("v0_timetables", f"{code}{on}", f"orari/{code}", version=0, query=query)
 
 
