@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -9,9 +10,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from transit_etl.emulator import documented, models, routes_v1
+from transit_etl.emulator import documented, models, routes_v0, routes_v1
 from transit_etl.emulator.errors import BadRequestError, RefusedError
 from transit_etl.emulator.gate import Gate, Rules
+from transit_etl.emulator.request_log import RequestLog
 from transit_etl.emulator.responses import error_response, json_response
 from transit_etl.emulator.world import World
 
@@ -27,16 +29,24 @@ def create_app(
     segment: str = "amt",
     limit_without_token: int = 60,
     limit_with_token: int = 300,
+    log: Path | None = None,
     clock: Callable[[], datetime] | None = None,
 ) -> FastAPI:
-    """Return the application that serves a world; `segment` names the operator in version 0's paths."""
+    """Return the application that serves a world.
+
+    `segment` names the operator in version 0's paths; `log` is a file that gets a line per answer;
+    limits are requests per caller in any 60 seconds; `clock` tells `now` where no header does.
+    """
     app = FastAPI(title="Emulated transit information", version="1", description=_DESCRIPTION)
     app.include_router(routes_v1.routes(world))
+    app.include_router(routes_v0.routes(world, segment))
     _add_about(app, world)
     _add_error_answers(app)
     _add_security_scheme(app)
     rules = Rules(frozenset(tokens), segment, limit_without_token, limit_with_token)
     app.add_middleware(Gate, rules=rules, clock=clock or _utc_now)
+    if log is not None:
+        app.add_middleware(RequestLog, path=log, clock=_utc_now)
     return app
 
 

@@ -16,7 +16,7 @@ NEVER = np.iinfo(np.int64).max
 _HOURS = np.array([0, 4, 6, 8, 11, 14, 17, 19, 21, 24, 30])
 _LATENESS_SECONDS = np.array([50, 45, 60, 150, 115, 135, 205, 160, 100, 70, 50])
 _CROWDING = np.array([0.1, 0.2, 0.7, 1.2, 0.7, 0.9, 1.2, 0.9, 0.5, 0.3, 0.1])
-_EARLIEST, _LATEST = -120.0, 1_800.0
+_EARLIEST, _LATEST = -150.0, 1_800.0
 _NOT_RUN, _NEVER_TRACKED, _TRACKING_LOST = 0.015, 0.06, 0.03
 _TAKEN_OFF = 0.7  # of the trips that do not run; the others stay listed as timetable time
 _NOBODY_WAITS, _FULL_LOAD = 0.15, 2.9
@@ -93,7 +93,7 @@ def _origin_lateness(plan: Schedule, keys: Keys, hours: Floats, seed: int, is_di
     day_key = noise.keys([f"{seed}/{plan.service_date.isoformat()}"])
     bad_day = float(np.exp(0.35 * np.clip(noise.normal(day_key, "day"), -2, 2))[0])
     usual = np.interp(hours, _HOURS, _LATENESS_SECONDS) * bad_day
-    lateness = usual * np.exp(0.85 * noise.normal(keys, "origin")) - 75 + _DISRUPTED_SECONDS * is_disrupted
+    lateness = usual * np.exp(0.85 * noise.normal(keys, "origin")) - 110 + _DISRUPTED_SECONDS * is_disrupted
     return np.asarray(np.clip(lateness, _EARLIEST, _LATEST), dtype=np.float64)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from transit_etl.emulator import noise, texts
 from transit_etl.emulator.board import Board, board
 from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_etl.emulator.gtfs import gtfs_network
 from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, listed
 from transit_etl.emulator.local_time import ONE_DAY, local
 from transit_etl.emulator.motion import Motion, motion
@@ -24,6 +25,7 @@ from transit_etl.emulator.timetable import Service, timetable
 _DAYS_KEPT = 6
 _PADDED_SHARE = 0.3
 _BUSY_SECONDS = 8 * 3600
+_NETWORKS: dict[str, Callable[[], Network]] = {"small": small_network}
 _Result = TypeVar("_Result")
 
 
@@ -189,10 +191,12 @@ class World:
 
 
 def build_world(size: str = "small", gtfs: Path | None = None, seed: int = 1) -> World:
-    """Return a world on a built-in network, or on a GTFS zip."""
-    if gtfs is None:
-        return World({"small": small_network}[size](), seed)
-    raise NotImplementedError
+    """Return a world on a built-in network, or on a GTFS zip; ValueError for an unknown size or a bad zip."""
+    if gtfs is not None:
+        return World(gtfs_network(gtfs), seed)
+    if size not in _NETWORKS:
+        raise ValueError(f"no network of size {size!r}: choose one of {', '.join(_NETWORKS)}")
+    return World(_NETWORKS[size](), seed)
 
 
 def _next_of_each_line(found: list[Passage]) -> list[Passage]:

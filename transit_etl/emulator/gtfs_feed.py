@@ -1,0 +1,165 @@
+"""Reads the tables of a GTFS zip: calendar, stops, routes, and trips with their stop times."""
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import lru_cache
+from io import TextIOWrapper
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_LONGEST_CALENDAR = timedelta(days=3_660)
+_ADDED, _REMOVED = "1", "2"
+Row = dict[str, str]
+
+
+class BadFeedError(ValueError):
+    """The file is no GTFS feed that can be read; the message says what is wrong."""
+
+
+@dataclass(slots=True)
+class FeedTrip:
+    """A trip as published; `times` are seconds of the service day, one per stop."""
+
+    id: str
+    route_id: str
+    service: str
+    direction: int
+    headsign: str
+    stop_ids: list[str] = field(default_factory=list)
+    times: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What of a feed the emulator needs."""
+
+    zone: ZoneInfo
+    services_by_date: dict[date, frozenset[str]]
+    stops: list[Row]
+    routes: list[Row]
+    trips: list[FeedTrip]
+
+
+def read_feed(path: Path) -> Feed:
+    """Read a zip; BadFeedError where a required table is missing or a value cannot be read."""
+    try:
+        with ZipFile(path) as archive:
+            return _read(archive)
+    except (BadZipFile, KeyError, ValueError) as error:
+        raise BadFeedError(f"{path.name}: {error}") from error
+
+
+def _read(archive: ZipFile) -> Feed:
+    agencies = list(_rows(archive, "agency.txt"))
+    return Feed(
+        zone=ZoneInfo(agencies[0]["agency_timezone"]),
+        services_by_date=_services_by_date(archive),
+        stops=[row for row in _rows(archive, "stops.txt") if row.get("location_type", "") in ("", "0")],
+        routes=list(_rows(archive, "routes.txt")),
+        trips=_trips(archive),
+    )
+
+
+def _rows(archive: ZipFile, name: str, *, is_optional: bool = False) -> Iterator[Row]:
+    if is_optional and name not in archive.namelist():
+        return
+    with archive.open(name) as raw:
+        for row in csv.DictReader(TextIOWrapper(raw, "utf-8-sig", newline=""), skipinitialspace=True):
+            yield {column: (value or "").strip() for column, value in row.items() if column}
+
+
+def _services_by_date(archive: ZipFile) -> dict[date, frozenset[str]]:
+    """Return the union of the weekly calendar and its exceptions, or of the exceptions alone."""
+    found: dict[date, set[str]] = {}
+    for row in _rows(archive, "calendar.txt", is_optional=True):
+        first, last = _day(row["start_date"]), _day(row["end_date"])
+        last = min(last, first + _LONGEST_CALENDAR)
+        for step in range((last - first).days + 1):
+            day = first + timedelta(days=step)
+            if row[_WEEKDAYS[day.weekday()]] == "1":
+                found.setdefault(day, set()).add(row["service_id"])
+    for row in _rows(archive, "calendar_dates.txt", is_optional=True):
+        services = found.setdefault(_day(row["date"]), set())
+        if row["exception_type"] == _ADDED:
+            services.add(row["service_id"])
+        elif row["exception_type"] == _REMOVED:
+            services.discard(row["service_id"])
+    running = {day: frozenset(services) for day, services in sorted(found.items()) if services}
+    if not running:
+        raise ValueError("no service runs on any date")
+    return running
+
+
+def _day(text: str) -> date:
+    return date(int(text[:4]), int(text[4:6]), int(text[6:8]))
+
+
+def _trips(archive: ZipFile) -> list[FeedTrip]:
+    trips = {
+        row["trip_id"]: FeedTrip(
+            id=row["trip_id"],
+            route_id=row["route_id"],
+            service=row["service_id"],
+            direction=int(row.get("direction_id") or 0),
+            headsign=row.get("trip_headsign", ""),
+        )
+        for row in _rows(archive, "trips.txt")
+    }
+    _add_stop_times(archive, trips)
+    headways: dict[str, list[Row]] = {}
+    for row in _rows(archive, "frequencies.txt", is_optional=True):
+        headways.setdefault(row["trip_id"], []).append(row)
+    running = [trip for trip in trips.values() if trip.stop_ids]
+    return [run for trip in running for run in _repeated(trip, headways.get(trip.id, []))]
+
+
+def _add_stop_times(archive: ZipFile, trips: dict[str, FeedTrip]) -> None:
+    calls: dict[str, list[tuple[int, str, int | None]]] = {}
+    for row in _rows(archive, "stop_times.txt"):
+        text = row["arrival_time"] or row["departure_time"]
+        call = (int(row["stop_sequence"]), row["stop_id"], seconds(text) if text else None)
+        calls.setdefault(row["trip_id"], []).append(call)
+    for trip_id, found in calls.items():
+        found.sort(key=lambda call: call[0])
+        trip = trips[trip_id]
+        trip.stop_ids = [stop_id for _, stop_id, _ in found]
+        trip.times = _filled([time for _, _, time in found])
+
+
+def _filled(times: list[int | None]) -> list[int]:
+    """Return times without gaps: a stop without one lies evenly between its neighbours."""
+    steps = [step for step, time in enumerate(times) if time is not None]
+    known = [time for time in times if time is not None]
+    if not known:
+        raise ValueError("a trip has no stop times at all")
+    return [int(time) for time in np.maximum.accumulate(np.interp(range(len(times)), steps, known))]
+
+
+def _repeated(trip: FeedTrip, headways: list[Row]) -> Iterator[FeedTrip]:
+    """Yield a trip, or its runs where the feed gives headways in place of times."""
+    if not headways:
+        yield trip
+        return
+    offsets = [time - trip.times[0] for time in trip.times]
+    number = 0
+    for row in headways:
+        for start in range(seconds(row["start_time"]), seconds(row["end_time"]), int(row["headway_secs"])):
+            number += 1
+            times = [start + offset for offset in offsets]
+            yield FeedTrip(
+                f"{trip.id}_{number}", trip.route_id, trip.service, trip.direction, trip.headsign,
+                trip.stop_ids, times,
+            )  # fmt: skip
+
+
+@lru_cache(maxsize=200_000)
+def seconds(text: str) -> int:
+    """Return the seconds of `H:MM:SS`; hours may pass 24."""
+    hours, minutes, rest = text.split(":")
+    return int(hours) * 3600 + int(minutes) * 60 + int(rest)

@@ -1,0 +1,179 @@
+"""Writes down what is true: every scheduled and actual passage, trip, departure and event of some dates."""
+
+import os
+from collections.abc import Iterable, Iterator
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from transit_etl.emulator.disruptions import LONGEST_DAYS
+from transit_etl.emulator.local_time import ONE_DAY, at_local
+from transit_etl.emulator.motion import NEVER, Outcome
+from transit_etl.emulator.network import Ints
+from transit_etl.emulator.world import World
+
+INSTANT = pa.timestamp("us")  # UTC, without a zone mark
+DIRECTIONS = ("outbound", "inbound")
+_Fields = list[tuple[str, pa.DataType]]
+_Columns = dict[str, pa.Array[Any]]
+_TRIP: _Fields = [("service_date", pa.date32()), ("trip_id", pa.string())]
+_LINE: _Fields = [("line_code", pa.string()), ("direction", pa.string())]
+_CALL: _Fields = [("stop_code", pa.string()), ("stop_sequence", pa.int64())]
+
+# One row per scheduled call of a trip at a stop, whether the trip ran or not.
+SCHEDULED = pa.schema([*_TRIP, *_LINE, *_CALL, ("scheduled_at", INSTANT)])
+# One row per call that happened. passed_at: arrival, at the origin departure.
+ACTUAL = pa.schema(
+    [*_TRIP, *_LINE, *_CALL, ("passed_at", INSTANT), ("departed_at", INSTANT), ("is_full", pa.bool_())]
+)
+# One row per scheduled trip. live_from, lost_at, taken_off_at are null where that does not happen.
+TRIPS = pa.schema([
+    *_TRIP, *_LINE, ("service_code", pa.string()), ("is_slash_variant", pa.bool_()),
+    ("headsign", pa.string()), ("n_stops", pa.int64()), ("scheduled_departure_at", INSTANT), ("outcome", pa.string()),
+    ("live_from", INSTANT), ("lost_at", INSTANT), ("taken_off_at", INSTANT),
+])  # fmt: skip
+# One row per departure the timetable lists, without its junk entries.
+DEPARTURES = pa.schema([
+    *_TRIP, *_LINE, ("service_code", pa.string()), ("departure_text", pa.string()), ("departure_at", INSTANT),
+])  # fmt: skip
+# One row per event listed at some moment of the dates. lines: numbers, or one name, or null.
+EVENTS = pa.schema([
+    ("event_id", pa.string()), ("event", pa.string()), ("category", pa.string()),
+    ("lines", pa.list_(pa.string())), ("cause", pa.string()), ("message", pa.string()),
+    ("started_at", INSTANT), ("listed_at", INSTANT), ("ended_at", INSTANT),
+])  # fmt: skip
+
+
+def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Path]:
+    """Write one Parquet file per table for the service dates from `first` to `last`, and return them.
+
+    Files: scheduled_passages, actual_passages, trips, timetable_departures, events; old ones are replaced.
+    """
+    days = [first + ONE_DAY * step for step in range((last - first).days + 1)]
+    tables = {
+        "scheduled_passages": _concat(SCHEDULED, (_scheduled(world, day) for day in days)),
+        "actual_passages": _concat(ACTUAL, (_actual(world, day) for day in days)),
+        "trips": _concat(TRIPS, (_trips(world, day) for day in days)),
+        "timetable_departures": _concat(DEPARTURES, (_departures(world, day) for day in days)),
+        "events": _events(world, first, last),
+    }
+    out_dir.mkdir(parents=True, exist_ok=True)
+    return [_write(table, out_dir / f"{name}.parquet") for name, table in tables.items()]
+
+
+def _concat(schema: pa.Schema, parts: Iterable[pa.Table]) -> pa.Table:
+    return pa.concat_tables([schema.empty_table(), *parts])
+
+
+def _write(table: pa.Table, path: Path) -> Path:
+    beside = path.with_name(path.name + ".part")
+    with beside.open("wb") as file:
+        pq.write_table(table, file, compression="zstd")
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+    return path
+
+
+def _scheduled(world: World, day: date) -> pa.Table:
+    plan = world.schedule(day)
+    trip, sequence = np.nonzero(plan.is_call)
+    columns = _calls(world, day, trip, sequence)
+    columns["scheduled_at"] = _instants(plan.scheduled_at[trip, sequence])
+    return pa.table(columns, schema=SCHEDULED)
+
+
+def _actual(world: World, day: date) -> pa.Table:
+    plan, moved = world.schedule(day), world.motion(day)
+    trip, sequence = np.nonzero(plan.is_call & (moved.outcome != Outcome.NOT_RUN)[:, None])
+    columns = _calls(world, day, trip, sequence)
+    columns["passed_at"] = _instants(moved.passed_at[trip, sequence])
+    columns["departed_at"] = _instants(moved.departed_at[trip, sequence])
+    columns["is_full"] = pa.array(moved.is_full[trip, sequence])
+    return pa.table(columns, schema=ACTUAL)
+
+
+def _trips(world: World, day: date) -> pa.Table:
+    plan, moved = world.schedule(day), world.motion(day)
+    every = np.arange(plan.n_trips)
+    patterns = [world.network.patterns[p] for p in world.network.trip_pattern[plan.trips]]
+    columns = _trip_columns(world, day, every) | {
+        "service_code": pa.array([pattern.service_code for pattern in patterns], pa.string()),
+        "is_slash_variant": pa.array([pattern.is_slash for pattern in patterns], pa.bool_()),
+        "headsign": pa.array([pattern.headsign for pattern in patterns], pa.string()),
+        "n_stops": pa.array([len(pattern.stops) for pattern in patterns], pa.int64()),
+        "scheduled_departure_at": _instants(plan.scheduled_at[:, 0]),
+        "outcome": pa.array([Outcome(kind).name.lower() for kind in moved.outcome], pa.string()),
+        "live_from": _instants(moved.live_from),
+        "lost_at": _instants(moved.lost_at),
+        "taken_off_at": _instants(moved.taken_off_at),
+    }
+    return pa.table(columns, schema=TRIPS)
+
+
+def _departures(world: World, day: date) -> pa.Table:
+    found = list(_listed_departures(world, day))
+    columns = _trip_columns(world, day, np.array([row for row, *_ in found], dtype=np.int64)) | {
+        "service_code": pa.array([code for _, code, _, _ in found], pa.string()),
+        "departure_text": pa.array([text for _, _, text, _ in found], pa.string()),
+        "departure_at": _instants(np.array([at for *_, at in found], dtype=np.int64)),
+    }
+    return pa.table(columns, schema=DEPARTURES)
+
+
+def _listed_departures(world: World, day: date) -> Iterator[tuple[int, str, str, int]]:
+    for line in range(len(world.network.lines)):
+        for service in world.timetable(line, day):
+            for leg in service.legs:
+                if leg.description:
+                    for departure in leg.departures:
+                        yield departure.trip, service.code, departure.text, departure.departs_at
+
+
+def _events(world: World, first: date, last: date) -> pa.Table:
+    zone = world.network.zone
+    begins, ends = at_local(first, 0, zone), at_local(last + ONE_DAY, 0, zone)
+    days = (first + ONE_DAY * step for step in range(-LONGEST_DAYS, (last - first).days + 1))
+    found = [event for day in days for event in world.events(day)]
+    found = [event for event in found if event.listed_at < ends and event.ended_at > begins]
+    columns: dict[str, Any] = {
+        "event_id": [event.id for event in found],
+        "event": [event.event for event in found],
+        "category": [event.category for event in found],
+        "lines": [[event.lines] if isinstance(event.lines, str) else event.lines for event in found],
+        "cause": [event.cause for event in found],
+        "message": [event.message for event in found],
+        "started_at": _instants(np.array([event.started_at for event in found], dtype=np.int64)),
+        "listed_at": _instants(np.array([event.listed_at for event in found], dtype=np.int64)),
+        "ended_at": _instants(np.array([event.ended_at for event in found], dtype=np.int64)),
+    }
+    return pa.table(columns, schema=EVENTS)
+
+
+def _calls(world: World, day: date, trip: Ints, sequence: Ints) -> _Columns:
+    stops = world.schedule(day).stops[trip, sequence]
+    return _trip_columns(world, day, trip) | {
+        "stop_code": pa.array([world.network.stops[stop].code for stop in stops], pa.string()),
+        "stop_sequence": pa.array(sequence + 1),
+    }
+
+
+def _trip_columns(world: World, day: date, rows: Ints) -> _Columns:
+    network, trips = world.network, world.schedule(day).trips[rows]
+    patterns = [network.patterns[p] for p in network.trip_pattern[trips]]
+    return {
+        "service_date": pa.array([day] * len(rows), pa.date32()),
+        "trip_id": pa.array([network.trips[trip].id for trip in trips], pa.string()),
+        "line_code": pa.array([network.lines[pattern.line].code for pattern in patterns], pa.string()),
+        "direction": pa.array([DIRECTIONS[pattern.direction] for pattern in patterns], pa.string()),
+    }
+
+
+def _instants(seconds: Ints) -> pa.Array[Any]:
+    known = seconds != NEVER
+    micros = np.where(known, seconds, 0) * 1_000_000
+    return pa.array(micros, pa.int64(), mask=~known).cast(INSTANT)
