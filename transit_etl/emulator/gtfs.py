@@ -8,11 +8,13 @@ from pathlib import Path
 from transit_etl.emulator import noise
 from transit_etl.emulator.calendar import FeedCalendar
 from transit_etl.emulator.gtfs_feed import BadFeedError, Feed, FeedTrip, Row, read_feed
+from transit_etl.emulator.local_time import DAY_SECONDS, ONE_DAY
 from transit_etl.emulator.network import INBOUND, OUTBOUND, Line, ListedStop, Network, Pattern, Stop, Trip
 from transit_etl.emulator.plan import listed_stops
 
 _TRACKED_TYPES = {"0", "3", "11"}  # tram, bus, trolleybus; extended bus types start with 7
 _PAST_24_SHARE = 0.5
+_CUTOFF_SECONDS, _NIGHT = 4 * 3600, "@night"
 _LETTER_LINES_FROM = 900
 _LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # a feed tells of none
 _Stops = tuple[int, ...]
@@ -32,14 +34,11 @@ def gtfs_network(path: Path) -> Network:
     ranked = sorted(counts, key=lambda key: (key[0], key[1], -counts[key], key[2], key[3]))
     position = {key: place for place, key in enumerate(ranked)}
     patterns = _patterns(ranked, counts)
-    trips = tuple(
-        Trip(trip.id, position[key], trip.service, tuple(trip.times))
-        for trip, key in zip(feed.trips, keys, strict=True)
-    )
+    trips = tuple(_trip(trip, position[key]) for trip, key in zip(feed.trips, keys, strict=True))
     return Network(
         name=path.stem,
         zone=feed.zone,
-        calendar=FeedCalendar(feed.services_by_date),
+        calendar=_calendar(feed),
         stops=tuple(stops),
         lines=tuple(_line(number, row, code, patterns, stops) for number, (row, code) in
                     enumerate(zip(routes, line_codes(routes), strict=True))),
@@ -47,6 +46,23 @@ def gtfs_network(path: Path) -> Network:
         trips=trips,
         lifts=_LIFTS,
     )  # fmt: skip
+
+
+def _trip(trip: FeedTrip, pattern: int) -> Trip:
+    """Return a trip; one that leaves before the cutoff counts in the service day that night ends."""
+    if trip.times[0] >= _CUTOFF_SECONDS:
+        return Trip(trip.id, pattern, trip.service, tuple(trip.times))
+    times = tuple(time + DAY_SECONDS for time in trip.times)
+    return Trip(trip.id, pattern, trip.service + _NIGHT, times)
+
+
+def _calendar(feed: Feed) -> FeedCalendar:
+    """Return the feed's dates, each with its own services and the early trips of the next date's."""
+    published = feed.services_by_date
+    return FeedCalendar({
+        day: services | {name + _NIGHT for name in published.get(day + ONE_DAY, ())}
+        for day, services in published.items()
+    })  # fmt: skip
 
 
 def line_codes(routes: list[Row]) -> list[str]:

@@ -33,8 +33,8 @@ ACTUAL = pa.schema(
 # One row per scheduled trip. live_from, lost_at, taken_off_at are null where that does not happen.
 TRIPS = pa.schema([
     *_TRIP, *_LINE, ("service_code", pa.string()), ("is_slash_variant", pa.bool_()),
-    ("headsign", pa.string()), ("n_stops", pa.int64()), ("scheduled_departure_at", INSTANT), ("outcome", pa.string()),
-    ("live_from", INSTANT), ("lost_at", INSTANT), ("taken_off_at", INSTANT),
+    ("headsign", pa.string()), ("n_stops", pa.int64()), ("scheduled_departure_at", INSTANT),
+    ("outcome", pa.string()), ("live_from", INSTANT), ("lost_at", INSTANT), ("taken_off_at", INSTANT),
 ])  # fmt: skip
 # One row per departure the timetable lists, without its junk entries.
 DEPARTURES = pa.schema([
