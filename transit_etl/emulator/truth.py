@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from transit_etl.emulator.world import World
 INSTANT = pa.timestamp("us")  # UTC, without a zone mark
 DIRECTIONS = ("outbound", "inbound")
 _Fields = list[tuple[str, pa.DataType]]
-_Columns = dict[str, pa.Array[Any]]
+_Columns: TypeAlias = "dict[str, pa.Array[Any]]"
 _TRIP: _Fields = [("service_date", pa.date32()), ("trip_id", pa.string())]
 _LINE: _Fields = [("line_code", pa.string()), ("direction", pa.string())]
 _CALL: _Fields = [("stop_code", pa.string()), ("stop_sequence", pa.int64())]
@@ -173,7 +173,7 @@ def _trip_columns(world: World, day: date, rows: Ints) -> _Columns:
     }
 
 
-def _instants(seconds: Ints) -> pa.Array[Any]:
+def _instants(seconds: Ints) -> "pa.Array[Any]":
     known = seconds != NEVER
     micros = np.where(known, seconds, 0) * 1_000_000
     return pa.array(micros, pa.int64(), mask=~known).cast(INSTANT)
