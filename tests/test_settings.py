@@ -1,0 +1,142 @@
+"""Settings are read once, a bad one names itself, and secrets do not show."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from transit_etl.settings import BadSettingError, Settings, load_settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith("TRANSIT_"):
+            monkeypatch.delenv(name)
+
+
+def test_without_settings_it_is_the_emulator_without_a_token() -> None:
+    settings = load_settings()
+
+    assert "http://127.0.0.1:8400/api/v1/" == settings.base_url
+    assert settings.token is None
+    assert 60 == settings.rate_per_minute
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("BASE_URL", "ftp://t.test/api/v1/", "http or https"),
+        ("BASE_URL", "https://t.test/", "must end in /api/v1/"),
+        ("BASE_URL", "https://user:pw@t.test/api/v1/", "no user, query or fragment"),
+        ("BASE_URL", "https://t.test/api/v1/?a=1", "no user, query or fragment"),
+        ("RATE_PER_MINUTE", "0", "greater than or equal to 1"),
+        ("RATE_PER_MINUTE", "many", "valid integer"),
+        ("TIMEZONE", "Europe/Roma", "no such time zone: Europe/Roma"),
+        ("TIMEZONE", "../etc/passwd", "no such time zone"),
+        ("OPERATOR", "../x", "it names folders"),
+        ("OPERATOR_SEGMENT", "a/b", "match pattern"),
+        ("TOKEN_HEADER", "X Key", "match pattern"),
+        ("TOKEN", "two words", "printable ASCII without spaces"),
+        ("LEGACY_TOKEN", "più", "printable ASCII without spaces"),
+        ("LIMITER_URL", "redis://x", "match pattern"),
+        ("TOTAL_TIMEOUT_SECONDS", "60", "less than or equal to 55"),
+        ("SERVICE_DAY_CUTOFF", "25:00", "time"),
+        ("WINDOW_SECONDS", "nan", ""),
+    ],
+)
+def test_a_bad_setting_names_itself(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, reason: str
+) -> None:
+    monkeypatch.setenv(f"TRANSIT_{name}", value)
+
+    with pytest.raises(BadSettingError) as error:
+        load_settings()
+
+    assert str(error.value).startswith(f"TRANSIT_{name}: ")
+    assert reason in str(error.value)
+
+
+def test_every_bad_setting_gets_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TIMEZONE", "Nowhere")
+    monkeypatch.setenv("TRANSIT_RATE_PER_MINUTE", "-1")
+
+    with pytest.raises(BadSettingError) as error:
+        load_settings()
+
+    names = [line.partition(":")[0] for line in str(error.value).splitlines()]
+    assert ["TRANSIT_RATE_PER_MINUTE", "TRANSIT_TIMEZONE"] == sorted(names)
+
+
+def test_an_unknown_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_RATE_PER_MINUT", "60")
+
+    with pytest.raises(BadSettingError, match="unknown setting: TRANSIT_RATE_PER_MINUT"):
+        load_settings()
+
+
+def test_a_token_raises_the_allowance_unless_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TOKEN", "abcdefgh")
+    with_token = load_settings().rate_per_minute
+    monkeypatch.setenv("TRANSIT_RATE_PER_MINUTE", "120")
+
+    assert 300 == with_token
+    assert 120 == load_settings().rate_per_minute
+
+
+def test_an_empty_variable_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TOKEN", "")
+    monkeypatch.setenv("TRANSIT_OPERATOR", "")
+
+    assert Settings() == load_settings()
+
+
+def test_a_token_read_from_a_file_loses_its_line_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TOKEN", " abcdefgh\n")
+    token = load_settings().token
+
+    assert token is not None
+    assert "abcdefgh" == token.get_secret_value()
+
+
+def test_a_token_is_masked_and_a_database_password_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TOKEN", "s3cr3t-t0ken")
+    monkeypatch.setenv("TRANSIT_LIMITER_URL", "postgresql://u:pa55word@db/x")
+    settings = load_settings()
+
+    assert "s3cr3t-t0ken" not in repr(settings) + str(settings) + settings.model_dump_json()
+    assert "pa55word" not in repr(settings) + str(settings)
+
+
+def test_a_bad_token_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TOKEN", "s3cr3t t0ken")
+
+    with pytest.raises(BadSettingError) as error:
+        load_settings()
+
+    assert "s3cr3t" not in repr(error.value)
+    assert error.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("values", "root"),
+    [
+        ({"base_url": "https://t.test/api/v1"}, "https://t.test/api/amt/"),
+        ({"base_url": "https://t.test/x/api/v1/", "operator_segment": "op"}, "https://t.test/x/api/op/"),
+        ({"legacy_base_url": "https://old.test/api/amt"}, "https://old.test/api/amt/"),
+    ],
+)
+def test_the_root_of_version_0_follows_the_base_unless_set(values: dict[str, str], root: str) -> None:
+    assert root == Settings(**values).legacy_root  # type: ignore[arg-type]
+
+
+def test_the_budget_is_a_file_of_the_data_folder_unless_set(tmp_path: Path) -> None:
+    url = "postgresql://db/transit"
+
+    assert f"sqlite:///{tmp_path}/state/budget.sqlite" == Settings(data_dir=tmp_path).budget_url
+    assert url == Settings(data_dir=tmp_path, limiter_url=url).budget_url
+
+
+def test_settings_do_not_change() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Settings().operator = "other"  # type: ignore[misc]
