@@ -1,17 +1,21 @@
 """What the DAGs share: their defaults, the bounds of their tasks, and polling that is for now or never."""
 
+import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from airflow.sdk import get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from transit_etl.collect import CollectReport
 
 DEFAULTS: dict[str, Any] = {
     "owner": "transit-etl",
@@ -23,15 +27,17 @@ WAREHOUSE_POOL = "warehouse"  # one slot: whoever rewrites the lake or the wareh
 MOMENTARY = frozenset({"passages", "status"})  # their answers speak of the moment they were asked for
 LATE_AFTER = timedelta(minutes=15)  # a run started by hand for an older date was meant for that date
 GRACE = timedelta(minutes=3)  # what finalising a window may take beyond the window itself
-SHORTEST_FAILURE_SECONDS = 30.0  # a continuous DAG that fails at once would start again at once, for ever
+SHORTEST_FAILURE_SECONDS = 30.0
+KNOWN_CHECK_SECONDS = 5.0
+_log = logging.getLogger(__name__)
 
 
 class NotNowError(AirflowFailException):
     """A run asks the upstream about another moment than now, which no answer can be about. Never retried."""
 
 
-class NothingUsableError(Exception):
-    """A collection ended without one usable answer; the message says what came instead."""
+class CollectionError(Exception):
+    """A collection brought no usable answer, or gave up before the end of its list; the message says more."""
 
 
 class Run(Protocol):
@@ -96,22 +102,48 @@ def current_run() -> Run:
 def poll(dataset: str) -> dict[str, int]:
     """Collect a dataset now; return the number of requests by outcome.
 
-    Raises NotNowError when the run is about another moment, NothingUsableError when nothing good came.
+    Raises NotNowError when the run is about another moment, CollectionError when the collection is not
+    what its DAG stands for, and whatever `collect` raises.
     """
-    from transit_etl.collect import collect
-
     settings = load_settings()
     refuse_other_moments(current_run(), dataset, datetime.now(UTC))
-    with _no_hurried_failure(dataset):
-        return usable(collect(settings, dataset).outcomes, dataset)
+    if dataset not in MOMENTARY:
+        return usable(_collect(settings, dataset))
+    with _no_hurried_failure():
+        return usable(_collect_once_known(settings, dataset))
 
 
-def usable(outcomes: dict[str, int], dataset: str) -> dict[str, int]:
-    """Pass outcomes on if any request was answered well; raises NothingUsableError otherwise."""
-    if not outcomes.get("ok"):
-        came = ", ".join(f"{outcome} {count}" for outcome, count in sorted(outcomes.items())) or "no request"
-        raise NothingUsableError(f"no usable answer for {dataset}: {came}")
-    return outcomes
+def usable(report: "CollectReport") -> dict[str, int]:
+    """Return the outcomes of a collection, or raise CollectionError if it brought nothing or gave up."""
+    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in report.outcomes.items()) or "nothing"
+    if not report.outcomes.get("ok"):
+        raise CollectionError(f"no usable answer for {report.dataset}: {outcomes}")
+    if report.dataset not in MOMENTARY and report.outcomes.get("not_sent"):
+        raise CollectionError(f"the list of {report.dataset} was given up before its end: {outcomes}")
+    return report.outcomes
+
+
+def _collect(settings: Settings, dataset: str, seconds: float | None = None) -> "CollectReport":
+    from transit_etl.collect import collect
+
+    report = collect(settings, dataset, seconds=seconds)
+    for warning in report.warnings:
+        _log.warning(warning)
+    return report
+
+
+def _collect_once_known(settings: Settings, dataset: str) -> "CollectReport":
+    """Collect for the rest of the window once the network is known: `network` may just be finding it."""
+    from transit_etl.collect.catalogue import NothingKnownError
+
+    ends = time.monotonic() + settings.window_seconds
+    while (left := ends - time.monotonic()) > KNOWN_CHECK_SECONDS:
+        try:
+            return _collect(settings, dataset, left)
+        except NothingKnownError as error:
+            _log.info("waiting: %s", error)
+            time.sleep(KNOWN_CHECK_SECONDS)
+    return _collect(settings, dataset, KNOWN_CHECK_SECONDS)
 
 
 def stage_landed(*endpoints: str) -> dict[str, int]:
@@ -165,12 +197,11 @@ def _instant(settings: Settings) -> datetime:
 
 
 @contextmanager
-def _no_hurried_failure(dataset: str) -> Iterator[None]:
-    """Let a momentary dataset's failure take half a minute, so that @continuous does not spin."""
+def _no_hurried_failure() -> Iterator[None]:
+    """Let a failure take half a minute at least: @continuous would start again at once, for ever."""
     started = time.monotonic()
     try:
         yield
     except Exception:
-        if dataset in MOMENTARY:
-            time.sleep(max(0.0, SHORTEST_FAILURE_SECONDS - (time.monotonic() - started)))
+        time.sleep(max(0.0, SHORTEST_FAILURE_SECONDS - (time.monotonic() - started)))
         raise

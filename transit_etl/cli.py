@@ -1,0 +1,277 @@
+"""The command line: one command for each step of the way from an answer to a figure."""
+
+import json
+import re
+import sys
+from datetime import date
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from transit_etl import cli_output as show
+from transit_etl.service_day import DAY
+from transit_etl.settings import load_settings
+
+if TYPE_CHECKING:
+    from transit_etl.emulator.world import World
+
+EXIT_FAILED, EXIT_STOPPED = 1, 130
+UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+emulator_app = typer.Typer(invoke_without_command=True)
+app.add_typer(emulator_app, name="emulator")
+
+
+class Dataset(StrEnum):
+    """What can be collected."""
+
+    LINES = "lines"
+    STOPS = "stops"
+    TIMETABLES = "timetables"
+    PASSAGES = "passages"
+    STATUS = "status"
+    NEWS = "news"
+    LEGACY = "legacy"
+
+
+class Size(StrEnum):
+    """The networks that are built in."""
+
+    SMALL = "small"
+
+
+def duration(text: str) -> float:
+    """Read `90s`, `10m` or `2h` as seconds."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
+    if not found or not float(found[1]):
+        raise typer.BadParameter(f"{text!r} is no duration: write 90s, 10m or 2h")
+    return float(found[1]) * UNIT_SECONDS[found[2]]
+
+
+def day(text: str) -> date:
+    """Read `2026-03-29` as a date."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is no date: write 2026-03-29") from None
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]
+First = Annotated[date | None, typer.Option("--from", metavar="DATE", parser=day, help="First service date.")]
+Last = Annotated[date | None, typer.Option("--to", metavar="DATE", parser=day, help="Last service date.")]
+Gtfs = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Serve the network of a GTFS zip.")
+]
+Seed = Annotated[int, typer.Option(help="Another seed is another day of delays, failures and news.")]
+
+
+@app.callback()
+def about() -> None:
+    """Poll a public-transport interface within its allowance; turn the answers into a warehouse.
+
+    Settings are TRANSIT_* environment variables; without any, the upstream is an emulator on this machine.
+    """
+
+
+@emulator_app.callback()
+def emulator(
+    context: typer.Context,
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8400,
+    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
+    gtfs: Gtfs = None,
+    seed: Seed = 1,
+    token: Annotated[
+        list[str] | None, typer.Option(help="A valid token, may be repeated; demo-token unless given.")
+    ] = None,
+    segment: Annotated[str, typer.Option(help="The operator's name in version 0 paths.")] = "amt",
+    log: Annotated[Path | None, typer.Option(help="A file that gets one JSON line per answer.")] = None,
+) -> None:
+    """Serve the emulated upstream, versions 1 and 0, until interrupted.
+
+    Example: transit-etl emulator --port 8400 --gtfs feed.zip
+    """
+    if context.invoked_subcommand:
+        return
+    from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
+    from transit_etl.emulator.server import serve
+
+    world = _world(size, gtfs, seed)
+    serve(create_app(world, tokens=token or [DEFAULT_TOKEN], segment=segment, log=log), host=host, port=port)
+
+
+@emulator_app.command("truth")
+def emulator_truth(
+    *,
+    first: Annotated[date, typer.Option("--from", metavar="DATE", parser=day, help="First service date.")],
+    last: Annotated[date, typer.Option("--to", metavar="DATE", parser=day, help="Last service date.")],
+    out: Annotated[Path, typer.Option(file_okay=False, help="Folder the Parquet files go to.")],
+    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
+    gtfs: Gtfs = None,
+    seed: Seed = 1,
+) -> None:
+    """Write down what truly happened on some service dates: every scheduled and actual passage.
+
+    Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
+    """
+    from transit_etl.emulator.truth import write_truth
+
+    with show.busy("writing the truth"):
+        files = write_truth(_world(size, gtfs, seed), first, last, out)
+    for file in files:
+        typer.echo(file)
+
+
+def _world(size: Size, gtfs: Path | None, seed: int) -> "World":
+    from transit_etl.emulator.world import build_world
+
+    return build_world(size, gtfs, seed)
+
+
+@app.command()
+def collect(
+    dataset: Annotated[Dataset, typer.Argument(help="What to ask for.")],
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="DURATION", parser=duration, help="90s, 10m or 2h.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask the upstream for a dataset, within the allowance, and keep every answer in data/raw.
+
+    Passages and status are polled for one window (TRANSIT_WINDOW_SECONDS) unless told for how long;
+    the others until their list is done. An interrupt ends it early and keeps what was received.
+
+    Example: transit-etl collect passages --for 10m
+    """
+    from transit_etl.collect import collect as run
+
+    with show.collecting() as on_progress:
+        report = run(load_settings(), dataset.value, seconds=seconds, on_progress=on_progress)
+    show.report(report, as_json=as_json)
+    if report.is_stopped:
+        raise typer.Exit(EXIT_STOPPED)
+    if report.is_failure:
+        raise typer.Exit(EXIT_FAILED)
+
+
+@app.command()
+def stage(as_json: Json = False) -> None:
+    """Read every finished raw window that is not in the lake yet: normalise, validate, store.
+
+    Example: transit-etl stage
+    """
+    from transit_etl.stage import stage as run
+
+    with show.busy("staging"):
+        report = run(load_settings())
+    show.report(report, as_json=as_json)
+
+
+@app.command()
+def reprocess(first: First = None, last: Last = None, as_json: Json = False) -> None:
+    """Stage days again from the raw answers, which are never touched, and rebuild their service dates.
+
+    Example: transit-etl reprocess --from 2026-03-02 --to 2026-03-03
+    """
+    from transit_etl.stage import restage
+    from transit_etl.warehouse import build as rebuild
+
+    if first is None or last is None:
+        raise typer.BadParameter("say which days: --from DATE --to DATE")
+    settings = load_settings()
+    with show.busy("staging again"):
+        staged = restage(settings, first, last)
+    with show.busy("building again"):
+        built = rebuild(settings, first_date=first - DAY, last_date=last)
+    show.report(staged, as_json=as_json)
+    show.report(built, as_json=as_json)
+
+
+@app.command()
+def build(first: First = None, last: Last = None, as_json: Json = False) -> None:
+    """Build and check the warehouse: what is new, or the service dates given.
+
+    Example: transit-etl build --from 2026-03-02 --to 2026-03-03
+    """
+    from transit_etl.warehouse import build as run
+
+    with show.busy("building"):
+        report = run(load_settings(), first_date=first, last_date=last)
+    show.report(report, as_json=as_json)
+
+
+@app.command()
+def publish(as_json: Json = False) -> None:
+    """Give analysts the last build that passed its checks, in one atomic step.
+
+    Example: transit-etl publish
+    """
+    from transit_etl.warehouse import publish as run
+
+    path = run(load_settings())
+    typer.echo(json.dumps({"published": str(path)}) if as_json else path)
+
+
+@app.command()
+def compact(
+    closed: Annotated[date, typer.Argument(metavar="DATE", parser=day, help="A UTC day that is over.")],
+    as_json: Json = False,
+) -> None:
+    """Merge the windows of a closed day into one file per dataset, without changing a row.
+
+    Example: transit-etl compact 2026-03-02
+    """
+    from transit_etl.stage import compact as run
+
+    with show.busy("compacting"):
+        report = run(load_settings(), closed)
+    show.report(report, as_json=as_json)
+
+
+@app.command()
+def sql(
+    statement: Annotated[str, typer.Argument(help="A query over the published warehouse.")],
+    as_json: Json = False,
+) -> None:
+    """Ask the published warehouse a question; nothing can be changed from here.
+
+    Example: transit-etl sql "select line_code, count(*) n from core.stop_visits group by 1 order by n desc"
+    """
+    from transit_etl.warehouse import query
+
+    show.table(query(load_settings(), statement), as_json=as_json)
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """Say what was collected lately, how the allowance was used, and how old the warehouse is.
+
+    Example: transit-etl status
+    """
+    from transit_etl.installation import describe
+
+    show.installation(describe(load_settings()), as_json=as_json)
+
+
+def main() -> None:
+    """Run the command line; an error of ours is one clear line and a non-zero exit."""
+    try:
+        app()
+    except Exception as error:
+        if not _is_for_the_user(error):
+            raise  # a fault of the program keeps its traceback
+        show.error(error)
+        sys.exit(EXIT_FAILED)
+
+
+def _is_for_the_user(error: Exception) -> bool:
+    """Tell whether the message is written for whoever runs the command: errors of ours, and the disk's."""
+    return type(error).__module__.startswith("transit_etl.") or isinstance(error, OSError)
+
+
+if __name__ == "__main__":
+    main()

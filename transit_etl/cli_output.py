@@ -1,0 +1,101 @@
+"""What the command line shows: progress on stderr for who watches, results on stdout for who reads."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from transit_etl.collect import Progress as Collected
+
+out, err = Console(), Console(stderr=True)
+
+
+@contextmanager
+def busy(doing: str) -> Iterator[None]:
+    """Show that something is being done, where somebody watches."""
+    with err.status(f"{doing} …"):
+        yield
+
+
+@contextmanager
+def collecting() -> Iterator[Callable[["Collected"], None]]:
+    """Show how far a collection is; yields what is to be called with its progress."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[requests]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("collecting", total=None, requests="")
+
+        def on_progress(progress: "Collected") -> None:
+            done = progress.elapsed_seconds if progress.seconds else progress.n_planned
+            bar.update(
+                task,
+                description=progress.dataset,
+                total=progress.seconds or progress.n_expected,
+                completed=done,
+                requests=f"{progress.n_sent} sent, {progress.n_good} good",
+            )
+
+        yield on_progress
+
+
+def report(result: object, *, as_json: bool) -> None:
+    """Show a report, a dataclass: its fields one by one, or as one JSON object."""
+    assert is_dataclass(result)  # noqa: S101 - every step reports in one
+    assert not isinstance(result, type)  # noqa: S101 - the same
+    fields = asdict(result)
+    if as_json:
+        _print_json(fields)
+        return
+    grid = Table.grid(padding=(0, 2))
+    for name, value in fields.items():
+        if value not in ([], {}, None, ()):
+            grid.add_row(name.replace("_", " "), _readable(value))
+    out.print(grid)
+
+
+def table(rows: "pa.Table", *, as_json: bool) -> None:
+    """Show the answer to a query: a table with the number of rows below, or a JSON list of objects."""
+    if as_json:
+        _print_json(rows.to_pylist())
+        return
+    shown = Table(header_style="bold")
+    for field in rows.schema:
+        is_number = str(field.type).startswith(("int", "uint", "double", "float", "decimal"))
+        shown.add_column(field.name, justify="right" if is_number else "left")
+    for row in rows.to_pylist():
+        shown.add_row(*(_readable(value) for value in row.values()))
+    out.print(shown)
+    out.print(f"{rows.num_rows} row{'' if rows.num_rows == 1 else 's'}", style="dim")
+
+
+def error(problem: BaseException) -> None:
+    """Say on stderr what went wrong, without a traceback."""
+    err.print(f"transit-etl: {problem}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _print_json(value: Any) -> None:  # noqa: ANN401 - whatever is to be written
+    out.print_json(json.dumps(value, default=str), indent=2 if out.is_terminal else None)
+
+
+def _readable(value: Any) -> str:  # noqa: ANN401 - any value of a report or a row
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_readable(each)}" for name, each in value.items())
+    if isinstance(value, (list, tuple)):
+        return "\n".join(str(each) for each in value)
+    return str(value)
