@@ -6,10 +6,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.landing import Landing
 from transit_etl.collect.rawfile import read_lines
+from transit_etl.paths import lake_file
+from transit_etl.stage.schemas import DATASETS
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 STOP = Request("passages", "0416", "passaggi/0416")
@@ -47,3 +52,34 @@ def abandon(landing: Landing) -> None:
     for window in landing._open.values():
         os.close(window.writer._part_fd)
         os.close(window.writer._planned_fd)
+
+
+def write_lake(folder: Path, dataset: str, lake_rows: list[dict[str, Any]], window: str = "w") -> None:
+    """Put rows into a lake file; columns left out are null, the operator is `emulated`."""
+    schema = DATASETS[dataset]
+    path = lake_file(folder, "emulated", dataset, NOON.date(), window)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    full = [{"operator": "emulated", "received_at": NOON.replace(tzinfo=None), **row} for row in lake_rows]
+    columns = {name: [row.get(name) for row in full] for name in schema.names}
+    pq.write_table(pa.table(columns, schema=schema), path)
+
+
+def write_network(folder: Path, stops_of_lines: dict[str, list[str]]) -> None:
+    """Put lines, and the stops of each in one direction, into the lake."""
+    lines = [
+        {"line_code": code, "line_number": code.split("-")[0].lstrip("0"), "is_active": True, "row_number": n}
+        for n, code in enumerate(stops_of_lines)
+    ]
+    stops = [
+        {
+            "line_code": code,
+            "direction": "outbound",
+            "position": n,
+            "stop_code": stop,
+            "request_id": f"r/{code}",
+        }
+        for code, stops in stops_of_lines.items()
+        for n, stop in enumerate(stops, 1)
+    ]
+    write_lake(folder, "lines", lines)
+    write_lake(folder, "line_stops", stops)

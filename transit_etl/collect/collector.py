@@ -20,7 +20,7 @@ from transit_etl.collect.sources import Source
 MAX_IN_FLIGHT = 16  # at 300 a minute three seconds' worth: slow answers do not starve the allowance
 GRACE_SECONDS = 2.0  # what answers in flight get at the end; the next window takes over within three
 GIVE_UP_AFTER = 6  # unanswered requests in a row, half a minute of pauses, after which a list is given up
-_LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_PAUSE_SECONDS = 15.0
 _RETRY_PATIENCE = timedelta(seconds=10)
 
 
@@ -58,6 +58,7 @@ class Collector:
         self._started_at = tools.clock.now()
         self._in_flight: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
+        self._n_retrying = 0
         self._n_unanswered = 0
         self._last_unanswered_at = self._started_at
         self._ended_because = "the collection was over before a permit came"
@@ -120,7 +121,8 @@ class Collector:
             await self._tools.clock.sleep(min(pause, self._seconds_left()))
 
     async def _make_room(self) -> None:
-        while len(self._in_flight) >= MAX_IN_FLIGHT and not self._is_over():
+        """Wait while too much is in flight, or while a broken connection is about to be tried again."""
+        while (self._n_retrying or len(self._in_flight) >= MAX_IN_FLIGHT) and not self._is_over():
             await self._until_an_answer()
 
     async def _until_an_answer(self) -> None:
@@ -160,7 +162,11 @@ class Collector:
     async def _permit_for_retry(self) -> None:
         patience = self._now() + _RETRY_PATIENCE
         deadline = patience if self._deadline is None else min(patience, self._deadline)
-        await self._tools.budget.acquire(self._source.kind, deadline)
+        self._n_retrying += 1
+        try:
+            await self._tools.budget.acquire(self._source.kind, deadline)
+        finally:
+            self._n_retrying -= 1
 
     def _take_note(self, answer: Answer) -> None:
         self._tally.add(answer)

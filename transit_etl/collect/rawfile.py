@@ -185,6 +185,17 @@ def is_same_file(fd: int, path: Path) -> bool:
         return False
 
 
+def check_writable(folder: Path) -> None:
+    """Make the data folder if need be and try to write in it; DataFolderError if that fails."""
+    trial = folder / f".trial-{os.getpid()}"
+    try:
+        make_folder(folder)
+        trial.write_bytes(b"1")
+        trial.unlink()
+    except OSError as error:
+        raise DataFolderError(folder, error) from error
+
+
 def make_folder(folder: Path) -> None:
     """Create a folder and those above it, each name durable."""
     if folder.is_dir():

@@ -10,10 +10,13 @@ import httpx
 
 from transit_etl.api.client import Client
 from transit_etl.clock import Clock, SystemClock, VirtualClock
-from transit_etl.collect.budget import open_budget
+from transit_etl.collect.budget import Budget, open_budget
+from transit_etl.collect.budget_state import Limits
+from transit_etl.collect.budget_store import MemoryStore
 from transit_etl.collect.collector import Collector, Tools
 from transit_etl.collect.datasets import MOMENTARY, source_of
 from transit_etl.collect.landing import Landing, worker_name
+from transit_etl.collect.rawfile import check_writable
 from transit_etl.collect.recovery import recover
 from transit_etl.collect.report import CollectReport, ProgressCallback, Tally
 from transit_etl.settings import Settings
@@ -39,6 +42,7 @@ def collect(
     the data folder cannot be written, UnknownDatasetError, and MissingTokenError for version 0.
     """
     clock = clock or SystemClock(settings.clock_shift_seconds)
+    check_writable(settings.data_dir)
     recovered = recover(settings.data_dir)
     collecting = _collect(
         settings,
@@ -72,7 +76,7 @@ async def _collect(
     source = source_of(dataset, settings, started_at)
     tally = Tally(dataset, seconds)
     landing = Landing(settings.data_dir, settings.operator, clock, worker_name())
-    async with Client(settings, clock, transport) as client, open_budget(settings, clock) as budget:
+    async with Client(settings, clock, transport) as client, _budget(settings, clock) as budget:
         with landing:
             tools = Tools(client, budget, landing, clock)
             collector = Collector(tools, source, tally, _deadline(started_at, seconds), on_progress)
@@ -84,6 +88,13 @@ async def _collect(
         recovered,
         is_stopped=collector.is_stopped,
     )
+
+
+def _budget(settings: Settings, clock: Clock) -> Budget:
+    """Open the budget all processes share; virtual time is shared with nobody, so its budget is its own."""
+    if isinstance(clock, VirtualClock):
+        return Budget(Limits(settings.rate_per_minute), MemoryStore(), clock)
+    return open_budget(settings, clock)
 
 
 def _deadline(start: datetime, seconds: float | None) -> datetime | None:

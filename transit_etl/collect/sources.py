@@ -21,6 +21,7 @@ MAX_TRIES = 3
 _WORTH_ANOTHER_TRY = frozenset({
     Outcome.EMPTY_BODY,
     Outcome.NOT_JSON,
+    Outcome.WRONG_SHAPE,
     Outcome.RATE_LIMITED,
     Outcome.SERVER_ERROR,
     Outcome.TIMEOUT,
