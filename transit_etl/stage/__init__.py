@@ -1,1 +1,23 @@
-"""Turns raw answers into validated, typed Parquet."""
+"""Stages finished raw windows: normalise, validate, write to the lake; and keeps the lake in order."""
+
+from transit_etl.stage.compaction import compact
+from transit_etl.stage.data_docs import build_data_docs
+from transit_etl.stage.lake import ensure_schemas
+from transit_etl.stage.quality import BatchRejectedError
+from transit_etl.stage.raw import RawFileError
+from transit_etl.stage.report import StageProgress, StageReport
+from transit_etl.stage.running import restage, stage
+from transit_etl.stage.suites import SuiteError
+
+__all__ = [
+    "BatchRejectedError",
+    "RawFileError",
+    "StageProgress",
+    "StageReport",
+    "SuiteError",
+    "build_data_docs",
+    "compact",
+    "ensure_schemas",
+    "restage",
+    "stage",
+]

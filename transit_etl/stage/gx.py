@@ -1,0 +1,25 @@
+"""Starts Great Expectations once per process: offline, silent, and only when staging needs it."""
+
+import os
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from great_expectations.data_context import EphemeralDataContext
+
+
+@cache
+def context() -> "EphemeralDataContext":
+    """Return the context the process validates in; the first call takes seconds."""
+    return new_context()
+
+
+def new_context() -> "EphemeralDataContext":
+    """Make a context of its own that nothing outlives."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import: nothing is reported to anybody
+    import great_expectations  # noqa: PLC0415 - takes seconds, and only staging needs it
+    from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415
+
+    made = great_expectations.get_context(mode="ephemeral")
+    made.variables.progress_bars = ProgressBarsConfig(globally=False)
+    return made

@@ -1,0 +1,73 @@
+"""Knows which lines had been listed when a window began, so that staging it again gives the same result."""
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from transit_etl.paths import lake_file
+from transit_etl.stage.raw import Window
+
+# A line that has not been listed for this long is no longer known.
+_DAYS_BACK = 30
+_COLUMNS = ["window", "line_code", "line_number"]
+
+
+class KnownLines:
+    """The lines listed in the lake over the last month, with the window that listed each first.
+
+    `roots` are data folders, the later ones preferred: a day found in one hides that day in those before.
+    """
+
+    def __init__(self, roots: Iterable[Path]) -> None:
+        self._roots = list(roots)
+        self._days: dict[tuple[str, date], pa.Table | None] = {}
+
+    def forget(self, operator: str, day: date) -> None:
+        """Read a day's lines again the next time: a window of it has just been staged."""
+        self._days.pop((operator, day), None)
+
+    def codes_and_labels(self, window: Window) -> tuple[list[str], list[str]]:
+        """Return the line codes and line labels known when the window began, sorted; both may be empty."""
+        stamp = _stamp(window.name)
+        codes: set[str] = set()
+        labels: set[str] = set()
+        for back in range(_DAYS_BACK + 1):
+            table = self._day(window.operator, window.day - timedelta(days=back))
+            for name, code, number in zip(*_lists(table), strict=True):
+                if _stamp(name) <= stamp:
+                    codes.add(code)
+                    labels.add(_label(number))
+        return sorted(codes), sorted(labels - {""})
+
+    def _day(self, operator: str, day: date) -> pa.Table | None:
+        key = (operator, day)
+        if key not in self._days:
+            self._days[key] = self._read(operator, day)
+        return self._days[key]
+
+    def _read(self, operator: str, day: date) -> pa.Table | None:
+        for root in reversed(self._roots):
+            files = sorted(lake_file(root, operator, "lines", day, "any").parent.glob("*.parquet"))
+            if files:
+                tables = [pq.read_table(path, columns=_COLUMNS, partitioning=None) for path in files]
+                return pa.concat_tables(tables).group_by(_COLUMNS).aggregate([]).select(_COLUMNS)
+        return None
+
+
+def _lists(table: pa.Table | None) -> list[list[str]]:
+    return [[], [], []] if table is None else [column.to_pylist() for column in table.columns]
+
+
+def _stamp(window: str) -> str:
+    """Return the instant in a window's name, which is when it began."""
+    return window.split("-", 1)[0]
+
+
+def _label(number: str | None) -> str:
+    """Write a public number as passages show it: no padding, upper case."""
+    text = (number or "").strip().upper()
+    shorter = text.lstrip("0")
+    return shorter if shorter[:1].isdigit() else text

@@ -1,0 +1,110 @@
+"""Writes and finds the lake's files: one per dataset and window, deterministic, whole or not there.
+
+A window's `requests` file is written last and marks the window as staged; one interrupted before that is
+staged again from raw. Compaction puts a day's windows into one `day.parquet` that lists them.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from transit_etl.collect.rawfile import make_folder, sync_folder
+from transit_etl.paths import lake_file, quarantine_file, state_dir
+from transit_etl.stage.raw import Window
+from transit_etl.stage.schemas import DATASETS
+
+DAY_STEM = "day"
+ROW_GROUP = 122_880
+_WINDOWS_KEY = b"transit_etl.windows"
+_PART = ".part"
+
+
+def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -> None:
+    """Write a table so that readers see all of it or nothing; the same rows give the same bytes.
+
+    `windows` are the windows a compacted file holds, kept in its metadata.
+    """
+    make_folder(path.parent)
+    if windows is not None:
+        table = table.replace_schema_metadata({_WINDOWS_KEY: json.dumps(windows)})
+    beside = path.with_name(f"{path.name}.{os.getpid()}{_PART}")
+    try:
+        with beside.open("wb") as file:
+            pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.rename(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def write_window(
+    data_dir: Path, window: Window, tables: Mapping[str, pa.Table], quarantine: Mapping[str, pa.Table]
+) -> None:
+    """Write everything a window gave, `requests` last; a dataset without rows has no file.
+
+    What an earlier, interrupted or different staging of the window left is replaced or removed.
+    """
+    for dataset in DATASETS:
+        place = quarantine_file(data_dir, window.operator, dataset, window.day, window.name)
+        _write_or_remove(place, quarantine.get(dataset))
+    for dataset in [*(name for name in DATASETS if name != "requests"), "requests"]:
+        place = lake_file(data_dir, window.operator, dataset, window.day, window.name)
+        table = tables.get(dataset)
+        if dataset == "requests":
+            write_table(place, table if table is not None else DATASETS[dataset].empty_table())
+        else:
+            _write_or_remove(place, table)
+
+
+def staged_windows(data_dir: Path, operator: str, day: date) -> set[str]:
+    """Return the windows of an operator's UTC day that are in the lake, compacted or not."""
+    folder = lake_file(data_dir, operator, "requests", day, "any").parent
+    stems = {path.stem for path in folder.glob("*.parquet")}
+    if DAY_STEM in stems:
+        stems.remove(DAY_STEM)
+        stems.update(windows_in(folder / f"{DAY_STEM}.parquet"))
+    return stems
+
+
+def windows_in(path: Path) -> list[str]:
+    """Read the list of windows that a compacted file holds."""
+    metadata = pq.read_schema(path).metadata or {}
+    return [str(name) for name in json.loads(metadata.get(_WINDOWS_KEY, b"[]"))]
+
+
+def ensure_schemas(data_dir: Path) -> None:
+    """Give every dataset a readable file without rows, so that views over the lake never fail."""
+    for dataset, schema in DATASETS.items():
+        path = lake_file(data_dir, "none", dataset, date(1970, 1, 1), "schema")
+        if not path.exists() or not pq.read_schema(path).equals(schema):
+            write_table(path, schema.empty_table())
+
+
+@contextmanager
+def day_lock(data_dir: Path, operator: str, day: date) -> Iterator[None]:
+    """Hold the right to change an operator's UTC day in the lake, against every process of this machine."""
+    path = state_dir(data_dir) / "lake-locks" / f"{operator}-{day.isoformat()}.lock"
+    make_folder(path.parent)
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _write_or_remove(path: Path, table: pa.Table | None) -> None:
+    if table is not None and table.num_rows:
+        write_table(path, table)
+    elif path.exists():
+        path.unlink()
+        sync_folder(path.parent)

@@ -1,0 +1,162 @@
+"""Turns one finished raw window into Arrow tables under the lake's schemas, vectorised in DuckDB."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from importlib.resources import files
+from zoneinfo import ZoneInfo
+
+import duckdb
+import pyarrow as pa
+
+from transit_etl.service_day import Offset, offsets
+from transit_etl.settings import Settings
+from transit_etl.stage import raw
+from transit_etl.stage.raw import RawFileError, Window, sql_text
+from transit_etl.stage.schemas import DATASETS
+
+# Which dataset the answers of a version 1 endpoint give; version 0 gives its requests alone.
+DATASET_OF = {
+    "lines": "lines",
+    "stops": "line_stops",
+    "timetables": "timetables",
+    "passages": "passages",
+    "status": "status",
+    "news": "news",
+    "news_details": "news_details",
+}
+
+_US = 1_000_000
+# A line holds a body as JSON text, in which a byte takes at most six (`\\u0001`), and a little beside it.
+_ESCAPED, _LINE_OVERHEAD = 6, 65_536
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+# A window's instants lie within a day of each other; what its answers speak of lies within two days of them.
+_NEAR = timedelta(days=3)
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_PASSAGE = (
+    rf'\{{(?:"(?:linea|destinazione|orario|attesa|id_corsa)": ?(?:{_TEXT}|null),? ?'
+    r'|"(?:teorico|pieno)": ?(?:true|false|null),? ?)*\}'
+)
+# A passage answer in which nothing is unknown: every key is specified and every value of its type.
+_PASSAGES_SHAPE = (
+    rf'\{{(?:"(?:codice_fermata|timestamp)": ?{_TEXT},? ?|"passaggi": ?\[(?:{_PASSAGE},? ?)*\],? ?)*\}}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What normalising left out by design, to be counted where it can be seen."""
+
+    rule: str
+    reason: str
+    n_rows: int
+    n_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Normalised:
+    """One window as tables: its requests, and the rows of its dataset if it has one.
+
+    `unread` holds `request_id` and `line` (the raw line as JSON) of good answers that gave no list of rows.
+    """
+
+    window: Window
+    requests: pa.Table
+    dataset: str | None = None
+    rows: pa.Table | None = None
+    unread: pa.Table | None = None
+    left_out: list[LeftOut] = field(default_factory=list)
+
+
+class Normaliser:
+    """Normalises windows one after another on a DuckDB connection of its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._zone = settings.zone
+        self._connection = duckdb.connect()
+        self._connection.execute("set timezone = 'UTC'")
+        cutoff = settings.service_day_cutoff
+        seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
+        self._macro("cutoff_us", f"{seconds * _US}::bigint")
+        self._macro("largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
+        self._macro("passages_shape", sql_text(_PASSAGES_SHAPE))
+        self._connection.execute(_sql("macros"))
+        self._load_offsets()
+
+    def close(self) -> None:
+        """Give the connection's memory back."""
+        self._connection.close()
+
+    def normalise(self, window: Window) -> Normalised:
+        """Read a window whole; RawFileError names the file when that is impossible."""
+        raw.load(self._connection, window.path, _sql("raw"))
+        self._set_zone(window)
+        dataset = DATASET_OF.get(window.endpoint)
+        if dataset is None:
+            self._connection.execute(
+                "create or replace temp table answers as select '' as request_id, 0 as n_rows"
+            )
+            return Normalised(window, self._table("requests"))
+        rows = self._table(dataset)
+        left_out = self._junk_legs() if dataset == "timetables" else []
+        unread = self._connection.sql(_sql("unread")).to_arrow_table()
+        return Normalised(window, self._table("requests"), dataset, rows, unread, left_out)
+
+    def _table(self, dataset: str) -> pa.Table:
+        *steps, query = _sql(dataset).split(";\n")
+        for step in steps:
+            self._connection.execute(step)
+        return self._connection.sql(query).to_arrow_table().cast(DATASETS[dataset])
+
+    def _macro(self, name: str, expression: str) -> None:
+        self._connection.execute(f"create or replace temp macro {name}() as {expression}")
+
+    def _load_offsets(self) -> None:
+        rows = [(_us(offset.valid_from), offset.seconds * _US) for offset in _all_offsets(self._zone)]
+        table = pa.table({"valid_from_us": [row[0] for row in rows], "offset_us": [row[1] for row in rows]})
+        self._connection.register("listed_offsets", table)
+        self._connection.execute("create or replace temp table offsets as from listed_offsets")
+
+    def _set_zone(self, window: Window) -> None:
+        """Fix the offsets around the window as constants, so that DuckDB folds the zone arithmetic away."""
+        found = self._connection.execute(
+            "select min(planned_at), max(coalesce(received_at, planned_at)) from raw"
+        )
+        first, last = found.fetchall()[0]
+        if first is None:
+            first = last = datetime.combine(window.day, datetime.min.time())
+        if last - first > _NEAR:
+            raise RawFileError(window.path, f"its requests span more than {_NEAR.days} days")
+        near = offsets(self._zone, first.replace(tzinfo=UTC) - _NEAR, last.replace(tzinfo=UTC) + _NEAR)
+        self._macro(
+            "window_zone",
+            f"{{early: {near[0].seconds * _US}::bigint, late: {near[-1].seconds * _US}::bigint, "
+            f"changed: {_us(near[-1].valid_from)}::bigint}}",
+        )
+
+    def _junk_legs(self) -> list[LeftOut]:
+        query = "select count(*), count(*) filter (is_junk) from legs where is_leg"
+        n_legs, n_junk = self._connection.execute(query).fetchall()[0]
+        reason = "A leg without a description is filler of the upstream; its departures are no service."
+        return [LeftOut("junk_leg", reason, n_legs, n_junk)]
+
+
+@cache
+def _sql(name: str) -> str:
+    return (files("transit_etl.stage") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@cache
+def _all_offsets(zone: ZoneInfo) -> list[Offset]:
+    return offsets(zone, _FIRST, _LAST)
+
+
+def _us(instant: datetime) -> int:
+    return (instant - _EPOCH) // timedelta(microseconds=1)
+
+
+def utc_day(instant: datetime) -> date:
+    """Return the UTC day of an aware instant."""
+    return instant.astimezone(UTC).date()

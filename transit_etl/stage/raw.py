@@ -1,0 +1,83 @@
+"""Finds finished raw windows and loads one into DuckDB, line by line as it was landed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import zstandard
+
+from transit_etl.paths import RAW_SUFFIX, raw_parts
+
+_CHUNK_BYTES = 1 << 20
+
+
+class RawFileError(Exception):
+    """A raw file cannot be read whole; the message names it and says what is wrong."""
+
+    def __init__(self, path: Path, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A finished raw file and what its path says of it. `day` is the UTC day of receipt."""
+
+    path: Path
+    operator: str
+    endpoint: str
+    day: date
+    name: str
+
+
+def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[Window]:
+    """Yield the finished raw files of the endpoints (default: all), by operator, day and window."""
+    found = (
+        window_of(path) for path in (data_dir / "raw").glob(f"operator=*/endpoint=*/date=*/*{RAW_SUFFIX}")
+    )
+    chosen = (window for window in found if endpoints is None or window.endpoint in endpoints)
+    yield from sorted(chosen, key=lambda window: (window.operator, window.day, window.endpoint, window.name))
+
+
+def window_of(path: Path) -> Window:
+    """Read a window's identity from its raw file's path; RawFileError when the folders are not ours."""
+    parts = raw_parts(path)
+    try:
+        day = date.fromisoformat(parts["date"])
+        return Window(path, parts["operator"], parts["endpoint"], day, parts["window"])
+    except (KeyError, ValueError) as error:
+        raise RawFileError(path, f"not a raw file's place: {error}") from error
+
+
+def check_whole(path: Path) -> None:
+    """Decompress a raw file to its very end, which DuckDB does not insist on; RawFileError if it breaks off."""
+    decompressor = zstandard.ZstdDecompressor().decompressobj()
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            while chunk:
+                if decompressor.eof:
+                    decompressor = zstandard.ZstdDecompressor().decompressobj()
+                try:
+                    decompressor.decompress(chunk)
+                except zstandard.ZstdError as error:
+                    raise RawFileError(path, f"damaged: {error}") from error
+                chunk = decompressor.unused_data if decompressor.eof else b""
+    if not decompressor.eof:
+        raise RawFileError(path, "breaks off before its end")
+
+
+def load(connection: duckdb.DuckDBPyConnection, path: Path, statement: str) -> None:
+    """Run the statement that makes table `raw` of a file; RawFileError names the file it cannot read."""
+    check_whole(path)
+    connection.execute("create or replace temp macro raw_path() as " + sql_text(str(path)))
+    try:
+        connection.execute(statement)
+    except duckdb.Error as error:
+        raise RawFileError(path, str(error).splitlines()[0]) from error
+
+
+def sql_text(text: str) -> str:
+    """Quote a text for SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,37 @@
+"""Says what a stage run did: windows, rows, what was quarantined, rejected or could not be read."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class StageProgress:
+    """How far a run is: windows done of all there are to do, and the one just finished."""
+
+    n_done: int
+    n_windows: int
+    window: str
+
+
+OnProgress = Callable[[StageProgress], None]
+
+
+@dataclass(slots=True)
+class StageReport:
+    """What a run staged. `rejected` and `errors` are sentences; either makes the run not clean.
+
+    `rows` counts good rows by dataset, `quarantined` rows by `dataset.rule`.
+    """
+
+    windows: int = 0
+    rows: Counter[str] = field(default_factory=Counter)
+    quarantined: Counter[str] = field(default_factory=Counter)
+    rejected: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether every batch was accepted and every raw file could be read."""
+        return not self.rejected and not self.errors

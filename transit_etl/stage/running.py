@@ -1,0 +1,133 @@
+"""Takes finished windows from raw to the lake, and whole days from raw to the lake again."""
+
+import shutil
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import date
+from pathlib import Path
+
+from transit_etl.collect.rawfile import make_folder
+from transit_etl.paths import lake_file, quarantine_file
+from transit_etl.settings import Settings
+from transit_etl.stage.compaction import compact_operator, remove_folder, replace_folder
+from transit_etl.stage.data_docs import build_data_docs, keep
+from transit_etl.stage.known import KnownLines
+from transit_etl.stage.lake import DAY_STEM, day_lock, ensure_schemas, staged_windows
+from transit_etl.stage.raw import RawFileError, Window, finished_windows
+from transit_etl.stage.report import OnProgress, StageProgress, StageReport
+from transit_etl.stage.schemas import DATASETS
+from transit_etl.stage.stager import Stager
+
+
+def stage(
+    settings: Settings, *, endpoints: Sequence[str] | None = None, on_progress: OnProgress | None = None
+) -> StageReport:
+    """Stage every finished raw window that is not in the lake yet, lines before what refers to them.
+
+    A raw file that cannot be read is reported and the others go on; a rejected batch is kept in quarantine
+    and not tried again until its day is restaged.
+    """
+    started = time.monotonic()
+    report = StageReport()
+    ensure_schemas(settings.data_dir)
+    waiting = _waiting(settings.data_dir, endpoints)
+    if waiting:
+        with closing(Stager(settings)) as stager:
+            known = KnownLines([settings.data_dir])
+            for n_done, window in enumerate(waiting, start=1):
+                _stage_or_report(stager, window, settings.data_dir, known, report)
+                if on_progress is not None:
+                    on_progress(StageProgress(n_done, len(waiting), window.name))
+            _show(settings, stager)
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def restage(
+    settings: Settings, first_day: date, last_day: date, *, on_progress: OnProgress | None = None
+) -> StageReport:
+    """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw.
+
+    Each day is built beside and takes the old one's place dataset by dataset, compacted if it was. A day
+    with a raw file that cannot be read stays as it is and is reported.
+    """
+    started = time.monotonic()
+    report = StageReport()
+    ensure_schemas(settings.data_dir)
+    days = _by_day(settings.data_dir, first_day, last_day)
+    total = sum(map(len, days.values()))
+    if days:
+        with closing(Stager(settings)) as stager:
+            for (operator, day), windows in days.items():
+                with day_lock(settings.data_dir, operator, day):
+                    _restage_day(stager, settings.data_dir, windows, report)
+                if on_progress is not None:
+                    on_progress(StageProgress(report.windows, total, windows[-1].name))
+            _show(settings, stager)
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:
+    staged: dict[tuple[str, date], set[str]] = {}
+    waiting = []
+    for window in finished_windows(data_dir, endpoints):
+        key = (window.operator, window.day)
+        if key not in staged:
+            staged[key] = staged_windows(data_dir, *key)
+        if window.name not in staged[key]:
+            waiting.append(window)
+    return waiting
+
+
+def _stage_or_report(
+    stager: Stager, window: Window, root: Path, known: KnownLines, report: StageReport
+) -> None:
+    try:
+        stager.stage(window, root, known, report)
+    except RawFileError as error:
+        report.errors.append(str(error))
+
+
+def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, date], list[Window]]:
+    days: dict[tuple[str, date], list[Window]] = defaultdict(list)
+    for window in finished_windows(data_dir):
+        if first_day <= window.day <= last_day:
+            days[window.operator, window.day].append(window)
+    return days
+
+
+def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[Window], report: StageReport) -> None:
+    """Build a day in a data folder of its own, below the real one so that folders can change places."""
+    operator, day = windows[0].operator, windows[0].day
+    shadow = data_dir / ".restage" / f"{operator}-{day.isoformat()}"
+    shutil.rmtree(shadow, ignore_errors=True)
+    make_folder(shadow)
+    n_errors = len(report.errors)
+    known = KnownLines([data_dir, shadow])
+    for window in windows:
+        _stage_or_report(stager, window, shadow, known, report)
+    if len(report.errors) == n_errors:
+        if lake_file(data_dir, operator, "requests", day, DAY_STEM).exists():
+            compact_operator(shadow, operator, day)
+        _replace_day(shadow, data_dir, operator, day)
+    shutil.rmtree(shadow)
+
+
+def _replace_day(shadow: Path, data_dir: Path, operator: str, day: date) -> None:
+    """Put the rebuilt folders in place; `requests` last, so that a killed run's day is rebuilt or staged."""
+    for dataset in [*(name for name in DATASETS if name != "requests"), "requests"]:
+        for place_of in (quarantine_file, lake_file):
+            built = place_of(shadow, operator, dataset, day, DAY_STEM).parent
+            place = place_of(data_dir, operator, dataset, day, DAY_STEM).parent
+            if built.exists():
+                replace_folder(built, place)
+            else:
+                remove_folder(place)
+
+
+def _show(settings: Settings, stager: Stager) -> None:
+    keep(settings, stager.quality.last)
+    build_data_docs(settings)

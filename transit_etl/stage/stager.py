@@ -1,0 +1,147 @@
+"""Takes one window the straight way: read, normalise, validate, write."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from transit_etl.api.exchange import Outcome
+from transit_etl.settings import Settings
+from transit_etl.stage.known import KnownLines
+from transit_etl.stage.lake import day_lock, staged_windows, write_window
+from transit_etl.stage.normalise import Normalised, Normaliser
+from transit_etl.stage.quality import BatchRejectedError, Quality, left_out_results, quarantined
+from transit_etl.stage.raw import Window
+from transit_etl.stage.report import StageReport
+from transit_etl.stage.schemas import QUARANTINE
+
+_UNREADABLE = "unreadable_answer"
+_UNREADABLE_REASON = "The answer was good, but its body gives no rows under the schema of its endpoint."
+# A timetable may list the hour around the cutoff, and a clock change moves it by one.
+_CUTOFF_SLACK_SECONDS = 3600
+_DAY_SECONDS = 86_400
+
+
+class Stager:
+    """Stages windows one after another; ready suites and an open connection make small ones cheap."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.quality = Quality()
+        self._normaliser = Normaliser(settings)
+        cutoff = settings.service_day_cutoff
+        self._cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
+
+    def close(self) -> None:
+        """Give memory back."""
+        self._normaliser.close()
+
+    def stage(self, window: Window, root: Path, known: KnownLines, report: StageReport) -> None:
+        """Stage a window into the lake below `root`; RawFileError when its file cannot be read."""
+        normalised = self._normaliser.normalise(window)
+        batch = _Batch(normalised, self._parameters(window, known))
+        batch.judge(self.quality)
+        with day_lock(root, window.operator, window.day):
+            if window.name in staged_windows(root, window.operator, window.day):
+                return  # another process was faster, with the same result
+            write_window(root, window, batch.tables, batch.quarantine())
+        batch.add_to(report)
+        known.forget(window.operator, window.day)
+
+    def _parameters(self, window: Window, known: KnownLines) -> dict[str, Sequence[object] | float]:
+        codes, labels = known.codes_and_labels(window)
+        given: dict[str, Sequence[object] | float] = {
+            "known_outcomes": [str(outcome) for outcome in Outcome],
+            "earliest_second": self._cutoff_seconds - _CUTOFF_SLACK_SECONDS,
+            "latest_second": self._cutoff_seconds + _DAY_SECONDS + _CUTOFF_SLACK_SECONDS,
+        }
+        return given | ({"known_lines": codes, "known_labels": labels} if codes else {})
+
+
+class _Batch:
+    """One window on its way: what passed, what left, and what was found."""
+
+    def __init__(self, normalised: Normalised, parameters: Mapping[str, Sequence[object] | float]) -> None:
+        self.tables: dict[str, pa.Table] = {}
+        self._normalised = normalised
+        self._parameters = parameters
+        self._leaving: dict[str, list[pa.Table]] = {}
+        self._results: list[pa.Table] = []
+        self._rejected: list[str] = []
+        self._last_received_at: datetime | None = pc.max(normalised.requests["received_at"]).as_py()
+
+    def judge(self, quality: Quality) -> None:
+        """Validate the requests, then the dataset; a ledger that is wrong takes the dataset with it."""
+        window, dataset, rows = self._normalised.window, self._normalised.dataset, self._normalised.rows
+        if self._normalised.requests.num_rows == 0:
+            return
+        refusal = self._judge_one(quality, "requests", self._normalised.requests)
+        if dataset is not None and rows is not None and self._has_answers():
+            if refusal is None:
+                self._judge_one(quality, dataset, rows)
+            else:
+                rule = refusal.rules[0]
+                self._leave(dataset, quarantined(window, dataset, rows, rule.name, rule.reason))
+        self._set_unread_aside()
+        self._results.append(
+            left_out_results(window, dataset or "requests", self._normalised.left_out, self._last_received_at)
+        )
+        self.tables["validation_results"] = pa.concat_tables(self._results)
+
+    def quarantine(self) -> dict[str, pa.Table]:
+        """Return the rows that left, by dataset."""
+        return {dataset: pa.concat_tables(tables) for dataset, tables in self._leaving.items()}
+
+    def add_to(self, report: StageReport) -> None:
+        """Count this window in a report."""
+        report.windows += 1
+        for dataset, table in self.tables.items():
+            report.rows[dataset] += table.num_rows
+        for dataset, table in self.quarantine().items():
+            for rule in table["rule"].to_pylist():
+                report.quarantined[f"{dataset}.{rule}"] += 1
+        report.rejected += self._rejected
+
+    def _has_answers(self) -> bool:
+        """Tell whether any answer was read: without one there is nothing to judge the dataset by."""
+        return bool(pc.any(pc.is_valid(self._normalised.requests["n_rows"])).as_py())
+
+    def _judge_one(self, quality: Quality, dataset: str, table: pa.Table) -> BatchRejectedError | None:
+        window = self._normalised.window
+        try:
+            validated = quality.validate(
+                window, dataset, table, last_received_at=self._last_received_at, parameters=self._parameters
+            )
+        except BatchRejectedError as refusal:
+            self._results.append(refusal.results)
+            self._rejected.append(str(refusal))
+            rule = refusal.rules[0]
+            self._leave(dataset, quarantined(window, dataset, table, rule.name, rule.reason))
+            return refusal
+        self.tables[dataset] = validated.good
+        self._results.append(validated.results)
+        self._leave(dataset, validated.quarantine)
+        return None
+
+    def _set_unread_aside(self) -> None:
+        """Put good answers that gave no list of rows into quarantine, each as its raw line."""
+        window, dataset, unread = self._normalised.window, self._normalised.dataset, self._normalised.unread
+        if dataset is None or unread is None or unread.num_rows == 0:
+            return
+        rows = [
+            {
+                "operator": window.operator, "window": window.name, "dataset": dataset,
+                "request_id": one["request_id"], "rule": _UNREADABLE, "reason": _UNREADABLE_REASON,
+                "row": one["line"],
+            }
+            for one in unread.to_pylist()
+        ]  # fmt: skip
+        self._leave(dataset, pa.Table.from_pylist(rows, schema=QUARANTINE))
+
+    def _leave(self, dataset: str, rows: pa.Table) -> None:
+        if rows.num_rows:
+            self._leaving.setdefault(dataset, []).append(rows)
+
+
+__all__ = ["VALIDATION_RESULTS", "Stager"]

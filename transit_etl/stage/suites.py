@@ -1,0 +1,137 @@
+"""Loads the Great Expectations suites strictly: what a file says is what is checked, or nothing runs."""
+
+import json
+from collections.abc import Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from transit_etl.stage import gx
+from transit_etl.stage.schemas import DATASETS
+
+if TYPE_CHECKING:
+    from great_expectations import ExpectationSuite
+    from great_expectations.expectations.expectation import Expectation
+
+EXPECTATIONS = Path(__file__).resolve().parents[2] / "expectations"
+
+Scope = Literal["row", "batch"]
+
+
+class SuiteError(Exception):
+    """A suite cannot be used as it is written; the message names the file and the fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Our name for an expectation, what its failing stops, and why it is there."""
+
+    name: str
+    scope: Scope
+    reason: str
+    expectation: str
+    column: str
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A dataset's suite, its rules in the same order, and the columns its expectations look at."""
+
+    dataset: str
+    rules: tuple[Rule, ...]
+    columns: tuple[str, ...]
+    parameters: frozenset[str]
+    expectations: "ExpectationSuite"
+
+    def one(self, rule: Rule) -> "Expectation":
+        """Return the expectation of a rule."""
+        return self.expectations.expectations[self.rules.index(rule)]
+
+    def without_parameters(self, missing: Set[str]) -> "ExpectationSuite":
+        """Return the suite without the expectations that need one of these parameters."""
+        from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
+
+        kept = [
+            one
+            for one in self.expectations.expectations
+            if not missing.intersection(one.suite_parameter_options)
+        ]
+        return ExpectationSuite(name=self.dataset, expectations=kept)
+
+
+def load_suites(folder: Path = EXPECTATIONS) -> dict[str, Suite]:
+    """Load one suite per JSON file, by dataset; SuiteError on anything that Great Expectations would let pass."""
+    suites = {path.stem: load_suite(path) for path in sorted(folder.glob("*.json"))}
+    missing = set(DATASETS) - {"validation_results"} - set(suites)
+    if missing:
+        raise SuiteError(f"{folder}: no suite for {', '.join(sorted(missing))}")
+    return suites
+
+
+def load_suite(path: Path) -> Suite:
+    """Load one suite and check that every expectation in the file is in it, with a rule, a scope and a reason."""
+    document = _read(path)
+    if path.stem not in DATASETS or document.get("name") != path.stem:
+        raise SuiteError(f"{path}: its name and the suite's must be one dataset of the lake")
+    written = document.get("expectations")
+    if not isinstance(written, list) or not written:
+        raise SuiteError(f"{path}: it holds no expectations")
+    rules = tuple(_rule(path, expectation) for expectation in written)
+    _check_names(path, rules)
+    columns = tuple(dict.fromkeys(column for expectation in written for column in _columns(expectation)))
+    unknown = set(columns) - set(DATASETS[path.stem].names)
+    if unknown:
+        raise SuiteError(f"{path}: {path.stem} has no column {', '.join(sorted(unknown))}")
+    built = _build(path, document)
+    return Suite(path.stem, rules, columns, frozenset(built.suite_parameter_options), built)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SuiteError(f"{path}: {error}") from error
+    if not isinstance(document, dict):
+        raise SuiteError(f"{path}: not a suite")
+    return document
+
+
+def _rule(path: Path, expectation: dict[str, Any]) -> Rule:
+    meta = expectation.get("meta") or {}
+    kind = expectation.get("type")
+    name, scope, reason = (meta.get(key) for key in ("rule", "scope", "reason"))
+    if not name or not reason or scope not in ("row", "batch"):
+        raise SuiteError(f"{path}: {kind}: its meta needs rule, reason and scope (row or batch)")
+    if scope == "row" and "mostly" in expectation.get("kwargs", {}):
+        raise SuiteError(f"{path}: {name}: a row rule holds for every row; `mostly` makes it a batch rule")
+    columns = ", ".join(_columns(expectation)[: 2 if "column_A" in expectation["kwargs"] else None])
+    return Rule(str(name), scope, str(reason), str(kind), columns)
+
+
+def _check_names(path: Path, rules: tuple[Rule, ...]) -> None:
+    names = [rule.name for rule in rules]
+    repeated = {name for name in names if names.count(name) > 1}
+    if repeated:
+        raise SuiteError(f"{path}: rule used twice: {', '.join(sorted(repeated))}")
+
+
+def _columns(expectation: dict[str, Any]) -> list[str]:
+    kwargs = expectation.get("kwargs", {})
+    named = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
+    condition = str(kwargs.get("row_condition", "")).split()
+    return [*named, *kwargs.get("column_list", []), *condition[:1]]
+
+
+def _build(path: Path, document: dict[str, Any]) -> "ExpectationSuite":
+    gx.context()
+    from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
+
+    suite = ExpectationSuite(name=path.stem, expectations=document["expectations"], meta=document.get("meta"))
+    # Great Expectations logs an expectation it cannot build and goes on without it.
+    if len(suite.expectations) != len(document["expectations"]):
+        kept = {expectation.expectation_type for expectation in suite.expectations}
+        lost = [kind for kind in (one["type"] for one in document["expectations"]) if kind not in kept]
+        raise SuiteError(
+            f"{path}: not an expectation, or wrong arguments: {', '.join(lost) or 'one of them'}"
+        )
+    return suite
