@@ -1,0 +1,24 @@
+{# Replace the service dates being built, whole: those that no longer have a row lose their old ones too.
+   A model keyed by the UTC day of receipt says so in its meta, and replaces the days around. #}
+{% macro get_incremental_service_dates_sql(arg_dict) %}
+    {%- set columns = get_quoted_csv(arg_dict["dest_columns"] | map(attribute="name")) -%}
+    {%- set meta = config.get("meta", {}) -%}
+    {%- set around = meta.get("days_around", 0) -%}
+    delete from {{ arg_dict["target_relation"] }}
+    where {{ is_received_around(meta.get("date_column", "service_date"), around, around) }};
+
+    insert into {{ arg_dict["target_relation"] }} ({{ columns }})
+    select {{ columns }} from {{ arg_dict["temp_relation"] }}
+{% endmacro %}
+
+{# True for the service dates that this build replaces. #}
+{% macro is_built(column="service_date") -%}
+    {{ column }} between cast('{{ var("from_date") }}' as date) and cast('{{ var("to_date") }}' as date)
+{%- endmacro %}
+
+{# True for lake files that can speak of the service dates being built: UTC days of receipt around them.
+   The widest zones begin a service day one UTC day early or end it one late. #}
+{% macro is_received_around(column="received_date", days_before=1, days_after=1) -%}
+    {{ column }} between cast('{{ var("from_date") }}' as date) - {{ days_before }}
+        and cast('{{ var("to_date") }}' as date) + {{ days_after }}
+{%- endmacro %}

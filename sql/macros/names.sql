@@ -1,0 +1,14 @@
+{# A model's folder is its schema, exactly: no prefix for who builds it. #}
+{% macro generate_schema_name(custom_schema_name, node) -%}
+    {{ custom_schema_name if custom_schema_name is not none else target.schema }}
+{%- endmacro %}
+
+{# `staging_passages` is the table `staging.passages`: dbt wants names unique over the project, analysts do not. #}
+{% macro generate_alias_name(custom_alias_name=none, node=none) -%}
+    {{ custom_alias_name if custom_alias_name is not none else node.name | replace("staging_", "", 1) }}
+{%- endmacro %}
+
+{# References name no catalog, so that every view still works in a copy of the database under any name. #}
+{% macro ref() %}
+    {% do return(builtins.ref(*varargs, **kwargs).include(database=false)) %}
+{% endmacro %}

@@ -1,0 +1,230 @@
+-- One row per operator, service_date, label, slash flag, destination and stop: the line and direction they mean.
+-- The public number is no key: several lines share one, so the stop and the destination text decide.
+with seen as (
+    select
+        operator,
+        service_date,
+        line_label,
+        is_slash_variant,
+        destination,
+        stop_code,
+        {{ plain_label('line_label') }} as plain_label,
+        {{ plain_text('destination') }} as plain_destination,
+        count(*) as n_visits
+    from {{ ref('visit_evidence') }}
+    where {{ is_built() }}
+    group by operator, service_date, line_label, is_slash_variant, destination, stop_code
+),
+
+days as (
+    select distinct
+        operator,
+        service_date
+    from seen
+),
+
+lines_of_day as (
+    select *
+    from (
+        select
+            days.service_date,
+            lines.operator,
+            lines.line_code,
+            lines.terminus_outbound,
+            lines.terminus_inbound,
+            {{ plain_label('lines.line_number') }} as plain_number,
+            row_number() over (
+                partition by days.operator, days.service_date, lines.line_code
+                order by
+                    case when lines.valid_from <= cast(days.service_date + 1 as timestamp) then 0 else 1 end,
+                    case when lines.valid_from <= cast(days.service_date + 1 as timestamp) then lines.valid_from end desc,
+                    lines.valid_from
+            ) as nth
+        from days
+        inner join {{ ref('lines') }} as lines on days.operator = lines.operator
+    ) as ranked
+    where nth = 1
+),
+
+stops_of_day as (
+    select
+        days.service_date,
+        stops.operator,
+        stops.line_code,
+        stops.direction,
+        stops.stop_code
+    from days
+    inner join {{ ref('line_stops_of_day') }} as stops
+        on days.operator = stops.operator and days.service_date = stops.service_date
+    group by days.service_date, stops.operator, stops.line_code, stops.direction, stops.stop_code
+),
+
+destinations as (
+    select
+        operator,
+        service_date,
+        line_code,
+        'outbound' as direction,
+        {{ plain_text('terminus_outbound') }} as plain_destination
+    from lines_of_day
+    union
+    select
+        operator,
+        service_date,
+        line_code,
+        'inbound' as direction,
+        {{ plain_text('terminus_inbound') }} as plain_destination
+    from lines_of_day
+    union
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        {{ plain_text('headsign') }} as plain_destination
+    from {{ ref('timetable_departures') }}
+    where {{ is_built() }} and headsign is not null
+),
+
+candidates as (
+    select
+        seen.*,
+        lines.line_code,
+        stops.direction,
+        case
+            when lines.plain_number = seen.plain_label || case
+                when seen.is_slash_variant and seen.plain_label not like '%/' then '/'
+                else ''
+            end then 1
+            else 0
+        end as is_exact
+    from seen
+    inner join lines_of_day as lines
+        on
+            seen.operator = lines.operator
+            and seen.service_date = lines.service_date
+            and replace(seen.plain_label, '/', '') = replace(lines.plain_number, '/', '')
+    inner join stops_of_day as stops
+        on
+            lines.operator = stops.operator
+            and lines.service_date = stops.service_date
+            and lines.line_code = stops.line_code
+            and seen.stop_code = stops.stop_code
+),
+
+alike as (
+    select
+        candidates.operator,
+        candidates.service_date,
+        candidates.line_code,
+        candidates.direction,
+        candidates.plain_destination,
+        max({{ likeness('candidates.plain_destination', 'destinations.plain_destination') }}) as likeness
+    from (
+        select distinct
+            operator,
+            service_date,
+            line_code,
+            direction,
+            plain_destination
+        from candidates
+    ) as candidates
+    inner join destinations
+        on
+            candidates.operator = destinations.operator
+            and candidates.service_date = destinations.service_date
+            and candidates.line_code = destinations.line_code
+            and candidates.direction = destinations.direction
+    group by
+        candidates.operator, candidates.service_date, candidates.line_code, candidates.direction,
+        candidates.plain_destination
+),
+
+spread as (
+    -- how many of the stops that show this label and destination the line and direction serves
+    select
+        operator,
+        service_date,
+        line_label,
+        is_slash_variant,
+        destination,
+        line_code,
+        direction,
+        count(distinct stop_code) as n_stops
+    from candidates
+    group by operator, service_date, line_label, is_slash_variant, destination, line_code, direction
+),
+
+scored as (
+    select
+        candidates.*,
+        coalesce(alike.likeness, 0) + 0.5 * spread.n_stops / max(spread.n_stops) over label + 0.25 * candidates.is_exact
+            as score,
+        count(*) over label_at_stop as n_candidates
+    from candidates
+    inner join spread
+        on
+            candidates.operator = spread.operator
+            and candidates.service_date = spread.service_date
+            and candidates.line_label = spread.line_label
+            and candidates.is_slash_variant is not distinct from spread.is_slash_variant
+            and candidates.destination is not distinct from spread.destination
+            and candidates.line_code = spread.line_code
+            and candidates.direction = spread.direction
+    left join alike
+        on
+            candidates.operator = alike.operator
+            and candidates.service_date = alike.service_date
+            and candidates.line_code = alike.line_code
+            and candidates.direction = alike.direction
+            and candidates.plain_destination = alike.plain_destination
+    window
+        label as (
+            partition by
+                candidates.operator, candidates.service_date, candidates.line_label, candidates.is_slash_variant,
+                candidates.destination
+        ),
+        label_at_stop as (
+            partition by
+                candidates.operator, candidates.service_date, candidates.line_label, candidates.is_slash_variant,
+                candidates.destination, candidates.stop_code
+        )
+),
+
+best as (
+    select *
+    from (
+        select
+            *,
+            row_number() over label_at_stop as nth,
+            score - coalesce(lead(score) over label_at_stop, -1) as lead_over_next
+        from scored
+        window label_at_stop as (
+            partition by operator, service_date, line_label, is_slash_variant, destination, stop_code
+            order by score desc, line_code, direction
+        )
+    ) as ranked
+    where nth = 1
+)
+
+select
+    seen.operator,
+    seen.service_date,
+    seen.line_label,
+    seen.is_slash_variant,
+    seen.destination,
+    seen.stop_code,
+    seen.n_visits,
+    coalesce(best.n_candidates, 0) as n_candidates,
+    best.score,
+    case when best.lead_over_next >= 0.05 then best.line_code end as line_code,
+    case when best.lead_over_next >= 0.05 then best.direction end as direction
+from seen
+left join best
+    on
+        seen.operator = best.operator
+        and seen.service_date = best.service_date
+        and seen.line_label = best.line_label
+        and seen.is_slash_variant is not distinct from best.is_slash_variant
+        and seen.destination is not distinct from best.destination
+        and seen.stop_code = best.stop_code

@@ -1,0 +1,42 @@
+{{ config(materialized='table') }}
+-- One row per line and validity: what the lines list said of it, from when to when.
+with answers as (
+    select
+        operator,
+        '' as stream,
+        request_id,
+        received_at
+    from {{ ref('staging_requests') }}
+    where endpoint = 'lines' and is_good
+),
+
+listed as (
+    select *
+    from (
+        select
+            *,
+            row_number() over (
+                partition by operator, request_id, line_code order by row_number
+            ) as nth
+        from {{ ref('staging_lines') }}
+    ) as numbered
+    where nth = 1
+),
+
+{{ validity('answers', 'listed', [
+    'line_code', 'line_number', 'terminus_outbound', 'terminus_inbound', 'is_active', 'note'
+]) }}
+
+select
+    operator,
+    line_code,
+    line_number,
+    terminus_outbound,
+    terminus_inbound,
+    is_active,
+    note,
+    valid_from,
+    valid_to,
+    is_current,
+    n_answers
+from validity

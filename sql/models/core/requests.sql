@@ -1,0 +1,26 @@
+-- One row per planned request: what was asked, when, and what became of it.
+select
+    operator,
+    request_id,
+    "window",
+    endpoint,
+    key,
+    api_version,
+    service_date,
+    service_seconds,
+    service_hour,
+    planned_at,
+    sent_at,
+    received_at,
+    outcome,
+    is_good,
+    http_status,
+    elapsed_ms,
+    attempts,
+    error,
+    n_rows,
+    body_bytes
+from {{ ref('staging_requests') }}
+where
+    {{ is_built() }}
+    and {{ is_received_around() }}

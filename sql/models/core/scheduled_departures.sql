@@ -1,0 +1,187 @@
+-- One row per operator, service_date, line, direction, service, departure, duplicate and validity: what became of it.
+-- A departure counts as not run only where the ledger shows that its origin was watched and showed no sign of it.
+with departures as (
+    select
+        timetable.*,
+        matches.trip_id as matched_trip_id,
+        matches.match_score,
+        rules.not_run_before_seconds,
+        rules.not_run_after_seconds,
+        rules.not_run_gap_seconds,
+        rules.ruleset_version
+    from {{ ref('timetable_departures') }} as timetable
+    left join {{ ref('departure_matches') }} as matches
+        on
+            timetable.operator = matches.operator
+            and timetable.service_date = matches.service_date
+            and timetable.line_code = matches.line_code
+            and timetable.direction = matches.direction
+            and timetable.service_code is not distinct from matches.service_code
+            and timetable.departure_at = matches.departure_at
+            and timetable.duplicate_number = matches.duplicate_number
+            and timetable.valid_from = matches.departure_valid_from
+    {{ join_rules('timetable.service_date') }}
+    where {{ is_built('timetable.service_date') }}
+),
+
+unmatched as (
+    select distinct
+        departures.operator,
+        departures.service_date,
+        departures.line_code,
+        departures.direction,
+        departures.departure_at,
+        departures.not_run_before_seconds,
+        departures.not_run_after_seconds,
+        departures.not_run_gap_seconds,
+        origins.stop_code
+    from departures
+    inner join {{ ref('line_stops_of_day') }} as origins
+        on
+            departures.operator = origins.operator
+            and departures.service_date = origins.service_date
+            and departures.line_code = origins.line_code
+            and departures.direction = origins.direction
+            and origins.position = 1
+    where departures.matched_trip_id is null and departures.is_in_force
+),
+
+polls as (
+    select
+        operator,
+        key as stop_code,
+        received_at as polled_at
+    from {{ ref('staging_requests') }}
+    where endpoint = 'passages' and is_good and {{ is_received_around() }}
+),
+
+watched as (
+    -- departures whose origin was polled without a long gap from before they were due until well after
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        departure_at
+    from (
+        select
+            unmatched.*,
+            polls.polled_at,
+            lag(polls.polled_at) over departure as previous_at,
+            min(polls.polled_at) over departure as first_at,
+            max(polls.polled_at) over departure as last_at
+        from unmatched
+        inner join polls
+            on
+                unmatched.operator = polls.operator
+                and unmatched.stop_code = polls.stop_code
+                and polls.polled_at
+                between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
+                and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
+        window departure as (
+            partition by
+                unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction,
+                unmatched.departure_at, unmatched.stop_code
+            order by polls.polled_at
+            rows between unbounded preceding and unbounded following
+        )
+    ) as stretches
+    group by operator, service_date, line_code, direction, departure_at
+    having
+        max({{ seconds_between('previous_at', 'polled_at') }}) <= max(not_run_gap_seconds)
+        and max({{ seconds_between('departure_at', 'first_at') }}) + max(not_run_before_seconds) <= max(not_run_gap_seconds)
+        and max(not_run_after_seconds) - min({{ seconds_between('departure_at', 'last_at') }}) <= max(not_run_gap_seconds)
+),
+
+suspects as (
+    -- a trip of the line that no departure claims may be the missing one
+    select
+        unmatched.operator,
+        unmatched.service_date,
+        unmatched.line_code,
+        unmatched.direction,
+        unmatched.departure_at
+    from unmatched
+    inner join {{ ref('stop_visits') }} as visits
+        on
+            unmatched.operator = visits.operator
+            and unmatched.service_date = visits.service_date
+            and unmatched.stop_code = visits.stop_code
+            and (visits.line_code is null or visits.line_code = unmatched.line_code)
+            and coalesce(visits.scheduled_at, visits.passed_at)
+            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
+            and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
+    left join {{ ref('departure_matches') }} as matches
+        on
+            visits.operator = matches.operator
+            and visits.service_date = matches.service_date
+            and visits.trip_id = matches.trip_id
+    where matches.trip_id is null
+    group by
+        unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction, unmatched.departure_at
+),
+
+shown_lines as (
+    -- a line none of whose buses is ever listed cannot be seen not to run
+    select distinct
+        operator,
+        service_date,
+        line_code,
+        direction
+    from {{ ref('stop_visits') }}
+    where line_code is not null and {{ is_built() }}
+)
+
+select
+    departures.operator,
+    departures.service_date,
+    departures.line_code,
+    departures.direction,
+    departures.service_code,
+    departures.departure_at,
+    departures.duplicate_number,
+    departures.valid_from,
+    departures.valid_to,
+    departures.is_current,
+    departures.is_in_force,
+    departures.service_hour,
+    departures.is_slash_variant,
+    departures.headsign,
+    departures.service_description,
+    departures.leg_description,
+    departures.matched_trip_id,
+    departures.match_score,
+    case
+        when not departures.is_in_force then 'withdrawn'
+        when departures.matched_trip_id is not null then trips.outcome
+        when watched.departure_at is not null and suspects.departure_at is null and shown_lines.line_code is not null
+            then 'not_run'
+        else 'not_observable'
+    end as outcome,
+    departures.ruleset_version
+from departures
+left join {{ ref('trips') }} as trips
+    on
+        departures.operator = trips.operator
+        and departures.service_date = trips.service_date
+        and departures.matched_trip_id = trips.trip_id
+left join watched
+    on
+        departures.operator = watched.operator
+        and departures.service_date = watched.service_date
+        and departures.line_code = watched.line_code
+        and departures.direction = watched.direction
+        and departures.departure_at = watched.departure_at
+left join suspects
+    on
+        departures.operator = suspects.operator
+        and departures.service_date = suspects.service_date
+        and departures.line_code = suspects.line_code
+        and departures.direction = suspects.direction
+        and departures.departure_at = suspects.departure_at
+left join shown_lines
+    on
+        departures.operator = shown_lines.operator
+        and departures.service_date = shown_lines.service_date
+        and departures.line_code = shown_lines.line_code
+        and departures.direction = shown_lines.direction

@@ -1,0 +1,463 @@
+-- One row per visit of a trip to a stop: what the polls of that stop prove about when it passed.
+-- Neither schedule nor line is known yet; stop_visits adds both.
+with polls as (
+    -- good answers only: a failed poll, an error row or an empty body says nothing about any bus
+    select
+        *,
+        row_number() over (partition by operator, stop_code order by polled_at, request_id) as poll_number
+    from (
+        select
+            requests.operator,
+            requests.key as stop_code,
+            requests.request_id,
+            requests.service_date,
+            coalesce(max(passages.observed_at), requests.received_at) as polled_at,
+            -- an answer that lost rows to quarantine cannot prove that something was absent
+            coalesce(requests.n_rows = count(passages.request_id), false) as is_complete
+        from {{ ref('staging_requests') }} as requests
+        left join {{ ref('staging_passages') }} as passages
+            on
+                requests.operator = passages.operator
+                and requests.request_id = passages.request_id
+                and {{ is_received_around('passages.received_date') }}
+        where
+            requests.endpoint = 'passages'
+            and requests.is_good
+            and {{ is_received_around('requests.received_date') }}
+        group by
+            requests.operator, requests.key, requests.request_id, requests.service_date, requests.received_at,
+            requests.n_rows
+    ) as good_answers
+),
+
+listings as (
+    select
+        polls.operator,
+        polls.stop_code,
+        polls.poll_number,
+        polls.polled_at,
+        passages.row_number,
+        passages.trip_id,
+        passages.line_label,
+        replace(passages.line_label, '/', '') as plain_label,
+        passages.is_slash_variant,
+        passages.destination,
+        passages.predicted_at,
+        passages.service_date,
+        passages.service_hour,
+        passages.is_full,
+        coalesce(passages.is_theoretical, false) as is_theoretical,
+        coalesce(passages.is_wrapped, false) as is_wrapped
+    from {{ ref('staging_passages') }} as passages
+    inner join polls
+        on passages.operator = polls.operator and passages.request_id = polls.request_id
+    where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}
+),
+
+line_lists as (
+    -- a stop lists about the next two passages of a line; one due after the last of them may only be hidden
+    select
+        slots.operator,
+        slots.stop_code,
+        slots.poll_number,
+        slots.plain_label,
+        max(case when slots.slot = rules.listed_per_line then slots.predicted_at end) as last_slot_at
+    from (
+        select
+            *,
+            row_number() over (
+                partition by operator, stop_code, poll_number, plain_label order by predicted_at, row_number
+            ) as slot
+        from listings
+    ) as slots
+    {{ join_rules('slots.service_date') }}
+    group by slots.operator, slots.stop_code, slots.poll_number, slots.plain_label
+),
+
+clusters as (
+    -- predictions of one trip at one stop that lie close together speak of one visit
+    select
+        *,
+        sum(is_apart) over (
+            partition by operator, trip_id, stop_code, is_theoretical
+            order by predicted_at, poll_number, row_number
+            rows between unbounded preceding and current row
+        ) as cluster_number
+    from (
+        select
+            listings.*,
+            case
+                when {{ seconds_between(
+                    'lag(listings.predicted_at) over trip_at_stop', 'listings.predicted_at'
+                ) }} > case
+                    when listings.is_theoretical then rules.theoretical_gap_seconds else rules.live_gap_seconds
+                end then 1
+                else 0
+            end as is_apart
+        from listings
+        {{ join_rules('listings.service_date') }}
+        where listings.trip_id is not null and not listings.is_wrapped
+        window trip_at_stop as (
+            partition by listings.operator, listings.trip_id, listings.stop_code, listings.is_theoretical
+            order by listings.predicted_at, listings.poll_number, listings.row_number
+        )
+    ) as gaps
+),
+
+splits as (
+    -- an answer that lists a trip twice proves two visits: part the cluster half-way between them
+    select
+        operator,
+        trip_id,
+        stop_code,
+        is_theoretical,
+        cluster_number,
+        (min(half_way) + max(half_way)) / 2 as split_microseconds
+    from (
+        select
+            *,
+            ({{ microseconds('predicted_at') }} + {{ microseconds('lag(predicted_at) over same_answer') }})
+            / 2 as half_way,
+            predicted_at > lag(predicted_at) over same_answer as is_second
+        from clusters
+        window same_answer as (
+            partition by operator, trip_id, stop_code, is_theoretical, cluster_number, poll_number
+            order by predicted_at, row_number
+        )
+    ) as pairs
+    where is_second
+    group by operator, trip_id, stop_code, is_theoretical, cluster_number
+),
+
+sightings as (
+    select
+        *,
+        {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
+        - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
+    from (
+        select
+            clusters.*,
+            2 * clusters.cluster_number
+            + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
+                as visit_key,
+            row_number() over (
+                partition by
+                    clusters.operator, clusters.trip_id, clusters.stop_code, clusters.is_theoretical,
+                    clusters.poll_number, clusters.predicted_at
+                order by clusters.row_number
+            ) as copy_number
+        from clusters
+        left join splits
+            on
+                clusters.operator = splits.operator
+                and clusters.trip_id = splits.trip_id
+                and clusters.stop_code = splits.stop_code
+                and clusters.is_theoretical = splits.is_theoretical
+                and clusters.cluster_number = splits.cluster_number
+    ) as keyed
+    where copy_number = 1
+    window visit as (
+        partition by operator, trip_id, stop_code, is_theoretical, visit_key order by poll_number, predicted_at
+    )
+),
+
+live_sightings as (
+    -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come
+    select
+        sightings.*,
+        sightings.predicted_at >= {{ add_seconds('sightings.polled_at', '-rules.past_tolerance_seconds') }}
+        and coalesce(sightings.jump_seconds <= rules.upward_jump_seconds, true) as is_ahead,
+        rules.vanish_seconds,
+        rules.vanish_share,
+        rules.gone_within_seconds,
+        rules.link_early_seconds,
+        rules.link_late_seconds
+    from sightings
+    {{ join_rules('sightings.service_date') }}
+    where not sightings.is_theoretical
+),
+
+live_visits as (
+    select
+        *,
+        case when is_ahead then polled_at end as passed_after,
+        case when is_ahead then poll_number end as last_ahead_number
+    from (
+        select
+            *,
+            row_number() over (
+                partition by operator, trip_id, stop_code, visit_key
+                order by is_ahead desc, poll_number desc, predicted_at desc
+            ) as from_last,
+            min(polled_at) over visit as first_seen_at,
+            max(polled_at) over visit as last_seen_at,
+            count(*) over visit as n_polls,
+            sum(case when is_full then 1 else 0 end) over visit as n_full_polls
+        from live_sightings
+        window visit as (partition by operator, trip_id, stop_code, visit_key)
+    ) as ranked
+    where from_last = 1
+),
+
+theoretical_visits as (
+    select *
+    from (
+        select
+            *,
+            row_number() over (
+                partition by operator, trip_id, stop_code, visit_key order by poll_number desc, predicted_at desc
+            ) as from_last,
+            min(polled_at) over visit as first_seen_at,
+            max(polled_at) over visit as last_seen_at,
+            count(*) over visit as n_polls
+        from sightings
+        where is_theoretical
+        window visit as (partition by operator, trip_id, stop_code, visit_key)
+    ) as ranked
+    where from_last = 1
+),
+
+links as (
+    -- a live visit and a theoretical one of the same trip and stop belong together when each is the other's nearest
+    select
+        *
+    from (
+        select
+            live.operator,
+            live.trip_id,
+            live.stop_code,
+            live.visit_key,
+            theoretical.visit_key as theoretical_key,
+            row_number() over (
+                partition by live.operator, live.trip_id, live.stop_code, live.visit_key
+                order by
+                    abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
+                    theoretical.predicted_at
+            ) as nth_for_live,
+            row_number() over (
+                partition by live.operator, live.trip_id, live.stop_code, theoretical.visit_key
+                order by
+                    abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
+                    live.predicted_at
+            ) as nth_for_theoretical
+        from live_visits as live
+        inner join theoretical_visits as theoretical
+            on
+                live.operator = theoretical.operator
+                and live.trip_id = theoretical.trip_id
+                and live.stop_code = theoretical.stop_code
+                and {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
+                between -live.link_early_seconds and live.link_late_seconds
+    ) as pairs
+    where nth_for_live = 1 and nth_for_theoretical = 1
+),
+
+absences as (
+    -- later polls that no longer listed the visit although, by its last prediction, they should have
+    select
+        live.operator,
+        live.trip_id,
+        live.stop_code,
+        live.visit_key,
+        min(case when not later.is_too_early then later.polled_at end) as gone_at,
+        min(case when later.is_too_early then later.polled_at end) as vanished_at
+    from live_visits as live
+    inner join (
+        select
+            visits.operator,
+            visits.trip_id,
+            visits.stop_code,
+            visits.visit_key,
+            polls.polled_at,
+            {{ seconds_between('polls.polled_at', 'visits.predicted_at') }}
+            > visits.vanish_seconds
+            + visits.vanish_share
+            * greatest({{ seconds_between('visits.passed_after', 'visits.predicted_at') }}, 0) as is_too_early
+        from live_visits as visits
+        inner join polls
+            on
+                visits.operator = polls.operator
+                and visits.stop_code = polls.stop_code
+                and visits.last_ahead_number < polls.poll_number
+                and polls.polled_at <= {{ add_seconds('visits.predicted_at', 'visits.gone_within_seconds') }}
+        left join line_lists
+            on
+                polls.operator = line_lists.operator
+                and polls.stop_code = line_lists.stop_code
+                and polls.poll_number = line_lists.poll_number
+                and visits.plain_label = line_lists.plain_label
+        left join live_sightings as still_listed
+            on
+                visits.operator = still_listed.operator
+                and visits.trip_id = still_listed.trip_id
+                and visits.stop_code = still_listed.stop_code
+                and visits.visit_key = still_listed.visit_key
+                and polls.poll_number = still_listed.poll_number
+        where
+            polls.is_complete
+            and still_listed.poll_number is null
+            and (line_lists.last_slot_at is null or visits.predicted_at < line_lists.last_slot_at)
+    ) as later
+        on
+            live.operator = later.operator
+            and live.trip_id = later.trip_id
+            and live.stop_code = later.stop_code
+            and live.visit_key = later.visit_key
+    group by live.operator, live.trip_id, live.stop_code, live.visit_key
+),
+
+visits as (
+    select
+        live.operator,
+        live.trip_id,
+        live.stop_code,
+        live.line_label,
+        live.is_slash_variant,
+        live.destination,
+        theoretical.predicted_at as theoretical_at,
+        live.predicted_at as last_predicted_at,
+        live.passed_after,
+        absences.gone_at,
+        absences.vanished_at,
+        coalesce(theoretical.poll_number > live.last_ahead_number, false) as is_reverted,
+        least(live.first_seen_at, coalesce(theoretical.first_seen_at, live.first_seen_at)) as first_seen_at,
+        greatest(live.last_seen_at, coalesce(theoretical.last_seen_at, live.last_seen_at)) as last_seen_at,
+        live.n_polls,
+        live.n_full_polls,
+        coalesce(theoretical.n_polls, 0) as n_theoretical_polls,
+        live.service_date,
+        coalesce(theoretical.service_hour, live.service_hour) as service_hour
+    from live_visits as live
+    left join links
+        on
+            live.operator = links.operator
+            and live.trip_id = links.trip_id
+            and live.stop_code = links.stop_code
+            and live.visit_key = links.visit_key
+    left join theoretical_visits as theoretical
+        on
+            links.operator = theoretical.operator
+            and links.trip_id = theoretical.trip_id
+            and links.stop_code = theoretical.stop_code
+            and links.theoretical_key = theoretical.visit_key
+    left join absences
+        on
+            live.operator = absences.operator
+            and live.trip_id = absences.trip_id
+            and live.stop_code = absences.stop_code
+            and live.visit_key = absences.visit_key
+    union all
+    select
+        theoretical.operator,
+        theoretical.trip_id,
+        theoretical.stop_code,
+        theoretical.line_label,
+        theoretical.is_slash_variant,
+        theoretical.destination,
+        theoretical.predicted_at as theoretical_at,
+        null as last_predicted_at,
+        null as passed_after,
+        null as gone_at,
+        null as vanished_at,
+        false as is_reverted,
+        theoretical.first_seen_at,
+        theoretical.last_seen_at,
+        0 as n_polls,
+        0 as n_full_polls,
+        theoretical.n_polls as n_theoretical_polls,
+        theoretical.service_date,
+        theoretical.service_hour
+    from theoretical_visits as theoretical
+    left join links
+        on
+            theoretical.operator = links.operator
+            and theoretical.trip_id = links.trip_id
+            and theoretical.stop_code = links.stop_code
+            and theoretical.visit_key = links.theoretical_key
+    where links.theoretical_key is null
+),
+
+awake as (
+    -- stretches of time the collector was at work: what lies beyond them has not been observed to its end
+    select
+        operator,
+        min(polled_at) as awake_from,
+        max(polled_at) as awake_to
+    from (
+        select
+            *,
+            sum(is_apart) over (
+                partition by operator order by polled_at, request_id rows between unbounded preceding and current row
+            ) as stretch
+        from (
+            select
+                polls.*,
+                case
+                    when {{ seconds_between('lag(polls.polled_at) over operator_polls', 'polls.polled_at') }}
+                        > rules.gone_within_seconds then 1
+                    else 0
+                end as is_apart
+            from polls
+            {{ join_rules('polls.service_date') }}
+            window operator_polls as (partition by polls.operator order by polls.polled_at, polls.request_id)
+        ) as steps
+    ) as stretches
+    group by operator, stretch
+),
+
+trips_lost as (
+    -- a trip that vanished before its time somewhere, and was not seen live anywhere after, lost its tracking:
+    -- from then on its absence proves nothing
+    select
+        *,
+        max(passed_after) over trip as tracked_until,
+        max(vanished_at) over trip >= max(passed_after) over trip
+        or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost
+    from visits
+    window trip as (partition by operator, service_date, trip_id)
+),
+
+proven as (
+    select
+        *,
+        case
+            when vanished_at is null and not is_reverted and not (coalesce(is_trip_lost, false) and gone_at > tracked_until)
+                then gone_at
+        end as passed_before
+    from trips_lost
+)
+
+select
+    proven.operator,
+    proven.service_date,
+    proven.trip_id,
+    proven.stop_code,
+    row_number() over (
+        partition by proven.operator, proven.service_date, proven.trip_id, proven.stop_code
+        order by coalesce(proven.theoretical_at, proven.last_predicted_at), proven.last_predicted_at
+    ) as visit_number,
+    proven.line_label,
+    proven.is_slash_variant,
+    proven.destination,
+    proven.service_hour,
+    proven.theoretical_at,
+    proven.last_predicted_at,
+    proven.passed_after,
+    proven.passed_before,
+    proven.first_seen_at,
+    proven.last_seen_at,
+    proven.n_polls,
+    proven.n_full_polls,
+    proven.n_theoretical_polls,
+    proven.n_polls > 0 and (proven.vanished_at is not null or proven.is_reverted) as is_lost
+from proven
+where
+    {{ is_built('proven.service_date') }}
+    and exists (
+        select 1
+        from awake
+        where
+            proven.operator = awake.operator
+            and least(coalesce(proven.last_predicted_at, proven.theoretical_at), proven.passed_before)
+            between awake.awake_from and awake.awake_to
+    )

@@ -1,0 +1,89 @@
+-- One row per operator, service_date, stop and service_hour: how well the stop was watched.
+-- A stop and hour without a row was not even planned to be asked.
+with requests as (
+    select * from {{ ref('requests') }}
+    where endpoint = 'passages' and key != '' and {{ is_built() }}
+),
+
+hours as (
+    select
+        operator,
+        service_date,
+        key as stop_code,
+        service_hour,
+        count(*) as planned,
+        count(sent_at) as sent,
+        count(case when is_good then 1 end) as good
+    from requests
+    group by operator, service_date, key, service_hour
+),
+
+polls as (
+    select
+        operator,
+        service_date,
+        key as stop_code,
+        service_hour,
+        service_seconds,
+        lag(service_seconds) over stop_day as previous_seconds,
+        lead(service_seconds) over stop_day as next_seconds
+    from requests
+    where is_good
+    window stop_day as (partition by operator, service_date, key order by service_seconds, request_id)
+),
+
+stretches as (
+    -- time between polls, cut at the hours; a stretch over the hour's edge is counted on both sides
+    select
+        operator,
+        service_date,
+        stop_code,
+        service_hour,
+        service_seconds - greatest(coalesce(previous_seconds, 0), service_hour * 3600) as seconds,
+        coalesce(service_seconds - previous_seconds <= rules.coverage_gap_seconds, false) as is_covered
+    from polls
+    {{ join_rules('service_date') }}
+    union all
+    select
+        operator,
+        service_date,
+        stop_code,
+        service_hour,
+        (service_hour + 1) * 3600 - service_seconds as seconds,
+        coalesce(next_seconds - service_seconds <= rules.coverage_gap_seconds, false) as is_covered
+    from polls
+    {{ join_rules('service_date') }}
+    where coalesce(next_seconds >= (service_hour + 1) * 3600, true)
+),
+
+watched as (
+    select
+        operator,
+        service_date,
+        stop_code,
+        service_hour,
+        max(seconds) as longest_gap_seconds,
+        cast(sum(case when is_covered then seconds else 0 end) as bigint) as covered_seconds
+    from stretches
+    group by operator, service_date, stop_code, service_hour
+)
+
+select
+    hours.operator,
+    hours.service_date,
+    hours.stop_code,
+    hours.service_hour,
+    hours.planned,
+    hours.sent,
+    hours.good,
+    coalesce(watched.longest_gap_seconds, 3600) as longest_gap_seconds,
+    coalesce(watched.covered_seconds, 0) as covered_seconds,
+    rules.ruleset_version
+from hours
+left join watched
+    on
+        hours.operator = watched.operator
+        and hours.service_date = watched.service_date
+        and hours.stop_code = watched.stop_code
+        and hours.service_hour = watched.service_hour
+{{ join_rules('hours.service_date') }}

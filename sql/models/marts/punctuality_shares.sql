@@ -1,0 +1,66 @@
+{{ config(materialized='view') }}
+-- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, with bounds.
+-- low counts every undecided visit as not on time, high as on time. Coverage is the watched share of the time of
+-- the stops that were asked; under the ruleset's threshold the shares are null, with the reason.
+with watched as (
+    select
+        coverage.operator,
+        coverage.service_date,
+        stops.line_code,
+        stops.direction,
+        coverage.service_hour,
+        count(*) as n_stops_polled,
+        cast(sum(coverage.covered_seconds) as bigint) as covered_seconds,
+        3600 * count(*) as asked_seconds
+    from {{ ref('coverage') }} as coverage
+    inner join (
+        select distinct
+            operator,
+            service_date,
+            line_code,
+            direction,
+            stop_code
+        from {{ ref('line_stops_of_day') }}
+    ) as stops
+        on
+            coverage.operator = stops.operator
+            and coverage.service_date = stops.service_date
+            and coverage.stop_code = stops.stop_code
+    group by coverage.operator, coverage.service_date, stops.line_code, stops.direction, coverage.service_hour
+),
+
+judged as (
+    select
+        punctuality.*,
+        coalesce(watched.n_stops_polled, 0) as n_stops_polled,
+        coalesce(watched.covered_seconds, 0) as covered_seconds,
+        coalesce(watched.asked_seconds, 0) as asked_seconds,
+        coalesce(cast(watched.covered_seconds as double) / watched.asked_seconds, 0) as coverage,
+        case
+            when punctuality.line_code is null then 'line unknown'
+            when punctuality.n_scheduled = 0 then 'nothing scheduled'
+            when coalesce(cast(watched.covered_seconds as double) / watched.asked_seconds, 0) < rules.coverage_threshold
+                then 'coverage under threshold'
+        end as null_reason
+    from {{ ref('punctuality') }} as punctuality
+    inner join {{ ref('rulesets') }} as rules
+        on punctuality.ruleset_version = rules.ruleset_version
+    left join watched
+        on
+            punctuality.operator = watched.operator
+            and punctuality.service_date = watched.service_date
+            and punctuality.line_code = watched.line_code
+            and punctuality.direction = watched.direction
+            and punctuality.service_hour = watched.service_hour
+)
+
+select
+    *,
+    case when null_reason is null and n_early + n_on_time + n_late > 0
+        then cast(n_on_time as double) / (n_early + n_on_time + n_late) end as on_time_share,
+    case when null_reason is null then cast(n_on_time as double) / n_scheduled end as on_time_share_low,
+    case when null_reason is null then cast(n_on_time + n_indeterminate as double) / n_scheduled end
+        as on_time_share_high,
+    case when null_reason is null and n_delays > 0 then cast(delay_seconds_sum as double) / n_delays end
+        as mean_delay_seconds
+from judged

@@ -1,0 +1,12 @@
+{{ config(materialized='view') }}
+-- One row per operator, dataset, kind and name: a key or code nobody has described, and when it was seen.
+select
+    operator,
+    dataset,
+    kind,
+    name,
+    min(first_seen_at) as first_seen_at,
+    max(last_seen_at) as last_seen_at,
+    cast(sum(n) as bigint) as n
+from {{ ref('drift_days') }}
+group by operator, dataset, kind, name

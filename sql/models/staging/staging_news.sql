@@ -1,0 +1,14 @@
+-- One row per item listed in an answer to the news list.
+select
+    operator,
+    request_id,
+    "window",
+    received_at,
+    row_number,
+    news_id,
+    title,
+    published_at,
+    published_text,
+    extra,
+    try_cast(date as date) as received_date
+from {{ lake('news') }}

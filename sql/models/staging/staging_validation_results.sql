@@ -1,0 +1,17 @@
+-- One row per expectation and batch.
+select
+    operator,
+    "window",
+    dataset,
+    last_received_at,
+    expectation,
+    "column",
+    rule,
+    scope,
+    reason,
+    is_success,
+    n_rows,
+    n_unexpected,
+    observed,
+    try_cast(date as date) as received_date
+from {{ lake('validation_results') }}

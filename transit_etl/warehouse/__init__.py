@@ -1,0 +1,22 @@
+"""Turns the lake into the warehouse: builds and checks it, publishes it in one step, answers questions."""
+
+from transit_etl.warehouse.builder import BuildReport, build
+from transit_etl.warehouse.database import BuildRunningError, WarehouseError
+from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
+from transit_etl.warehouse.publisher import NotPublishedError, QueryError, UncheckedBuildError, publish, query
+from transit_etl.warehouse.touched import EmptyLakeError
+
+__all__ = [
+    "BuildFailedError",
+    "BuildProgress",
+    "BuildReport",
+    "BuildRunningError",
+    "EmptyLakeError",
+    "NotPublishedError",
+    "QueryError",
+    "UncheckedBuildError",
+    "WarehouseError",
+    "build",
+    "publish",
+    "query",
+]

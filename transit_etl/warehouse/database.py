@@ -1,0 +1,88 @@
+"""Opens the build database, for one builder or publisher at a time, and keeps its own history in it."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from transit_etl import paths
+from transit_etl.settings import Settings
+
+_HISTORY = """
+create schema if not exists quality;
+create table if not exists quality.builds (
+    build_number bigint primary key,
+    outcome varchar not null,
+    fingerprint varchar not null,
+    first_date date,
+    last_date date,
+    is_full boolean not null
+);
+create table if not exists quality.built_files (
+    path varchar primary key,
+    size_bytes bigint not null,
+    modified_ns bigint not null
+);
+comment on table quality.builds is
+    'One row per build of this database: running, passed or failed, its service dates and models.';
+comment on table quality.built_files is 'One row per lake file that a passed build has taken in whole.';
+"""
+
+
+class WarehouseError(Exception):
+    """A build, a publication or a question cannot be carried out; the message says why and what to do."""
+
+
+class BuildRunningError(WarehouseError):
+    """Another process is building or publishing this warehouse."""
+
+
+@contextmanager
+def only_one(settings: Settings) -> Iterator[int]:
+    """Hold the warehouse's lock; yield its file descriptor, which a child process may inherit.
+
+    A child that outlives its killed parent keeps the lock, so that nobody opens the database beside it.
+    """
+    path = paths.state_dir(settings.data_dir) / "warehouse.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BuildRunningError(
+                f"another build or publication is at work on {settings.data_dir}: wait for it and try again"
+            ) from None
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def opened(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the build database with its history tables; the caller holds the lock."""
+    path = paths.build_database(settings.data_dir)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        connection = duckdb.connect(path)
+    except duckdb.IOException as error:
+        raise WarehouseError(f"cannot open the build database {path}: {error}") from error
+    with connection:
+        connection.execute("set timezone = 'UTC'")
+        connection.execute(_HISTORY)
+        yield connection
+
+
+def last_build(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
+    """Return the number and outcome of the last build begun; (0, 'none') before the first."""
+    query = "select build_number, outcome from quality.builds order by build_number desc limit 1"
+    rows = connection.execute(query).fetchall()
+    return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "none")
+
+
+def database_path(settings: Settings) -> Path:
+    """Return the absolute path of the build database."""
+    return paths.build_database(settings.data_dir).absolute()

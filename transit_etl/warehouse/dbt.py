@@ -1,0 +1,178 @@
+"""Runs the dbt project in a process of its own, follows its progress and explains its failures."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import IO, Any
+
+from transit_etl import paths
+from transit_etl.settings import Settings
+from transit_etl.warehouse.database import WarehouseError, database_path
+
+PROJECT = Path(__file__).parents[2] / "sql"
+_FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
+_BROKEN = {"error", "fail", "runtime error"}
+
+
+class BuildFailedError(WarehouseError):
+    """A model or a check failed; the message names it and where its compiled SQL is."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildProgress:
+    """How far a build is: the model or check just finished, and the count of both."""
+
+    name: str
+    n_done: int
+    n_total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How many models and checks a run carried out."""
+
+    n_models: int
+    n_checks: int
+
+
+OnProgress = Callable[[BuildProgress], None]
+
+
+def fingerprint() -> str:
+    """Return a text that changes whenever a model, a macro, a seed or the configuration does."""
+    digest = sha256()
+    for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.csv"), (".", "*.yml")):
+        for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
+            digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def run(
+    settings: Settings,
+    first: date,
+    last: date,
+    *,
+    is_full: bool,
+    lock: int,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """Build and check every model for some service dates; BuildFailedError says what went wrong first.
+
+    The process inherits the lock, so that it keeps others away even if this one is killed.
+    """
+    folder = paths.state_dir(settings.data_dir).absolute() / "dbt"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "target" / "run_results.json").unlink(missing_ok=True)
+    process = subprocess.Popen(  # noqa: S603 - our own program and arguments
+        _command(settings, folder, first, last, is_full=is_full),
+        cwd=folder,
+        env=_environment(settings, folder),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        pass_fds=(lock,),
+    )
+    assert process.stdout is not None  # noqa: S101 - a pipe was asked for
+    try:
+        last_error = _follow(process.stdout, on_progress)
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        process.stdout.close()
+        code = process.wait()
+    if code != 0:
+        raise BuildFailedError(_explain(folder / "target", last_error))
+    results = _results(folder / "target")
+    n_checks = sum(result["unique_id"].startswith("test.") for result in results)
+    return Outcome(len(results) - n_checks, n_checks)
+
+
+def _command(settings: Settings, folder: Path, first: date, last: date, *, is_full: bool) -> list[str]:
+    variables = {
+        "data_dir": str(settings.data_dir.absolute()),
+        "from_date": first.isoformat(),
+        "to_date": last.isoformat(),
+    }
+    return [
+        sys.executable, "-m", "dbt.cli.main", "--log-format", "json", "--log-level-file", "none",
+        "build", "--exclude-resource-type", "unit_test",
+        "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", "build",
+        "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
+        "--vars", json.dumps(variables), *(["--full-refresh"] if is_full else []),
+    ]  # fmt: skip
+
+
+def _environment(settings: Settings, folder: Path) -> dict[str, str]:
+    """Pass the environment on without the user's own dbt flags, which would override ours."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DBT_")}
+    threads = str(max(2, os.cpu_count() or 2))
+    own = {
+        "BUILD_DATABASE": str(database_path(settings)),
+        "BUILD_SCRATCH": str(folder / "scratch"),
+        "BUILD_THREADS": threads,
+    }
+    return {**inherited, **own}
+
+
+def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:
+    """Report each finished model and check; return the last error or, without one, the last words."""
+    last_error = last_words = ""
+    n_done = 0
+    for event in _events(lines):
+        info, data = event["info"], event.get("data", {})
+        last_words = info.get("msg", "") or last_words
+        if info.get("level") == "error" and info.get("msg", "").strip():
+            last_error = info["msg"].strip()
+        if info.get("name") in _FINISHED:
+            n_done += 1
+            if on_progress is not None:
+                name = data.get("node_info", {}).get("node_name", "")
+                on_progress(BuildProgress(name, n_done, int(data.get("total", 0))))
+    return last_error or last_words
+
+
+def _events(lines: IO[str]) -> Iterator[dict[str, Any]]:
+    """Read dbt's JSON log; a line that is none (a crash's traceback) counts as an error message."""
+    for line in lines:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            event = {"info": {"level": "error", "msg": line.strip()}}
+        if isinstance(event, dict) and "info" in event:
+            yield event
+
+
+def _explain(target: Path, last_error: str) -> str:
+    broken = [result for result in _results(target) if result["status"] in _BROKEN]
+    if not broken:
+        return f"the build did not start: {last_error}"
+    first = broken[0]
+    kind, name = first["unique_id"].split(".")[0], first["unique_id"].split(".")[2]
+    message = " ".join(str(first["message"]).split())
+    more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+    what = "check" if kind == "test" else kind
+    return f"{what} {name} failed{more}: {message} Its SQL: {_compiled(target, first['unique_id'])}"
+
+
+def _results(target: Path) -> list[dict[str, Any]]:
+    path = target / "run_results.json"
+    if not path.exists():
+        return []
+    results = json.loads(path.read_text(encoding="utf-8"))["results"]
+    assert isinstance(results, list)  # noqa: S101 - dbt's documented form
+    return results
+
+
+def _compiled(target: Path, unique_id: str) -> Path:
+    """Return where dbt left the compiled SQL of a node."""
+    nodes = json.loads((target / "manifest.json").read_text(encoding="utf-8"))["nodes"]
+    path: str = nodes[unique_id].get("compiled_path") or nodes[unique_id]["original_file_path"]
+    return target / Path(path)
