@@ -42,7 +42,7 @@ def create_app(
     app.include_router(routes_v0.routes(world, segment))
     _add_about(app, world)
     _add_error_answers(app)
-    _add_security_scheme(app)
+    _mend_openapi(app)
     rules = Rules(frozenset(tokens), segment, limit_without_token, limit_with_token)
     app.add_middleware(Gate, rules=rules, clock=clock or _utc_now)
     if log is not None:
@@ -88,12 +88,18 @@ def _add_error_answers(app: FastAPI) -> None:
         return json_response({"errore": error.detail}, error.status_code, dict(error.headers or {}))
 
 
-def _add_security_scheme(app: FastAPI) -> None:
+def _mend_openapi(app: FastAPI) -> None:
+    """Add the token's scheme to the document, and drop the 422 answers that are 400 here."""
     derive = app.openapi
 
     def openapi() -> dict[str, Any]:
         document = derive()
         document["components"]["securitySchemes"] = documented.BEARER
+        for name in ("HTTPValidationError", "ValidationError"):
+            document["components"]["schemas"].pop(name, None)
+        for path in document["paths"].values():
+            for operation in path.values():
+                operation["responses"].pop("422", None)
         return document
 
     app.openapi = openapi  # type: ignore[method-assign]

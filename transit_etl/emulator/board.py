@@ -65,5 +65,5 @@ def board(network: Network, plan: Schedule, moved: Motion) -> Board:
         error_scale=np.clip(noise.normal(moved.keys, "error"), -2.2, 2.2),
         error_phase=noise.uniform(moved.keys, "error phase"),
         error_period=240 + 360 * noise.uniform(moved.keys, "error period"),
-        report_every=(20 + 20 * noise.uniform(moved.keys, "reports")).astype(np.int64),
+        report_every=(10 + 20 * noise.uniform(moved.keys, "reports")).astype(np.int64),
     )

@@ -10,9 +10,9 @@ PER_LINE = 2
 _LARGEST_ERROR = 600
 
 # Spread of the error and how much too early the prediction is, by seconds ahead.
-_AHEAD = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0, 3_600.0)
-_SPREAD = (2.0, 14.0, 34.0, 78.0, 98.0, 118.0, 140.0, 150.0)
-_TOO_EARLY = (0.0, 0.0, 4.0, 12.0, 28.0, 62.0, 85.0, 95.0)
+_AHEAD = (0.0, 60.0, 120.0, 180.0, 300.0, 480.0, 900.0, 1_500.0, 3_600.0)
+_SPREAD = (2.0, 10.0, 28.0, 62.0, 90.0, 104.0, 122.0, 150.0, 180.0)
+_TOO_EARLY = (0.0, 0.0, 3.0, 8.0, 20.0, 40.0, 62.0, 75.0, 85.0)
 
 
 @dataclass(frozen=True, slots=True)

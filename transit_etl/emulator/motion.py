@@ -93,7 +93,7 @@ def _origin_lateness(plan: Schedule, keys: Keys, hours: Floats, seed: int, is_di
     day_key = noise.keys([f"{seed}/{plan.service_date.isoformat()}"])
     bad_day = float(np.exp(0.35 * np.clip(noise.normal(day_key, "day"), -2, 2))[0])
     usual = np.interp(hours, _HOURS, _LATENESS_SECONDS) * bad_day
-    lateness = usual * np.exp(0.85 * noise.normal(keys, "origin")) - 110 + _DISRUPTED_SECONDS * is_disrupted
+    lateness = usual * np.exp(0.85 * noise.normal(keys, "origin")) - 92 + _DISRUPTED_SECONDS * is_disrupted
     return np.asarray(np.clip(lateness, _EARLIEST, _LATEST), dtype=np.float64)
 
 

@@ -167,7 +167,7 @@ class World:
 
     def _motion(self, day: date) -> Motion:
         plan = self.schedule(day)
-        return motion(self.network, plan, self.seed, self._disrupted(plan))
+        return motion(self.network, plan, self.seed, self.disrupted(day))
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
@@ -178,8 +178,9 @@ class World:
     def _news_published(self, day: date) -> tuple[NewsItem, ...]:
         return news_of(self.network, self.seed, day, self.events(day))
 
-    def _disrupted(self, plan: Schedule) -> Flags:
-        """Tell which trips leave while an event is on at their line."""
+    def disrupted(self, day: date) -> Flags:
+        """Tell which trips of a service date leave while an event is on at their line."""
+        plan = self.schedule(day)
         lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
         departs_at = plan.scheduled_at[:, 0]
         is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)

@@ -1,0 +1,65 @@
+"""Compares the emulator's lateness, dwell and prediction errors with those of real feeds.
+
+Run: python benchmarks/emulator_calibration.py
+"""
+
+from datetime import date
+
+import numpy as np
+
+from transit_etl.emulator.board import Board
+from transit_etl.emulator.listing import listed
+from transit_etl.emulator.motion import Outcome
+from transit_etl.emulator.noise import Floats
+from transit_etl.emulator.world import World, build_world
+
+DAYS = [date(2026, 3, day) for day in range(2, 7)]
+BUCKETS = ((0, 2, 0.20), (3, 5, 1.05), (6, 10, 1.33), (11, 20, 1.87), (21, 60, 2.42))
+POLL_SECONDS = 120
+
+
+def prediction_errors(world: World, day: date, poll_seconds: int = POLL_SECONDS) -> Floats:
+    """Poll every stop over a service date; return (minutes before passing, minutes later than said)."""
+    board = world.board(day)
+    moments = range(board.schedule.starts_at + 5 * 3600, board.schedule.starts_at + 24 * 3600, poll_seconds)
+    found = [
+        pair for now in moments for stop in range(len(world.network.stops)) for pair in _at(board, stop, now)
+    ]
+    return np.array(found, dtype=np.float64) / 60
+
+
+def _at(board: Board, stop: int, now: int) -> list[tuple[int, int]]:
+    live = [item for item in listed(board, stop, now) if not item.is_theoretical]
+    passed = [int(board.motion.passed_at[item.trip, item.sequence]) for item in live]
+    return [(at - now, at - item.shown_at) for at, item in zip(passed, live, strict=True)]
+
+
+def lateness(world: World, day: date) -> tuple[Floats, Floats]:
+    """Return hour of the schedule and seconds of lateness of all calls that happened on a service date."""
+    plan, moved = world.schedule(day), world.motion(day)
+    happened = plan.is_call & (moved.outcome != Outcome.NOT_RUN)[:, None]
+    hours = (plan.scheduled_at - plan.starts_at)[happened] / 3600
+    return hours, (moved.passed_at - plan.scheduled_at)[happened].astype(np.float64)
+
+
+def main() -> None:
+    """Print the figures side by side."""
+    world = build_world()
+    late = [lateness(world, day) for day in DAYS]
+    hours, seconds = np.concatenate([h for h, _ in late]), np.concatenate([s for _, s in late])
+    print("lateness p5/50/95 s", np.percentile(seconds, [5, 50, 95]), "(a bad Sunday: -148 219 1176)")
+    print(f"within [-60, 300] s {np.mean((seconds >= -60) & (seconds <= 300)):.3f} (a bad Sunday: 0.50)")
+    for hour, real in ((6, 42), (17, 214)):
+        print(
+            f"mean lateness at {hour:02d}h {seconds[hours.astype(int) == hour].mean():.0f} s (real: {real})"
+        )
+    ahead, error = prediction_errors(world, DAYS[1]).T
+    for low, high, real_error in BUCKETS:
+        here = error[(ahead >= low - 0.5) & (ahead < high + 0.5)]
+        middle, worst = np.percentile(here, [50, 95])
+        print(f"{low:2d}-{high:2d} min: mean absolute error {np.abs(here).mean():.2f} (real {real_error}), "
+              f"later than said: median {middle:.2f}, p95 {worst:.2f}, n {len(here)}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

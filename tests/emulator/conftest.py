@@ -1,0 +1,48 @@
+import asyncio
+from datetime import UTC, datetime
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from tests.emulator.asking import Get, Send
+from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
+from transit_etl.emulator.world import World, build_world
+
+WEDNESDAY_MORNING = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def world() -> World:
+    return build_world(seed=7)
+
+
+@pytest.fixture(scope="session")
+def send() -> Send:
+    """Send a GET to an application without a network between."""
+
+    def send(app: FastAPI, path: str, **headers: str) -> httpx.Response:
+        async def get() -> httpx.Response:
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
+                return await client.get(path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+
+        return asyncio.run(get())
+
+    return send
+
+
+@pytest.fixture
+def get(world: World, send: Send) -> Get:
+    """Ask the emulator for a path at an instant, with a token unless told otherwise."""
+    app = create_app(world)
+
+    def ask(
+        path: str, now: datetime = WEDNESDAY_MORNING, token: str | None = DEFAULT_TOKEN
+    ) -> httpx.Response:
+        headers = {"X_Emulated_Now": now.isoformat()}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        return send(app, path, **headers)
+
+    return ask

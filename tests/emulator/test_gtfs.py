@@ -1,0 +1,168 @@
+from datetime import UTC, date, datetime
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from transit_etl.emulator.gtfs_feed import BadFeedError
+from transit_etl.emulator.world import World, build_world
+
+BARI = Path(__file__).parents[3] / "shared" / "networks" / "bari" / "google_transit.zip"
+MONDAY, TUESDAY, SUNDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 8)
+TABLES = {
+    "agency.txt": "agency_id,agency_name,agency_url,agency_timezone\n1,A,http://a.example,Europe/Rome\n",
+    "calendar.txt": "service_id,monday,tuesday,wednesday,thursday,friday,saturday,sunday,"
+    "start_date,end_date\n"
+    "W,1,1,1,1,1,0,0,20260301,20260331\n",
+    "calendar_dates.txt": "service_id,date,exception_type\nW,20260303,2\nS,20260308,1\n",
+    "stops.txt": "\ufeffstop_id,stop_code,stop_name,location_type\n"
+    "a,0001,Alfa,0\nb,0002,Beta,0\nc,0003,P. Gamma,\nstation,,Station,1\n",
+    "routes.txt": "route_id,route_short_name,route_long_name,route_type\n"
+    "r2,2,Two,3\nr2s,2/,Two short,3\nra,A,Letter,3\nm,M1,Metro,1\n",
+    "trips.txt": "route_id,service_id,trip_id,trip_headsign,direction_id\n"
+    "r2,W,t1,,0\nr2,W,t2,Alfa,1\nr2,W,late,,0\nr2,W,early,,0\nr2,W,short,,0\nr2s,S,s1,,0\nra,W,f,,\nm,W,m1,,0\n",
+    "stop_times.txt": "trip_id,arrival_time,departure_time,stop_id,stop_sequence\n"
+    "t1,08:00:00,08:00:00,a,1\nt1,,,b,5\nt1,08:10:00,08:10:30,c,9\n"
+    "t2,09:00:00,09:00:00,c,1\nt2,9:05:00,9:05:00,b,2\nt2,09:10:00,09:10:00,a,3\n"
+    "late,24:50:00,24:50:00,a,1\nlate,24:55:00,24:55:00,b,2\nlate,25:00:00,25:00:00,c,3\n"
+    "early,00:30:00,00:30:00,a,1\nearly,00:35:00,00:35:00,b,2\nearly,00:40:00,00:40:00,c,3\n"
+    "short,10:00:00,10:00:00,a,1\nshort,10:05:00,10:05:00,b,2\n"
+    "s1,10:00:00,10:00:00,a,1\ns1,10:05:00,10:05:00,b,2\n"
+    "f,00:00:00,00:00:00,a,1\nf,00:07:00,00:07:00,b,2\n"
+    "m1,08:00:00,08:00:00,a,1\nm1,08:02:00,08:02:00,b,2\n",
+    "frequencies.txt": "trip_id,start_time,end_time,headway_secs\nf,06:00:00,06:30:00,600\n",
+}
+
+
+def zipped(folder: Path, **changed: str) -> Path:
+    """Write a feed of the tables, some of them changed."""
+    path = folder / "feed.zip"
+    with ZipFile(path, "w") as archive:
+        for name, text in (TABLES | {name + ".txt": text for name, text in changed.items()}).items():
+            archive.writestr(name, text)
+    return path
+
+
+@pytest.fixture
+def feed_world(tmp_path: Path) -> World:
+    return build_world(gtfs=zipped(tmp_path))
+
+
+def departures(world: World, code: str, day: date) -> list[tuple[str, str, list[str]]]:
+    """List (service, leg, texts) of a line's timetable."""
+    return [
+        (service.code, leg.description, [departure.text for departure in leg.departures])
+        for service in world.timetable(world.line(code), day)
+        for leg in service.legs
+    ]
+
+
+def test_lines_get_codes_from_their_numbers_and_letters_from_900(feed_world: World) -> None:
+    lines = {line.number: line.code for line in feed_world.network.lines}
+
+    assert lines == {"2": "002-00", "2/": "002-01", "A": "900-00", "M1": "001-00"}
+
+
+def test_a_station_is_no_stop_and_codes_are_used_as_they_are(feed_world: World) -> None:
+    assert [stop.code for stop in feed_world.network.stops] == ["0001", "0002", "0003"]
+
+
+def test_the_calendar_obeys_its_exceptions(feed_world: World) -> None:
+    calendar = feed_world.network.calendar
+
+    assert "W" in calendar.services_on(MONDAY)
+    assert "W" not in calendar.services_on(TUESDAY)
+    assert calendar.services_on(SUNDAY) == {"S", "W@night"}
+    assert calendar.services_on(date(2026, 4, 1)) == frozenset()
+    assert (calendar.first_date, calendar.last_date) == (MONDAY, date(2026, 3, 31))
+
+
+def test_a_feed_of_calendar_dates_alone_is_enough(tmp_path: Path) -> None:
+    world = build_world(gtfs=zipped(tmp_path, calendar=TABLES["calendar.txt"].splitlines()[0] + "\n"))
+
+    assert world.network.calendar.first_date == world.network.calendar.last_date == SUNDAY
+
+
+def test_services_are_grouped_by_their_ends_and_a_shorter_one_is_barrato(feed_world: World) -> None:
+    main, short = feed_world.timetable(feed_world.line("002-00"), MONDAY)
+
+    assert (main.code, main.is_slash, short.code, short.is_slash) == ("01", False, "02", True)
+    assert [leg.description for leg in main.legs] == ["Alfa - P. Gamma", "P. Gamma - Alfa"]
+    assert [departure.text for departure in short.legs[0].departures] == ["10:00"]
+
+
+def test_times_past_24_and_before_the_cutoff_belong_to_the_night_that_ends_the_day(feed_world: World) -> None:
+    plan = feed_world.schedule(SUNDAY)
+    names = [feed_world.network.trips[trip].id for trip in plan.trips]
+    early = plan.scheduled_at[names.index("early"), 0]
+
+    assert datetime.fromtimestamp(early, UTC) == datetime(2026, 3, 8, 23, 30, tzinfo=UTC)
+    late = feed_world.schedule(MONDAY)
+    names = [feed_world.network.trips[trip].id for trip in late.trips]
+    assert datetime.fromtimestamp(late.scheduled_at[names.index("late"), 0], UTC) == datetime(
+        2026, 3, 2, 23, 50, tzinfo=UTC
+    )
+
+
+def test_a_stop_without_a_time_lies_between_its_neighbours(feed_world: World) -> None:
+    plan = feed_world.schedule(MONDAY)
+    names = [feed_world.network.trips[trip].id for trip in plan.trips]
+    times = plan.scheduled_at[names.index("t1")] - plan.starts_at
+
+    assert times.tolist() == [28_800, 29_100, 29_400]
+
+
+def test_headways_become_trips(feed_world: World) -> None:
+    assert departures(feed_world, "900-00", MONDAY) == [("01", "Alfa - Beta", ["06:00", "06:10", "06:20"])]
+
+
+def test_a_date_outside_of_the_feed_has_no_departures(feed_world: World) -> None:
+    assert all(not texts for _, _, texts in departures(feed_world, "002-00", date(2027, 1, 1)))
+    assert feed_world.passages("0001", datetime(2027, 1, 1, 9, tzinfo=UTC)) == []
+
+
+def test_a_metro_is_never_live(feed_world: World) -> None:
+    rows = feed_world.passages("0002", datetime(2026, 3, 2, 6, 59, tzinfo=UTC))
+
+    assert [row.is_theoretical for row in rows if row.line_code == "001-00"] == [True]
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ("stop_times", "trip_id,arrival_time,departure_time,stop_id,stop_sequence\nt1,8h,8h,a,1\n"),
+        ("stops", "stop_id,stop_code,stop_name\nx,1,X\n"),
+        ("agency", "agency_id,agency_name,agency_url,agency_timezone\n1,A,http://a.example,Europe/Nowhere\n"),
+        ("calendar_dates", "service_id,date,exception_type\nW,tomorrow,1\n"),
+    ],
+)
+def test_a_feed_that_cannot_be_read_says_so(tmp_path: Path, table: str, text: str) -> None:
+    with pytest.raises(BadFeedError):
+        build_world(gtfs=zipped(tmp_path, **{table: text}))
+
+
+def test_what_is_no_zip_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "feed.zip"
+    path.write_text("no zip")
+
+    with pytest.raises(BadFeedError, match=r"feed\.zip"):
+        build_world(gtfs=path)
+
+
+@pytest.mark.skipif(not BARI.exists(), reason=f"no real feed at {BARI}")
+def test_a_real_feed_is_served_whole() -> None:
+    world = build_world(gtfs=BARI)
+    wednesday = date(2026, 10, 14)
+
+    assert (len(world.network.lines), len(world.network.stops), len(world.network.trips)) == (82, 1119, 6723)
+    assert 4_200 < world.schedule(wednesday).n_trips < 4_400
+    assert len({line.code for line in world.network.lines}) == 82
+    assert any(line.number == "02/" for line in world.network.lines)
+    now = datetime(2026, 10, 14, 6, tzinfo=UTC)
+    listed = [row for stop in world.network.stops for row in world.passages(stop.code, now)]
+    assert len(listed) > 3_000
+    assert 0.2 < sum(row.is_theoretical for row in listed) / len(listed) < 0.8
+    n_departures = sum(
+        len(texts) for line in world.network.lines for *_, texts in departures(world, line.code, wednesday)
+    )
+    assert n_departures == world.schedule(wednesday).n_trips

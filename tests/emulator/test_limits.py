@@ -1,0 +1,92 @@
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.emulator.asking import Send
+from transit_etl.emulator.app import create_app
+from transit_etl.emulator.limits import SlidingLimits
+from transit_etl.emulator.world import World
+
+START = datetime(2026, 3, 4, 7, tzinfo=UTC)
+PATH = "/api/v1/stato_servizio"
+
+
+class HandMovedClock:
+    """Shows the time it was set to."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        """Return the time it was set to."""
+        return self.now
+
+
+def test_without_a_token_sixty_a_minute_are_served_and_the_next_is_told_how_long_to_wait(
+    world: World, send: Send
+) -> None:
+    clock = HandMovedClock()
+    app = create_app(world, clock=clock)
+    for _ in range(60):
+        assert send(app, PATH).status_code == 200
+        clock.now += timedelta(milliseconds=250)
+
+    refused = send(app, PATH)
+    assert refused.status_code == 429
+    assert refused.headers["Retry-After"] == "45"
+
+    clock.now += timedelta(seconds=45)
+    assert send(app, PATH).status_code == 200
+
+
+def test_a_token_has_three_hundred_a_minute_of_its_own(world: World, send: Send) -> None:
+    clock = HandMovedClock()
+    app = create_app(world, tokens=["a", "b"], clock=clock)
+    statuses = [send(app, PATH, Authorization="Bearer a").status_code for _ in range(301)]
+
+    assert statuses == [200] * 300 + [429]
+    assert send(app, PATH, Authorization="Bearer b").status_code == 200
+    assert send(app, PATH).status_code == 200
+
+
+def test_requests_with_an_instant_are_counted_in_their_own_time(world: World, send: Send) -> None:
+    app = create_app(world, clock=HandMovedClock(), limit_without_token=2)
+
+    def at(second: float) -> int:
+        return int(
+            send(app, PATH, X_Emulated_Now=(START + timedelta(seconds=second)).isoformat()).status_code
+        )
+
+    assert [at(0), at(1), at(59.9), at(60), at(60.5), at(61)] == [200, 200, 429, 200, 429, 200]
+    assert send(app, PATH).status_code == 200
+
+
+def test_a_rehearsal_that_begins_again_is_counted_from_nothing(world: World, send: Send) -> None:
+    app = create_app(world, limit_without_token=1)
+    moments = [START, START + timedelta(hours=1), START]
+    statuses = [send(app, PATH, X_Emulated_Now=now.isoformat()).status_code for now in moments]
+
+    assert statuses == [200, 200, 200]
+
+
+def test_the_about_page_costs_nothing(world: World, send: Send) -> None:
+    app = create_app(world, clock=HandMovedClock(), limit_without_token=1)
+
+    assert [send(app, "/").status_code for _ in range(3)] == [200, 200, 200]
+
+
+@given(st.lists(st.floats(0, 30), min_size=1, max_size=80), st.integers(1, 6))
+def test_no_window_ever_grants_more_than_allowed_and_every_promise_is_kept(
+    gaps: list[float], allowed: int
+) -> None:
+    limits = SlidingLimits()
+    now, granted = 1_000_000.0, []
+    for gap in gaps:
+        now += gap
+        wait = limits.wait_seconds("caller", now, allowed, is_virtual=False)
+        if wait:
+            now += wait
+            assert limits.wait_seconds("caller", now, allowed, is_virtual=False) == 0
+        granted.append(now)
+    assert all(sum(at - 60 < other <= at for other in granted) <= allowed for at in granted)

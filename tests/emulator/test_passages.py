@@ -1,0 +1,214 @@
+import re
+from collections import Counter
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from tests.emulator.asking import Get, Send
+from transit_etl.emulator.app import create_app
+from transit_etl.emulator.truth import write_truth
+from transit_etl.emulator.world import World, build_world
+
+DAY = date(2026, 3, 4)
+MOMENTS = [
+    datetime(2026, 3, 4, 5, tzinfo=UTC) + timedelta(minutes=67 * step, seconds=step) for step in range(18)
+]
+STOPS = ["0100", "0101", "0106", "0125", "0111", "0150", "IS02", "10390"]
+
+
+@pytest.fixture(scope="module")
+def truth(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Read what the emulator wrote down about three service dates, by trip and call."""
+    folder = tmp_path_factory.mktemp("truth")
+    write_truth(world, DAY - timedelta(days=1), DAY + timedelta(days=1), folder)
+    rows = {
+        name: pq.read_table(folder / f"{name}.parquet").to_pylist()
+        for name in ("trips", "scheduled_passages")
+    }
+    actual = pq.read_table(folder / "actual_passages.parquet").to_pylist()
+    return {
+        "trips": {(row["service_date"], row["trip_id"]): row for row in rows["trips"]},
+        "scheduled": rows["scheduled_passages"],
+        "passed": {(r["service_date"], r["trip_id"], r["stop_sequence"]): r["passed_at"] for r in actual},
+    }
+
+
+def _kind(truth: dict[str, Any], call: dict[str, Any], now: datetime) -> str:
+    """Say from the truth alone whether a call is live, theoretical or not listed at an instant."""
+    at = now.replace(tzinfo=None)
+    trip = truth["trips"][call["service_date"], call["trip_id"]]
+    passed = truth["passed"].get((call["service_date"], call["trip_id"], call["stop_sequence"]))
+    is_lost = trip["lost_at"] is not None and at >= trip["lost_at"]
+    if trip["live_from"] is not None and at >= trip["live_from"] and not is_lost:
+        return "live" if at < passed else "gone"
+    is_off = trip["taken_off_at"] is not None and at >= trip["taken_off_at"]
+    is_behind = is_lost and at >= passed
+    return "gone" if at >= call["scheduled_at"] or is_off or is_behind else "theoretical"
+
+
+def test_a_stop_lists_what_the_truth_says_and_nothing_else(world: World, truth: dict[str, Any]) -> None:
+    n_listed = 0
+    for stop in STOPS:
+        calls = [call for call in truth["scheduled"] if call["stop_code"] == stop]
+        for now in MOMENTS:
+            kinds = {
+                (c["service_date"], c["trip_id"], c["stop_sequence"]): _kind(truth, c, now) for c in calls
+            }
+            for passage in world.passages(stop, now):
+                n_listed += 1
+                kind = kinds[passage.service_date, passage.trip_id, passage.stop_sequence]
+                assert kind == ("theoretical" if passage.is_theoretical else "live")
+    assert n_listed > 500
+
+
+def test_no_call_is_missing_that_is_among_the_next_two_of_its_line(
+    world: World, truth: dict[str, Any]
+) -> None:
+    margin = timedelta(minutes=12)  # more than any prediction is wrong
+    for stop in STOPS:
+        calls = [call for call in truth["scheduled"] if call["stop_code"] == stop]
+        for now in MOMENTS:
+            end = now.replace(tzinfo=None) + timedelta(hours=1) - margin
+            due: Counter[str] = Counter()
+            for call in calls:
+                kind = _kind(truth, call, now)
+                at = (
+                    truth["passed"][call["service_date"], call["trip_id"], call["stop_sequence"]]
+                    if kind == "live"
+                    else call["scheduled_at"]
+                )
+                due[call["line_code"]] += kind != "gone" and at < end
+            listed = Counter(passage.line_code for passage in world.passages(stop, now))
+            assert all(listed[line] >= min(2, n) for line, n in due.items())
+
+
+def test_at_most_two_passages_of_a_label_are_listed(get: Get) -> None:
+    rows = get("/api/v1/passaggi/0100").json()["passaggi"]
+
+    assert max(Counter((row["linea"], row["destinazione"]) for row in rows).values()) == 2
+
+
+def test_a_tracked_bus_is_listed_until_the_second_it_passes(world: World, truth: dict[str, Any]) -> None:
+    runs = [
+        call
+        for call in truth["scheduled"]
+        if call["service_date"] == DAY
+        and call["line_code"] == "003-00"
+        and call["stop_sequence"] == 5
+        and truth["trips"][DAY, call["trip_id"]]["outcome"] == "run"
+    ]
+    for call in runs[10:60]:
+        passed_at = truth["passed"][DAY, call["trip_id"], 5].replace(tzinfo=UTC)
+        before = world.passages(call["stop_code"], passed_at - timedelta(seconds=1))
+        after = world.passages(call["stop_code"], passed_at)
+        assert call["trip_id"] in [passage.trip_id for passage in before]
+        assert call["trip_id"] not in [passage.trip_id for passage in after]
+
+
+def test_a_prediction_comes_to_the_truth_as_the_bus_comes_near(world: World, truth: dict[str, Any]) -> None:
+    far: list[float] = []
+    near: list[float] = []
+    for call in truth["scheduled"]:
+        if call["service_date"] != DAY or call["stop_sequence"] != 9 or call["line_code"] != "001-00":
+            continue
+        passed = truth["passed"].get((DAY, call["trip_id"], 9))
+        if passed is None:
+            continue
+        at = passed.replace(tzinfo=UTC)
+        for minutes, errors in ((12, far), (0.25, near)):
+            for passage in world.passages(call["stop_code"], at - timedelta(minutes=minutes)):
+                if passage.trip_id == call["trip_id"] and not passage.is_theoretical:
+                    errors.append(abs(passage.shown_at - at.timestamp()))
+    assert len(near) > 100
+    assert sum(near) / len(near) < 10
+    assert sum(far) / len(far) > 60
+
+
+def test_the_same_question_gets_the_same_bytes_whatever_was_asked_before(world: World, send: Send) -> None:
+    paths = [
+        "/api/v1/passaggi/0100",
+        "/api/v1/stato_servizio",
+        "/api/v1/news",
+        "/api/v1/orari/001-00/2026-03-04",
+    ]
+    now = "2026-03-04T07:12:30Z"
+    used = create_app(world)
+    for day in range(1, 12):
+        send(used, "/api/v1/passaggi/0104", X_Emulated_Now=f"2026-05-{day:02d}T07:00:00Z")
+    fresh = create_app(build_world(seed=world.seed))
+
+    expected = [send(used, path, X_Emulated_Now=now).content for path in paths]
+    actual = [send(fresh, path, X_Emulated_Now=now).content for path in reversed(paths)]
+
+    assert expected == actual[::-1]
+
+
+def test_another_seed_moves_the_buses_but_not_the_timetable(world: World) -> None:
+    other = build_world(seed=world.seed + 1)
+
+    assert (world.schedule(DAY).scheduled_at == other.schedule(DAY).scheduled_at).all()
+    assert (world.motion(DAY).passed_at != other.motion(DAY).passed_at).mean() > 0.9
+
+
+def test_texts_are_written_as_displays_write_them(get: Get) -> None:
+    rows = [
+        row
+        for stop in ("0100", "0110", "0150", "0140")
+        for row in get(f"/api/v1/passaggi/{stop}").json()["passaggi"]
+    ]
+
+    assert all(re.fullmatch(r"\d{2}:\d{2}:\d{2}", row["orario"]) for row in rows)
+    assert all(re.fullmatch(r"\d{1,2}'", row["attesa"]) for row in rows)
+    assert all(row["destinazione"] == row["destinazione"].upper().replace("&APOS;", "&apos;") for row in rows)
+
+
+def test_labels_may_be_padded_and_may_carry_a_slash(world: World) -> None:
+    now = datetime(2026, 3, 4, 11, tzinfo=UTC)
+    labels = {p.line_label for stop in world.network.stops for p in world.passages(stop.code, now)}
+
+    assert "1/" in labels | {label.lstrip("0") for label in labels}
+    assert any(re.fullmatch(r"0\d\d/?", label) for label in labels)
+    assert "18" in labels
+
+
+def test_the_wait_is_the_time_left_rounded_to_the_nearest_minute(get: Get) -> None:
+    now = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
+    for row in get("/api/v1/passaggi/0106", now).json()["passaggi"]:
+        shown = datetime.fromisoformat(f"2026-03-04T{row['orario']}+01:00")
+        assert abs((shown - now).total_seconds() / 60 - int(row["attesa"][:-1])) <= 0.5
+
+
+def test_a_railway_without_vehicles_on_a_map_lists_timetable_time_only(world: World) -> None:
+    rows = [
+        row
+        for hour in range(7, 19)
+        for row in world.passages("IS02", datetime(2026, 3, 4, hour, 30, tzinfo=UTC))
+    ]
+
+    assert rows
+    assert all(row.is_theoretical for row in rows)
+
+
+def test_buses_pass_at_any_hour_of_any_day(world: World) -> None:
+    for hour in range(48):
+        now = datetime(2026, 3, 7, tzinfo=UTC) + timedelta(hours=hour)
+        assert sum(len(world.passages(stop.code, now)) for stop in world.network.stops) > 80
+
+
+def test_an_answer_before_midnight_lists_clock_times_after_it(get: Get) -> None:
+    now = datetime(2026, 3, 4, 22, 52, 44, tzinfo=UTC)
+    times = [row["orario"] for row in get("/api/v1/passaggi/0100", now).json()["passaggi"]]
+
+    assert any(time.startswith("00:") for time in times)
+    assert any(time.startswith("23:") for time in times)
+
+
+def test_writing_the_truth_again_gives_the_same_bytes(world: World, tmp_path: Path) -> None:
+    first = [path.read_bytes() for path in write_truth(world, DAY, DAY, tmp_path / "a")]
+    again = [path.read_bytes() for path in write_truth(build_world(seed=7), DAY, DAY, tmp_path / "b")]
+
+    assert first == again
+    assert not list(tmp_path.rglob("*.part"))

@@ -1,0 +1,89 @@
+import re
+from datetime import UTC, datetime, timedelta
+
+from tests.emulator.asking import Get
+from transit_etl.emulator.world import World
+
+MIDNIGHT = datetime(2026, 3, 4, tzinfo=UTC)
+HALF_HOURS = [MIDNIGHT + timedelta(minutes=30 * step) for step in range(7 * 48)]
+
+
+def test_something_is_open_at_any_time(world: World) -> None:
+    assert all(world.status(now) for now in HALF_HOURS)
+
+
+def test_events_start_and_end_on_every_day(world: World) -> None:
+    for day in range(7):
+        open_then = [
+            {event.id for event in world.status(now)} for now in HALF_HOURS[48 * day : 48 * day + 48]
+        ]
+        assert set.union(*open_then) - open_then[0], "something starts"
+        assert set.union(*open_then) - open_then[-1], "something ends"
+
+
+def test_an_event_is_listed_from_when_it_is_known_until_it_ends(world: World) -> None:
+    for event in world.events(MIDNIGHT.date()):
+        edges = [event.listed_at - 1, event.listed_at, event.ended_at - 1, event.ended_at]
+        listed = [event in world.status(datetime.fromtimestamp(at, UTC)) for at in edges]
+        assert listed == [False, True, True, False]
+        assert event.started_at <= event.listed_at < event.ended_at
+
+
+def test_a_lift_has_one_failure_at_a_time(world: World) -> None:
+    for now in HALF_HOURS:
+        lifts = [event.lines for event in world.status(now) if event.category == "ASC"]
+        assert len(lifts) == len(set(lifts))
+
+
+def test_the_status_has_arrays_names_and_absent_fields(get: Get) -> None:
+    moments = [MIDNIGHT + timedelta(hours=3 * step) for step in range(30 * 8)]
+    entries = [entry for now in moments for entry in get("/api/v1/stato_servizio", now).json()["stato"]]
+
+    assert {entry["categoria"] for entry in entries} == {"SG", "ASC", "MM"}
+    assert {entry["evento"] for entry in entries} == {"DEV", "GEV", "FERS"}
+    assert all(isinstance(entry["linee"], str) for entry in entries if entry["categoria"] == "ASC")
+    assert any(isinstance(entry.get("linee"), list) for entry in entries)
+    assert any("linee" not in entry for entry in entries)
+    assert any("causa" not in entry for entry in entries)
+    assert all(re.fullmatch(r"[1-9]\d?/[1-9]\d?/2026 \d\d:\d\d", entry["data"]) for entry in entries)
+
+
+def test_a_category_answers_its_own_entries_of_the_whole(get: Get) -> None:
+    for now in HALF_HOURS[::16]:
+        whole = get("/api/v1/stato_servizio", now).json()["stato"]
+        for category in ("ASC", "SG", "XX"):
+            part = get(f"/api/v1/stato_servizio/categoria/{category}", now).json()
+            assert part == {"stato": [entry for entry in whole if entry["categoria"] == category]}
+
+
+def test_news_come_newest_first_in_both_notations_and_each_can_be_read(get: Get) -> None:
+    news = get("/api/v1/news").json()
+
+    assert news
+    assert [item["data"] for item in news] == sorted((item["data"] for item in news), reverse=True)
+    for item in news:
+        published = datetime.fromisoformat(item["data"])
+        assert item["data_formattata"] == f"{published + timedelta(hours=1):%d/%m/%Y %H:%M}"
+        detail = get(f"/api/v1/news/{item['id']}").json()
+        assert list(detail) == ["titolo", "contenuto", "data"]
+        assert detail["titolo"] == item["titolo"]
+        assert detail["data"] == f"{published + timedelta(hours=1):%Y-%m-%d}"
+
+
+def test_some_news_are_about_events(world: World) -> None:
+    ids = {event.id for back in range(15) for event in world.events(MIDNIGHT.date() - timedelta(days=back))}
+
+    assert {item.event_id for item in world.news(MIDNIGHT)} & ids
+
+
+def test_a_news_item_is_unknown_until_it_is_published_and_known_for_ever_after(
+    get: Get, world: World
+) -> None:
+    item = world.news(MIDNIGHT)[0]
+    published = datetime.fromtimestamp(item.published_at, UTC)
+    statuses = [
+        get(f"/api/v1/news/{item.id}", published + timedelta(seconds=after)).status_code
+        for after in (-1, 0, 90 * 86_400)
+    ]
+
+    assert statuses == [404, 200, 200]
