@@ -40,7 +40,7 @@
     regexp_replace(upper(strip_accents({{ column }})), '[^A-Z0-9]', '', 'g')
 {%- endmacro %}
 
-{# How alike two plain texts are, 0 to 1; one inside the other counts 0.9. #}
+{# How alike two plain texts are, 0 to 1; one inside the other counts 0.9, a faint likeness nothing. #}
 {% macro likeness(first, second) -%}
     {{ adapter.dispatch("likeness", "transit")(first, second) }}
 {%- endmacro %}
@@ -49,7 +49,8 @@
         when {{ first }} = '' or {{ second }} = '' then 0.0
         when {{ first }} = {{ second }} then 1.0
         when contains({{ first }}, {{ second }}) or contains({{ second }}, {{ first }}) then 0.9
-        else 0.8 * jaro_winkler_similarity({{ first }}, {{ second }})
+        when jaro_winkler_similarity({{ first }}, {{ second }}) >= 0.88 then 0.8
+        else 0.0
     end
 {%- endmacro %}
 

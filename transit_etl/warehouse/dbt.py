@@ -47,7 +47,7 @@ OnProgress = Callable[[BuildProgress], None]
 def fingerprint() -> str:
     """Return a text that changes whenever a model, a macro, a seed or the configuration does."""
     digest = sha256()
-    for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.csv"), (".", "*.yml")):
+    for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
