@@ -48,7 +48,7 @@ def nightly() -> None:
         return publish_build()
 
     @task(pool=WAREHOUSE_POOL)
-    def compact() -> dict[str, int]:
+    def compact() -> int:
         return compact_closed_day()
 
     build() >> publish()

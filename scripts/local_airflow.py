@@ -8,14 +8,15 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
+WAREHOUSE_POOL = "warehouse"
 
-_SET_UP = """
+_SET_UP = f"""
 from airflow.utils.db import initdb
 from airflow.models.pool import Pool
 
 initdb()
 Pool.create_or_update_pool(
-    "warehouse", slots=1, description="Who rewrites lake or warehouse takes turns", include_deferred=False
+    "{WAREHOUSE_POOL}", slots=1, description="Writers of lake and warehouse take turns", include_deferred=True
 )
 """
 

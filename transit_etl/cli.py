@@ -60,8 +60,8 @@ def day(text: str) -> date:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]
-First = Annotated[date | None, typer.Option("--from", metavar="DATE", parser=day, help="First service date.")]
-Last = Annotated[date | None, typer.Option("--to", metavar="DATE", parser=day, help="Last service date.")]
+FROM = typer.Option("--from", metavar="DATE", parser=day, help="The first date.")
+TO = typer.Option("--to", metavar="DATE", parser=day, help="The last date.")
 Gtfs = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="Serve the network of a GTFS zip.")
 ]
@@ -107,8 +107,8 @@ def emulator(
 @emulator_app.command("truth")
 def emulator_truth(
     *,
-    first: Annotated[date, typer.Option("--from", metavar="DATE", parser=day, help="First service date.")],
-    last: Annotated[date, typer.Option("--to", metavar="DATE", parser=day, help="Last service date.")],
+    first: Annotated[date, FROM],
+    last: Annotated[date, TO],
     out: Annotated[Path, typer.Option(file_okay=False, help="Folder the Parquet files go to.")],
     size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
     gtfs: Gtfs = None,
@@ -162,37 +162,42 @@ def collect(
 def stage(as_json: Json = False) -> None:
     """Read every finished raw window that is not in the lake yet: normalise, validate, store.
 
+    Fails if a batch was rejected or a raw file could not be read; everything else is staged all the same.
+
     Example: transit-etl stage
     """
     from transit_etl.stage import stage as run
 
-    with show.busy("staging"):
-        report = run(load_settings())
+    with show.staging() as on_progress:
+        report = run(load_settings(), on_progress=on_progress)
     show.report(report, as_json=as_json)
+    if not report.is_clean:
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command()
-def reprocess(first: First = None, last: Last = None, as_json: Json = False) -> None:
-    """Stage days again from the raw answers, which are never touched, and rebuild their service dates.
+def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: Json = False) -> None:
+    """Stage days of receipt again from the raw answers, which are never touched, and rebuild what they tell.
 
     Example: transit-etl reprocess --from 2026-03-02 --to 2026-03-03
     """
     from transit_etl.stage import restage
     from transit_etl.warehouse import build as rebuild
 
-    if first is None or last is None:
-        raise typer.BadParameter("say which days: --from DATE --to DATE")
     settings = load_settings()
-    with show.busy("staging again"):
-        staged = restage(settings, first, last)
+    with show.staging() as on_progress:
+        report = restage(settings, first, last, on_progress=on_progress)
+    show.report(report, as_json=as_json)
+    if not report.is_clean:
+        raise typer.Exit(EXIT_FAILED)
     with show.busy("building again"):
-        built = rebuild(settings, first_date=first - DAY, last_date=last)
-    show.report(staged, as_json=as_json)
-    show.report(built, as_json=as_json)
+        rebuild(settings, first_date=first - DAY, last_date=last + DAY)
 
 
 @app.command()
-def build(first: First = None, last: Last = None, as_json: Json = False) -> None:
+def build(
+    first: Annotated[date | None, FROM] = None, last: Annotated[date | None, TO] = None, as_json: Json = False
+) -> None:
     """Build and check the warehouse: what is new, or the service dates given.
 
     Example: transit-etl build --from 2026-03-02 --to 2026-03-03
@@ -228,8 +233,8 @@ def compact(
     from transit_etl.stage import compact as run
 
     with show.busy("compacting"):
-        report = run(load_settings(), closed)
-    show.report(report, as_json=as_json)
+        merged = run(load_settings(), closed)
+    typer.echo(json.dumps({"files_merged": merged}) if as_json else f"{merged} files merged")
 
 
 @app.command()

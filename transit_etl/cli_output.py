@@ -3,17 +3,18 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from transit_etl.collect import Progress as Collected
+    from transit_etl.stage import StageProgress
 
 out, err = Console(), Console(stderr=True)
 
@@ -50,16 +51,30 @@ def collecting() -> Iterator[Callable[["Collected"], None]]:
         yield on_progress
 
 
+@contextmanager
+def staging() -> Iterator[Callable[["StageProgress"], None]]:
+    """Show how far staging is; yields what is to be called with its progress."""
+    columns = (TextColumn("staging"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[window]}"))
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("staging", total=None, window="")
+
+        def on_progress(progress: "StageProgress") -> None:
+            bar.update(task, total=progress.n_windows, completed=progress.n_done, window=progress.window)
+
+        yield on_progress
+
+
 def report(result: object, *, as_json: bool) -> None:
     """Show a report, a dataclass: its fields one by one, or as one JSON object."""
     assert is_dataclass(result)  # noqa: S101 - every step reports in one
-    assert not isinstance(result, type)  # noqa: S101 - the same
-    fields = asdict(result)
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
     if as_json:
-        _print_json(fields)
+        _print_json(values)
         return
     grid = Table.grid(padding=(0, 2))
-    for name, value in fields.items():
+    grid.add_column()
+    grid.add_column(overflow="fold")
+    for name, value in values.items():
         if value not in ([], {}, None, ()):
             grid.add_row(name.replace("_", " "), _readable(value))
     out.print(grid)

@@ -40,6 +40,10 @@ class CollectionError(Exception):
     """A collection brought no usable answer, or gave up before the end of its list; the message says more."""
 
 
+class StagingError(AirflowFailException):
+    """A batch broke a rule that stops it, or a raw file is unreadable; trying again would change nothing."""
+
+
 class Run(Protocol):
     """What is asked of an Airflow DAG run here."""
 
@@ -147,10 +151,16 @@ def _collect_once_known(settings: Settings, dataset: str) -> "CollectReport":
 
 
 def stage_landed(*endpoints: str) -> dict[str, int]:
-    """Stage every finished window of some endpoints that is not in the lake yet; return what was counted."""
+    """Stage every finished window of some endpoints that is not in the lake yet; return the rows by dataset.
+
+    Raises StagingError once everything else is staged, if a batch was rejected or a file could not be read.
+    """
     from transit_etl.stage import stage
 
-    return counts(stage(load_settings(), endpoints=endpoints))
+    report = stage(load_settings(), endpoints=endpoints)
+    if not report.is_clean:
+        raise StagingError("\n".join([*report.rejected, *report.errors]))
+    return dict(report.rows)
 
 
 def build_new() -> dict[str, int]:
@@ -176,12 +186,12 @@ def build_closed_days() -> dict[str, int]:
     return counts(build(settings, first_date=today - 2 * DAY, last_date=today - DAY))
 
 
-def compact_closed_day() -> dict[str, int]:
+def compact_closed_day() -> int:
     """Merge the windows of the UTC day that ended last before the instant the run is for."""
     from transit_etl.stage import compact
 
     settings = load_settings()
-    return counts(compact(settings, _instant(settings).date() - DAY))
+    return compact(settings, _instant(settings).astimezone(UTC).date() - DAY)
 
 
 def counts(report: object) -> dict[str, int]:

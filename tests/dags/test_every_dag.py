@@ -1,0 +1,131 @@
+"""What holds for every DAG, read from the files as Airflow reads them."""
+
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from airflow.dag_processing.dagbag import DagBag
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.sdk import DAG, Asset, AssetAny, TriggerRule
+
+from scripts.local_airflow import CHECKOUT, WAREHOUSE_POOL
+from transit_etl.settings import load_settings
+
+DAGS = CHECKOUT / "dags"
+NAMES = sorted(path.stem for path in DAGS.glob("*.py"))
+COLLECTING = ["legacy_v0", "network", "news", "passages", "status", "timetables"]
+MOMENTARY = ["passages", "status"]
+
+
+@pytest.fixture(scope="module")
+def bag() -> DagBag:
+    return DagBag(str(DAGS))
+
+
+@pytest.fixture
+def dag(bag: DagBag, name: str) -> DAG:
+    return bag.dags[name]
+
+
+def produced(dag: DAG) -> set[str]:
+    return {asset.name for task in dag.tasks for asset in task.outlets if isinstance(asset, Asset)}
+
+
+def test_every_file_is_one_dag_of_its_name(bag: DagBag) -> None:
+    assert {} == bag.import_errors
+    assert sorted(bag.dags) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_says_what_it_does_what_a_failure_means_and_what_to_do(dag: DAG) -> None:
+    page = dag.doc_md or ""
+
+    assert page.startswith(f"# {dag.dag_id}: ")
+    for part in ("What it does.", "What a failure means.", "What to do.", "What not to do."):
+        assert f"**{part}**" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_an_owner_a_tag_and_one_run_at_a_time(dag: DAG) -> None:
+    assert dag.owner == "transit-etl"
+    assert dag.tags
+    assert dag.max_active_runs == 1
+    assert dag.catchup is False
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_the_collection_of_a_moment_is_never_retried(dag: DAG) -> None:
+    for task in dag.tasks:
+        is_of_a_moment = dag.dag_id in MOMENTARY and task.task_id == "collect"
+
+        assert (0 if is_of_a_moment else 2) == task.retries
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_ends_some_day(dag: DAG) -> None:
+    window = timedelta(seconds=load_settings().window_seconds)
+    for task in dag.tasks:
+        assert task.execution_timeout is not None
+        assert window < task.execution_timeout <= timedelta(hours=1)
+
+
+@pytest.mark.parametrize("name", COLLECTING)
+def test_its_last_task_is_green_only_when_all_the_others_are(dag: DAG) -> None:
+    last = dag.get_task("complete")
+
+    assert [last] == dag.leaves
+    assert isinstance(last, EmptyOperator)
+    assert last.trigger_rule == TriggerRule.ALL_SUCCESS
+    assert {task.task_id for task in dag.tasks} - {"complete"} == last.upstream_task_ids
+
+
+@pytest.mark.parametrize("name", COLLECTING)
+def test_what_was_landed_is_staged_whatever_became_of_the_collection(dag: DAG) -> None:
+    staging = [task for task in dag.tasks if task.task_id.startswith("stage")]
+
+    assert staging
+    assert {TriggerRule.ALL_DONE} == {task.trigger_rule for task in staging}
+
+
+@pytest.mark.parametrize("name", COLLECTING)
+def test_it_tells_the_warehouse_that_the_lake_has_grown(bag: DagBag, dag: DAG) -> None:
+    schedule = bag.dags["warehouse"].schedule
+
+    assert isinstance(schedule, AssetAny)
+    assert produced(dag)
+    assert produced(dag) <= {asset.name for asset in schedule.objects if isinstance(asset, Asset)}
+
+
+def test_the_warehouse_waits_for_nothing_that_nobody_makes(bag: DagBag) -> None:
+    schedule = bag.dags["warehouse"].schedule
+    made = {name for dag in bag.dags.values() for name in produced(dag)}
+
+    assert isinstance(schedule, AssetAny)
+    assert {asset.name for asset in schedule.objects if isinstance(asset, Asset)} <= made
+
+
+@pytest.mark.parametrize("name", ["warehouse", "nightly"])
+def test_who_rewrites_lake_or_warehouse_takes_turns(dag: DAG) -> None:
+    assert {WAREHOUSE_POOL} == {task.pool for task in dag.tasks}
+
+
+def test_the_deprecated_version_is_asked_only_when_somebody_wants_it(bag: DagBag) -> None:
+    paused = {name for name, dag in bag.dags.items() if dag.is_paused_upon_creation}
+
+    assert {"legacy_v0"} == paused
+
+
+def test_parsing_loads_none_of_the_heavy_libraries() -> None:
+    program = (
+        "import sys\n"
+        "from airflow.dag_processing.dagbag import DagBag\n"
+        f"bag = DagBag({str(DAGS)!r})\n"
+        "heavy = {'great_expectations', 'dbt', 'duckdb', 'pandas', 'pyarrow', 'numpy'}\n"
+        "print(len(bag.dags), sorted(heavy & set(sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=120
+    )
+
+    assert f"{len(NAMES)} []" == done.stdout.splitlines()[-1]
