@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from transit_etl import cli_output as show
-from transit_etl.service_day import DAY
 from transit_etl.settings import load_settings
 
 if TYPE_CHECKING:
@@ -190,8 +189,8 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
     show.report(report, as_json=as_json)
     if not report.is_clean:
         raise typer.Exit(EXIT_FAILED)
-    with show.busy("building again"):
-        rebuild(settings, first_date=first - DAY, last_date=last + DAY)
+    with show.building() as on_build_progress:
+        rebuild(settings, on_progress=on_build_progress)
 
 
 @app.command()
@@ -204,8 +203,8 @@ def build(
     """
     from transit_etl.warehouse import build as run
 
-    with show.busy("building"):
-        report = run(load_settings(), first_date=first, last_date=last)
+    with show.building() as on_progress:
+        report = run(load_settings(), first_date=first, last_date=last, on_progress=on_progress)
     show.report(report, as_json=as_json)
 
 

@@ -1,9 +1,11 @@
 """What the command line shows: progress on stderr for who watches, results on stdout for who reads."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import asdict, fields, is_dataclass
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -14,9 +16,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from transit_etl.collect import Progress as Collected
+    from transit_etl.installation import Installation
     from transit_etl.stage import StageProgress
+    from transit_etl.warehouse import BuildProgress
 
-out, err = Console(), Console(stderr=True)
+# What is piped into a file or a program is not cut to the width of a screen.
+out = Console(width=None if sys.stdout.isatty() else 4096)
+err = Console(stderr=True)
 
 
 @contextmanager
@@ -47,6 +53,19 @@ def collecting() -> Iterator[Callable[["Collected"], None]]:
                 completed=done,
                 requests=f"{progress.n_sent} sent, {progress.n_good} good",
             )
+
+        yield on_progress
+
+
+@contextmanager
+def building() -> Iterator[Callable[["BuildProgress"], None]]:
+    """Show how far a build is; yields what is to be called with its progress."""
+    columns = (TextColumn("building"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[name]}"))
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        task = bar.add_task("building", total=None, name="")
+
+        def on_progress(progress: "BuildProgress") -> None:
+            bar.update(task, total=progress.n_total, completed=progress.n_done, name=progress.name)
 
         yield on_progress
 
@@ -95,13 +114,66 @@ def table(rows: "pa.Table", *, as_json: bool) -> None:
     out.print(f"{rows.num_rows} row{'' if rows.num_rows == 1 else 's'}", style="dim")
 
 
+def installation(found: "Installation", *, as_json: bool) -> None:
+    """Show how an installation is doing, or the same as one JSON object."""
+    if as_json:
+        _print_json(asdict(found))
+        return
+    out.print(f"[bold]{found.operator}[/] at {found.base_url}, data in {found.data_dir}", highlight=False)
+    usage = Table(title="The last hour", title_justify="left")
+    for heading in ("kind", "sent", "good", "429", "of the allowance", "last answer"):
+        usage.add_column(heading, justify="left" if heading in ("kind", "last answer") else "right")
+    for each in found.usage:
+        counts = (str(each.n_sent), str(each.n_good), str(each.n_rate_limited))
+        usage.add_row(each.kind, *counts, f"{each.share:.1%}", _ago(each.last_received_at, found.now))
+    usage.add_section()
+    total = sum(each.share for each in found.usage)
+    usage.add_row("all", str(sum(each.n_sent for each in found.usage)), "", "", f"{total:.1%}", "")
+    out.print(usage)
+    for line in _sentences(found):
+        out.print(line, highlight=False, markup=False)
+
+
+def _sentences(found: "Installation") -> Iterator[str]:
+    waiting = ", ".join(f"{count} of {endpoint}" for endpoint, count in found.waiting.items()) or "none"
+    yield f"Windows being written: {found.n_open}. Finished, not staged: {waiting}."
+    if found.unseen:
+        yield (
+            f"Stops known: {found.n_stops}, never answered for: {found.n_stops_never_seen}; "
+            f"longest unseen: {found.unseen}, {_ago(found.unseen_since, found.now)}."
+        )
+    yield f"Last written to the build: {_at(found.built_at)}."
+    yield (
+        f"Published: build {found.published_build}, {_at(found.published_at)}, answers until "
+        f"{_at(found.published_until)}."
+        if found.published_at
+        else "Published: nothing yet."
+    )
+    for each in found.rejected:
+        yield f"Rejected: {each.dataset} of {each.window}: {each.rule}: {each.reason}"
+
+
+def _at(instant: datetime | None) -> str:
+    return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else "never"
+
+
+def _ago(instant: datetime | None, now: datetime) -> str:
+    if instant is None:
+        return "never"
+    return f"{timedelta(seconds=int((now - instant).total_seconds()))} ago"
+
+
 def error(problem: BaseException) -> None:
     """Say on stderr what went wrong, without a traceback."""
     err.print(f"transit-etl: {problem}", style="red", markup=False, highlight=False, soft_wrap=True)
 
 
 def _print_json(value: Any) -> None:  # noqa: ANN401 - whatever is to be written
-    out.print_json(json.dumps(value, default=str), indent=2 if out.is_terminal else None)
+    out.print_json(json.dumps(value, default=_plain), indent=2 if out.is_terminal else None)
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def _readable(value: Any) -> str:  # noqa: ANN401 - any value of a report or a row
