@@ -8,7 +8,7 @@ with visits as (
         evidence.trip_id,
         evidence.stop_code,
         evidence.theoretical_at,
-        coalesce(evidence.passed_before, evidence.last_predicted_at) as live_at,
+        evidence.passed_at as live_at,
         labels.line_code,
         labels.direction,
         stops.position

@@ -54,8 +54,7 @@ passed as (
             when passed_before is null then 'estimated'
             when {{ seconds_between('passed_after', 'passed_before') }} <= evidenced_seconds then 'evidenced'
             else 'bounded'
-        end as arrival_quality,
-        least(greatest(last_predicted_at, passed_after), passed_before) as passed_at
+        end as arrival_quality
     from scheduled
     {{ join_rules('service_date') }}
 ),

@@ -169,6 +169,7 @@ live_sightings as (
         and coalesce(sightings.jump_seconds <= rules.upward_jump_seconds, true) as is_ahead,
         rules.vanish_seconds,
         rules.vanish_share,
+        rules.early_gone_seconds,
         rules.gone_within_seconds,
         rules.link_early_seconds,
         rules.link_late_seconds
@@ -253,13 +254,17 @@ links as (
 ),
 
 absences as (
-    -- later polls that no longer listed the visit although, by its last prediction, they should have
+    -- later polls that no longer listed the visit although, by its last prediction, they should have;
+    -- one poll alone does not prove that a bus passed well before it was predicted: rows go missing for a moment
     select
         live.operator,
         live.trip_id,
         live.stop_code,
         live.visit_key,
-        min(case when not later.is_too_early then later.polled_at end) as gone_at,
+        case
+            when count(*) > 1 or min(later.early_seconds) <= min(later.early_gone_seconds)
+                then min(case when not later.is_too_early then later.polled_at end)
+        end as gone_at,
         min(case when later.is_too_early then later.polled_at end) as vanished_at
     from live_visits as live
     inner join (
@@ -269,6 +274,8 @@ absences as (
             visits.stop_code,
             visits.visit_key,
             polls.polled_at,
+            visits.early_gone_seconds,
+            {{ seconds_between('polls.polled_at', 'visits.predicted_at') }} as early_seconds,
             {{ seconds_between('polls.polled_at', 'visits.predicted_at') }}
             > visits.vanish_seconds
             + visits.vanish_share
@@ -444,6 +451,7 @@ select
     proven.last_predicted_at,
     proven.passed_after,
     proven.passed_before,
+    least(greatest(proven.last_predicted_at, proven.passed_after), proven.passed_before) as passed_at,
     proven.first_seen_at,
     proven.last_seen_at,
     proven.n_polls,

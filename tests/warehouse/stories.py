@@ -1,0 +1,149 @@
+"""One service day of small stories, each at a stop of its own, for one build to tell apart."""
+
+from pathlib import Path
+
+from tests.warehouse.lakes import Event, Lake, Listed
+
+STOPS = [f"10{number:02d}" for number in range(20)]
+
+
+def write(data_dir: Path) -> Lake:
+    """Write the lake of every story and return it, so that a test may go on with it."""
+    lake = Lake(data_dir)
+    _network(lake)
+    _passages(lake)
+    _lost_and_found(lake)
+    _edges_of_the_day(lake)
+    _departures(lake)
+    _ambiguous_labels(lake)
+    _status(lake)
+    _news(lake)
+    lake.validation("08:00", "passages", "values_not_null", is_success=True)
+    lake.write()
+    return lake
+
+
+def _network(lake: Lake) -> None:
+    lines = [
+        ("001-00", "1", "HARBOUR", "HILL"),
+        ("002-00", "2", "AIRPORT", "MARKET"),
+        ("002-01", "2", "STATION", "MARKET"),
+        ("003-00", "3", "HARBOUR", "PARK"),
+    ]
+    lake.lines("06:00", *lines, ("009-00", "9", "OLD TOWN", "HILL"))
+    lake.lines("12:00", *lines, ("009-00", "9", "NEW TOWN", "HILL"))
+    lake.request("lines", "", "13:00", outcome="timeout")
+    lake.lines("18:00", *lines)
+    lake.stops("001-00", "06:01", outbound=STOPS)
+    lake.stops("002-00", "06:01", outbound=["2000", "2002", "2003"])
+    lake.stops("002-01", "06:01", outbound=["2001", "2002", "2003"])
+    lake.stops("003-00", "06:01", outbound=["3001", "3002"])
+
+
+def _passages(lake: Lake) -> None:
+    lake.poll("1001", "07:50", Listed("PLAIN", "08:00:00", is_theoretical=True))
+    lake.poll("1001", "08:00:30", Listed("PLAIN", "08:01:00", is_full=True))
+    lake.poll("1001", "08:01:20")
+
+    lake.poll("1002", "07:40", Listed("MISSED", "08:05:00", is_theoretical=True))
+    lake.poll("1002", "08:00", Listed("MISSED", "08:05:00"))
+    lake.poll("1002", "08:04", outcome="timeout")
+    lake.poll("1002", "08:10")
+
+    lake.poll("1003", "08:00", Listed("ERROR", "08:07:00"))
+    lake.poll("1003", "08:05:30", outcome="error_row")
+    lake.poll("1003", "08:06", Listed("ERROR", "08:07:00"))
+    lake.poll("1003", "08:08")
+
+    lake.poll("1004", "08:00", Listed("WRAPPED", "08:01:00"))
+    lake.poll("1004", "08:01:30", Listed("WRAPPED", "08:01:00", is_wrapped=True))
+
+    lake.poll("1005", "08:05", Listed("HIDDEN", "08:10:00"))
+    lake.poll("1005", "08:06", Listed("FIRST", "08:07:00"), Listed("SECOND", "08:08:00"))
+    lake.poll("1005", "08:12")
+
+    lake.poll("1008", "08:00", Listed("LOOP", "08:02:00"), Listed("LOOP", "08:12:00"))
+    lake.poll("1008", "08:03", Listed("LOOP", "08:12:00"))
+    lake.poll("1008", "08:13")
+
+    lake.poll("1009", "08:00", Listed("JUMP", "08:05:00"))
+    lake.poll("1009", "08:04", Listed("JUMP", "08:20:00"))
+    lake.poll("1009", "08:06")
+
+
+def _lost_and_found(lake: Lake) -> None:
+    lake.poll("1007", "08:00", Listed("PAPER", "08:20:00", is_theoretical=True))
+    lake.poll("1007", "08:19", Listed("PAPER", "08:20:00", is_theoretical=True))
+    lake.poll("1007", "08:25")
+
+    lake.poll("1010", "08:00", Listed("VANISHED", "08:20:00"))
+    lake.poll("1010", "08:02")
+    lake.poll("1010", "08:21")
+
+    lake.poll("1011", "08:00", Listed("RETURNED", "08:10:00"))
+    lake.poll("1011", "08:02")
+    lake.poll("1011", "08:04", Listed("RETURNED", "08:10:00"))
+    lake.poll("1011", "08:11")
+
+    lake.poll("1012", "08:00", Listed("QUARANTINED", "08:02:00"))
+    lake.poll("1012", "08:03", n_lost=1)
+    lake.poll("1012", "08:05")
+
+    lake.poll("1013", "07:50", Listed("REVERTED", "08:00:00", is_theoretical=True))
+    lake.poll("1013", "07:55", Listed("REVERTED", "08:02:00"))
+    lake.poll("1013", "07:58", Listed("REVERTED", "08:00:00", is_theoretical=True))
+    lake.poll("1013", "08:05")
+
+    lake.poll("1014", "08:00", Listed(None, "08:10:00", extra='{"piano": 1}'))
+    lake.poll("1016", "08:00", Listed("UNFOLLOWED", "08:05:00"))
+
+
+def _edges_of_the_day(lake: Lake) -> None:
+    lake.poll("1006", "23:58", Listed("MIDNIGHT", "24:05:00", is_theoretical=True))
+    lake.poll("1006", "24:04:30", Listed("MIDNIGHT", "24:05:10"))
+    lake.poll("1006", "24:05:20")
+    lake.poll("1015", "24:05:30", Listed("FUTURE", "24:30:00"))
+
+
+def _departures(lake: Lake) -> None:
+    lake.timetable("003-00", "06:02", "09:00", "09:10", "09:20", "09:40", "09:50", "23:00")
+    lake.timetable("003-00", "07:02", "09:00", "09:10", "09:20", "09:40", "23:00")
+    for clock in ("08:45", "08:50", "08:55"):
+        lake.poll("3001", clock, Listed("DUE", "09:00:00", line="3", is_theoretical=True))
+    lake.poll("3001", "09:00", Listed("DUE", "09:00:30", line="3"))
+    lake.poll("3001", "09:01")
+    for clock in ("09:05", "09:10", "09:15"):
+        lake.poll("3001", clock, Listed("NEXT", "09:20:00", line="3", is_theoretical=True))
+    lake.poll("3001", "09:20", Listed("NEXT", "09:21:00", line="3"))
+    for clock in ("09:22", "09:25", "09:30"):
+        lake.poll("3001", clock)
+    lake.poll("3001", "09:40", Listed("LIVE", "09:41:00", line="3"))
+    lake.poll("3001", "09:42")
+
+
+def _ambiguous_labels(lake: Lake) -> None:
+    lake.poll("2001", "08:00", Listed("ONLY", "08:03:00", line="2", destination="ELSEWHERE"))
+    lake.poll("2002", "08:00", Listed("TOLD", "08:03:00", line="2", destination="STATION"))
+    lake.poll("2003", "08:00", Listed("OPEN", "08:03:00", line="2", destination="NOWHERE"))
+    lake.poll("2003", "08:01", Listed("STRANGE", "08:03:00", line="77"))
+
+
+def _status(lake: Lake) -> None:
+    flapping, edited = Event("DEV", ("1",), "07:00"), Event("DEV", ("1",), "07:00", message="Still diverted.")
+    returning, unknown = Event("GEV", ("2",), "06:30"), Event("XYZ", ("3",), "06:00")
+    lake.status("08:00", flapping, returning, unknown)
+    lake.status("08:01", flapping, returning, unknown)
+    lake.status("08:02", outcome="timeout")
+    lake.status("08:03", returning, unknown)
+    lake.status("08:04", edited, returning, unknown)
+    lake.status("08:10", unknown)
+    lake.status("08:20", returning, unknown)
+    lake.status("08:21", outcome="timeout")
+
+
+def _news(lake: Lake) -> None:
+    lake.news("08:00", ("n1", "Works"))
+    lake.news_text("08:01", "n1", "From Monday.")
+    lake.news("09:00", ("n1", "Works"))
+    lake.news_text("09:01", "n1", "From Tuesday.")
+    lake.news("10:00", ("n2", "Strike"))
