@@ -85,7 +85,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 
     async def settle(self, permit: Permit) -> None:
         """Tell that a permit's request is over, answered or not; costs nothing unless it took long."""
-        if self._clock.now() - permit.asked_at <= timedelta(seconds=self._limits.margin):
+        if self._clock.now() - permit.asked_at <= timedelta(seconds=self._limits.tolerated_delay):
             return
 
         def work(state: BudgetState, now: float) -> None:

@@ -7,8 +7,9 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
   waiting, leaves a debt of at most `catch_up` seconds, worked off with gaps of `spacing * T`; time in
   which nobody waited leaves none. Nothing ever goes out closer than `spacing * T`.
 - Margin: requests reach the server later than their permit, each by another delay. A request that took
-  at most `m` is covered by the margin. One that took longer is entered anew, as of its answer less `m`
-  (`settle`): no request arrives after its own answer, so the server's windows hold whatever the delays.
+  at most `m / 2` is covered by the margin. One that took longer is entered anew, as of its answer less
+  `m / 2` (`settle`): no request arrives after its own answer, so whatever the delays, the server's
+  windows hold, and `m / 2` is always left for clocks that do not agree.
 - Slow-down: `rate = N * share`. A 429 closes the budget to everyone until `Retry-After` has passed, and
   halves `share`, but only if its permit is younger than the last slow-down: a storm of 429s halves once.
   `share` grows again by `1 / recovery` a second, from the moment the budget opens.
@@ -45,6 +46,11 @@ class Limits:
     def span(self) -> float:
         """How long a permit counts."""
         return self.window + self.margin
+
+    @property
+    def tolerated_delay(self) -> float:
+        """How long a request may take without being entered anew."""
+        return self.margin / 2
 
 
 class Demand(NamedTuple):
@@ -107,14 +113,14 @@ class BudgetState:
         self.demands.pop(caller, None)
 
     def settle(self, now: float, granted_at: float, kind: Kind, limits: Limits) -> None:
-        """Enter a request that took longer than the margin anew, as of its answer (`now`) less the margin."""
-        if now - granted_at <= limits.margin:
+        """Enter a request that was answered late (`now`) anew, as of its answer less the tolerated delay."""
+        if now - granted_at <= limits.tolerated_delay:
             return
         entry = (granted_at, kind)
         if entry in self.permits:
             self.permits.remove(entry)
             self.counts[kind] -= 1
-        bisect.insort(self.permits, (now - limits.margin, kind))
+        bisect.insort(self.permits, (now - limits.tolerated_delay, kind))
         self.counts[kind] += 1
 
     def slow_down(self, now: float, granted_at: float, retry_after: float | None, limits: Limits) -> None:
