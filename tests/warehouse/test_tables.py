@@ -3,9 +3,13 @@
 from collections.abc import Callable
 from datetime import datetime
 
+import pytest
+
 from tests.warehouse.conftest import Rows
 
 Ask = Callable[[str], Rows]
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
 
 def _clock(value: datetime | None) -> str | None:

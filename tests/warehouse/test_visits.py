@@ -11,6 +11,8 @@ from tests.warehouse.lakes import TUESDAY
 
 Ask = Callable[[str], Rows]
 
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+
 
 @pytest.fixture
 def visit(ask: Ask) -> Callable[..., dict[str, Any]]:

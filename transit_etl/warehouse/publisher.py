@@ -47,11 +47,12 @@ def query(settings: Settings, sql: str) -> pa.Table:
         with duckdb.connect(path, read_only=True) as connection:
             connection.execute("set timezone = 'UTC'")
             answer = connection.sql(sql)
-            if answer is not None:
-                return answer.to_arrow_table()
+            table: pa.Table | None = None if answer is None else answer.to_arrow_table()
     except duckdb.Error as error:
         raise QueryError(str(error)) from error
-    raise QueryError("that is no question: it gives no rows")
+    if table is None:
+        raise QueryError("that is no question: it gives no rows")
+    return table
 
 
 def _settle(settings: Settings) -> None:

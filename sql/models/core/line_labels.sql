@@ -37,7 +37,9 @@ lines_of_day as (
                 partition by days.operator, days.service_date, lines.line_code
                 order by
                     case when lines.valid_from <= cast(days.service_date + 1 as timestamp) then 0 else 1 end,
-                    case when lines.valid_from <= cast(days.service_date + 1 as timestamp) then lines.valid_from end desc,
+                    case
+                        when lines.valid_from <= cast(days.service_date + 1 as timestamp) then lines.valid_from
+                    end desc,
                     lines.valid_from
             ) as nth
         from days

@@ -89,8 +89,8 @@ watched as (
     group by operator, service_date, line_code, direction, departure_at
     having
         max({{ seconds_between('previous_at', 'polled_at') }}) <= max(not_run_gap_seconds)
-        and max({{ seconds_between('departure_at', 'first_at') }}) + max(not_run_before_seconds) <= max(not_run_gap_seconds)
-        and max(not_run_after_seconds) - min({{ seconds_between('departure_at', 'last_at') }}) <= max(not_run_gap_seconds)
+        and max(not_run_before_seconds + {{ seconds_between('departure_at', 'first_at') }}) <= max(not_run_gap_seconds)
+        and max(not_run_after_seconds - {{ seconds_between('departure_at', 'last_at') }}) <= max(not_run_gap_seconds)
 ),
 
 suspects as (

@@ -54,7 +54,8 @@ listed as (
         timeline.answer_number,
         timeline.next_answer_at,
         case
-            when timeline.answer_number > lag(timeline.answer_number) over event_answers + 1
+            when
+                timeline.answer_number > lag(timeline.answer_number) over event_answers + 1
                 and {{ seconds_between('lag(timeline.next_answer_at) over event_answers', 'timeline.received_at') }}
                 > rules.flap_seconds then 1
             else 0
@@ -103,7 +104,13 @@ latest as (
 
 messages as (
     select
-        operator, category, event, lines_text, started_at, twin_number, episode_number,
+        operator,
+        category,
+        event,
+        lines_text,
+        started_at,
+        twin_number,
+        episode_number,
         count(distinct message) as n_messages
     from episodes
     group by operator, category, event, lines_text, started_at, twin_number, episode_number

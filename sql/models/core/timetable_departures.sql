@@ -1,4 +1,5 @@
--- One row per operator, service_date, line, direction, service, departure, duplicate and validity: what timetables said.
+-- One row per operator, service_date, line, direction, service, departure, duplicate and validity:
+-- what the timetables said.
 with answers as (
     select
         operator,

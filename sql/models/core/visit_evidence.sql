@@ -220,8 +220,7 @@ theoretical_visits as (
 
 links as (
     -- a live visit and a theoretical one of the same trip and stop belong together when each is the other's nearest
-    select
-        *
+    select *
     from (
         select
             live.operator,
@@ -401,7 +400,8 @@ awake as (
                 polls.*,
                 case
                     when {{ seconds_between('lag(polls.polled_at) over operator_polls', 'polls.polled_at') }}
-                        > rules.gone_within_seconds then 1
+                        > rules.gone_within_seconds
+                        then 1
                     else 0
                 end as is_apart
             from polls
@@ -428,7 +428,10 @@ proven as (
     select
         *,
         case
-            when vanished_at is null and not is_reverted and not (coalesce(is_trip_lost, false) and gone_at > tracked_until)
+            when
+                vanished_at is null
+                and not is_reverted
+                and not (coalesce(is_trip_lost, false) and gone_at > tracked_until)
                 then gone_at
         end as passed_before
     from trips_lost

@@ -56,11 +56,16 @@ judged as (
 
 select
     *,
-    case when null_reason is null and n_early + n_on_time + n_late > 0
-        then cast(n_on_time as double) / (n_early + n_on_time + n_late) end as on_time_share,
-    case when null_reason is null then cast(n_on_time as double) / n_scheduled end as on_time_share_low,
-    case when null_reason is null then cast(n_on_time + n_indeterminate as double) / n_scheduled end
-        as on_time_share_high,
-    case when null_reason is null and n_delays > 0 then cast(delay_seconds_sum as double) / n_delays end
-        as mean_delay_seconds
+    case
+        when null_reason is null then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late, 0)
+    end as on_time_share,
+    case
+        when null_reason is null then cast(n_on_time as double) / n_scheduled
+    end as on_time_share_low,
+    case
+        when null_reason is null then cast(n_on_time + n_indeterminate as double) / n_scheduled
+    end as on_time_share_high,
+    case
+        when null_reason is null then cast(delay_seconds_sum as double) / nullif(n_delays, 0)
+    end as mean_delay_seconds
 from judged

@@ -3,16 +3,16 @@
 -- One row per operator, UTC day of receipt, dataset, kind and name: keys and codes nobody has described yet.
 with unknown as (
     {% for dataset in datasets %}
-    select
-        operator,
-        received_date,
-        '{{ dataset }}' as dataset,
-        'key' as kind,
-        unnest({{ json_keys_of('extra') }}) as name,
-        received_at
-    from {{ ref('staging_' ~ dataset) }}
-    where extra is not null and {{ is_received_around() }}
-    union all
+        select
+            operator,
+            received_date,
+            '{{ dataset }}' as dataset,
+            'key' as kind,
+            unnest({{ json_keys_of('extra') }}) as name,
+            received_at
+        from {{ ref('staging_' ~ dataset) }}
+        where extra is not null and {{ is_received_around() }}
+        union all
     {% endfor %}
     select
         operator,
@@ -22,7 +22,9 @@ with unknown as (
         event as name,
         received_at
     from {{ ref('staging_status') }}
-    where event not in (select event_meanings.event from {{ ref('event_meanings') }} as event_meanings) and {{ is_received_around() }}
+    where
+        event not in (select known.event from {{ ref('event_meanings') }} as known)
+        and {{ is_received_around() }}
     union all
     select
         operator,
@@ -32,7 +34,9 @@ with unknown as (
         category as name,
         received_at
     from {{ ref('staging_status') }}
-    where category not in (select category_meanings.category from {{ ref('category_meanings') }} as category_meanings) and {{ is_received_around() }}
+    where
+        category not in (select known.category from {{ ref('category_meanings') }} as known)
+        and {{ is_received_around() }}
 )
 
 select
