@@ -33,7 +33,8 @@ def run(bag: DagBag, name: str, logical_date: datetime | None, results: Path) ->
     for task in bag.dags[name].tasks:
         task.retries = 0  # whoever runs a DAG by hand wants to see its first failure
     finished = bag.dags[name].test(logical_date=logical_date or datetime.now(UTC))
-    states = {task.task_id: str(task.state) for task in finished.get_task_instances()}
+    in_order = sorted(finished.get_task_instances(), key=lambda task: (task.end_date is None, task.end_date))
+    states = {task.task_id: str(task.state) for task in in_order}
     result = {
         "dag": name,
         "state": str(finished.state),

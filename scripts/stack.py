@@ -44,7 +44,7 @@ class Stack:
         """Start a program in a session of its own, its output in `<name>.log`; return at once."""
         self._folder.mkdir(parents=True, exist_ok=True)
         with self.log(name).open("ab") as log:
-            started = subprocess.Popen(  # noqa: S603 - programs of ours, without a shell
+            started = subprocess.Popen(
                 [str(word) for word in command],
                 env=dict(environment),
                 stdin=subprocess.DEVNULL,

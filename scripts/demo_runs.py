@@ -1,0 +1,83 @@
+"""Runs groups of DAGs beside each other, each group in a process of its own, and tells how each went."""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from scripts.local_airflow import CHECKOUT
+
+LAST_LINES = 25
+
+
+class DagFailedError(Exception):
+    """A DAG failed; the message names it, its log, and how that ends."""
+
+
+class Runs:
+    """DAG runs in one Airflow, below one folder."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str], console: Console) -> None:
+        self._folder = folder
+        self._environment = environment
+        self._console = console
+        self._results = folder / "runs.jsonl"
+        self._n_told = 0
+
+    def run(self, *groups: Sequence[str]) -> None:
+        """Run groups beside each other, the DAGs of one in order; DagFailedError once all have ended."""
+        started = {"_".join(group): self._start(group) for group in groups}
+        try:
+            self._watch(list(started.values()), " and ".join(", ".join(group) for group in groups))
+        finally:
+            for process in started.values():
+                process.terminate()  # does nothing to one that has ended
+                process.wait(30)
+        for name, process in started.items():
+            if process.returncode != 0:
+                raise DagFailedError(self._complaint(name))
+
+    def _start(self, group: Sequence[str]) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "scripts.run_dags", *group, "--results", str(self._results)]
+        with self._log("_".join(group)).open("wb") as log:
+            return subprocess.Popen(
+                command, cwd=CHECKOUT, env=dict(self._environment), stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def _watch(self, processes: Sequence[subprocess.Popen[bytes]], what: str) -> None:
+        with self._console.status(what) as status:
+            while any(process.poll() is None for process in processes):
+                status.update(f"{what}: {self._n_answers():,} requests answered so far")
+                self._tell()
+                time.sleep(0.5)
+            self._tell()
+
+    def _tell(self) -> None:
+        """Print a line for each DAG that has ended since the last look."""
+        lines = self._results.read_text().splitlines() if self._results.exists() else []
+        for line in lines[self._n_told :]:
+            result = json.loads(line)
+            mark = "[green]✓[/]" if result["state"] == "success" else "[red]✗[/]"
+            steps = " → ".join(
+                f"[{'green' if state == 'success' else 'red'}]{task}[/]"
+                for task, state in result["tasks"].items()
+            )
+            self._console.print(
+                f"{mark} {result['dag']:<11} {result['seconds']:>5} s  {steps}", highlight=False
+            )
+        self._n_told = len(lines)
+
+    def _n_answers(self) -> int:
+        answers = self._folder / "answers.jsonl"
+        return answers.read_bytes().count(b"\n") if answers.exists() else 0
+
+    def _log(self, name: str) -> Path:
+        return self._folder / f"{name}.log"
+
+    def _complaint(self, name: str) -> str:
+        end = self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]
+        return "\n".join([f"{name} failed; its log {self._log(name)} ends:", *end])
