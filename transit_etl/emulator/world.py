@@ -11,6 +11,7 @@ import numpy as np
 
 from transit_etl.emulator import noise, texts
 from transit_etl.emulator.board import Board, board
+from transit_etl.emulator.city import city_network
 from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
 from transit_etl.emulator.gtfs import gtfs_network
 from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, listed
@@ -25,7 +26,7 @@ from transit_etl.emulator.timetable import Service, timetable
 _DAYS_KEPT = 6
 _PADDED_SHARE = 0.3
 _BUSY_SECONDS = 8 * 3600
-_NETWORKS: dict[str, Callable[[], Network]] = {"small": small_network}
+_NETWORKS: dict[str, Callable[[], Network]] = {"small": small_network, "city": city_network}
 _Result = TypeVar("_Result")
 
 

@@ -1,0 +1,86 @@
+import re
+from collections import Counter
+from datetime import UTC, date, datetime
+
+import pytest
+
+from transit_etl.emulator.network import ListedStop
+from transit_etl.emulator.world import World, build_world
+
+WORKDAY, SATURDAY, SUNDAY = date(2026, 3, 4), date(2026, 3, 7), date(2026, 3, 8)
+
+
+@pytest.fixture(scope="module")
+def city() -> World:
+    return build_world("city", seed=3)
+
+
+@pytest.fixture(scope="module")
+def directions(city: World) -> list[tuple[ListedStop, ...]]:
+    return [stops for line in city.network.lines for stops in line.stops.values()]
+
+
+def test_it_has_the_size_of_a_real_city(city: World, directions: list[tuple[ListedStop, ...]]) -> None:
+    network = city.network
+
+    assert len({line.code for line in network.lines}) == len(network.lines) == 234
+    assert len({stop.code for stop in network.stops}) == len(network.stops) == 2_718
+    assert len(directions) == 405
+    assert 7_900 < sum(map(len, directions)) < 8_400
+    assert len({trip.id for trip in network.trips}) == len(network.trips)
+
+
+def test_its_codes_are_as_irregular_as_real_ones(city: World) -> None:
+    network = city.network
+    numbers = Counter(line.number for line in network.lines)
+
+    assert sum(not re.fullmatch(r"\d{3}-\d{2}", line.code) for line in network.lines) == 66
+    assert sum(bool(re.fullmatch(r"\d{5}", stop.code)) for stop in network.stops) == 198
+    assert {"MM01", "MM08", "IS01", "IS16"} <= {stop.code for stop in network.stops}
+    assert len([number for number, count in numbers.items() if count > 1]) == 12
+    assert numbers["189/"] == 5
+
+
+def test_its_sequences_are_as_irregular_as_real_ones(
+    city: World, directions: list[tuple[ListedStop, ...]]
+) -> None:
+    assert all(stops[0].order == 1 for stops in directions)
+    assert 330 < sum(stops[-1].order > len(stops) for stops in directions) < 345
+    assert sum(len({stop.stop_code for stop in stops}) < len(stops) for stops in directions) == 9
+    assert sum(len(line.stops) == 1 for line in city.network.lines) == 9
+    assert sum(not line.stops for line in city.network.lines) == 27
+
+
+def test_every_stop_is_served(city: World, directions: list[tuple[ListedStop, ...]]) -> None:
+    listed = {stop.stop_code for stops in directions for stop in stops}
+
+    assert listed == {stop.code for stop in city.network.stops}
+
+
+def test_fewer_trips_run_on_saturdays_and_fewest_on_holidays(city: World) -> None:
+    workday, saturday, sunday = (len(city.network.trips_on(day)) for day in (WORKDAY, SATURDAY, SUNDAY))
+
+    assert 7_500 < workday < 8_800
+    assert workday > saturday > sunday > 3_000
+    assert len(city.network.trips_on(date(2026, 12, 25))) == sunday
+    assert len(city.network.trips_on(date(2026, 4, 6))) == sunday, "Easter Monday"
+
+
+def test_night_lines_run_at_night_and_no_trip_begins_before_the_service_day(city: World) -> None:
+    plan = city.schedule(WORKDAY)
+    hours = (plan.scheduled_at[:, 0] - plan.starts_at) / 3600
+    codes = [
+        city.network.lines[city.network.patterns[p].line].code for p in city.network.trip_pattern[plan.trips]
+    ]
+
+    assert 4 <= hours.min() < hours.max() < 28
+    assert all(hour >= 21 for hour, code in zip(hours, codes, strict=True) if re.match(r"N\d", code))
+    assert max(hour for hour, code in zip(hours, codes, strict=True) if code == "N1-00") > 26
+
+
+def test_about_half_of_what_is_listed_is_timetable_time(city: World) -> None:
+    now = datetime(2026, 3, 4, 7, tzinfo=UTC)
+    rows = [row for stop in city.network.stops[::9] for row in city.passages(stop.code, now)]
+
+    assert len(rows) > 500
+    assert 0.35 < sum(row.is_theoretical for row in rows) / len(rows) < 0.75
