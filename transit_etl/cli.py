@@ -40,6 +40,7 @@ class Size(StrEnum):
     """The networks that are built in."""
 
     SMALL = "small"
+    CITY = "city"
 
 
 def duration(text: str) -> float:
