@@ -112,7 +112,7 @@ class Passaggio(Answer):
     orario: str = Field(description="Local time without a date", pattern=r"^(\d{2}:\d{2}:\d{2})?$")
     attesa: str = Field(description="Wait in minutes and an apostrophe")
     teorico: bool = Field(description="Timetable time, without a vehicle behind it")
-    id_corsa: str = Field(description="Trip identifier")
+    id_corsa: str = Field(description="Trip identifier; may be a vehicle's, shared, or empty")
     pieno: bool = Field(description="Whether the bus is full")
 
 

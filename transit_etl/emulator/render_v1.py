@@ -108,7 +108,7 @@ def _passage(world: World, item: Passage, now: datetime) -> Json:
         "orario": clock_text(item.shown_at, world.network.zone),
         "attesa": texts.wait(item.shown_at - now.timestamp()),
         "teorico": item.is_theoretical,
-        "id_corsa": item.trip_id,
+        "id_corsa": item.shown_id,
         "pieno": item.is_full,
     }
 

@@ -30,11 +30,13 @@ SCHEDULED = pa.schema([*_TRIP, *_LINE, *_CALL, ("scheduled_at", INSTANT)])
 ACTUAL = pa.schema(
     [*_TRIP, *_LINE, *_CALL, ("passed_at", INSTANT), ("departed_at", INSTANT), ("is_full", pa.bool_())]
 )
-# One row per scheduled trip. live_from, lost_at, taken_off_at are null where that does not happen.
+# One row per scheduled trip. live_id: what stops show as its id while it is live.
+# live_from, lost_at, taken_off_at are null where that does not happen.
 TRIPS = pa.schema([
     *_TRIP, *_LINE, ("service_code", pa.string()), ("is_slash_variant", pa.bool_()),
     ("headsign", pa.string()), ("n_stops", pa.int64()), ("scheduled_departure_at", INSTANT),
-    ("outcome", pa.string()), ("live_from", INSTANT), ("lost_at", INSTANT), ("taken_off_at", INSTANT),
+    ("outcome", pa.string()), ("vehicle_id", pa.string()), ("live_id", pa.string()),
+    ("live_from", INSTANT), ("lost_at", INSTANT), ("taken_off_at", INSTANT),
 ])  # fmt: skip
 # One row per departure the timetable lists, without its junk entries.
 DEPARTURES = pa.schema([
@@ -108,6 +110,8 @@ def _trips(world: World, day: date) -> pa.Table:
         "n_stops": pa.array([len(pattern.stops) for pattern in patterns], pa.int64()),
         "scheduled_departure_at": _instants(plan.scheduled_at[:, 0]),
         "outcome": pa.array([Outcome(kind).name.lower() for kind in moved.outcome], pa.string()),
+        "vehicle_id": pa.array(world.vehicles(day), pa.string()),
+        "live_id": pa.array(world.live_ids(day), pa.string()),
         "live_from": _instants(moved.live_from),
         "lost_at": _instants(moved.lost_at),
         "taken_off_at": _instants(moved.taken_off_at),

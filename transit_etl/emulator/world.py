@@ -22,6 +22,7 @@ from transit_etl.emulator.news import LISTED_DAYS, NewsItem, news_of
 from transit_etl.emulator.schedule import Flags, Schedule, schedule
 from transit_etl.emulator.small import small_network
 from transit_etl.emulator.timetable import Service, timetable
+from transit_etl.emulator.trip_ids import IdMode, reused, vehicles
 
 _DAYS_KEPT = 6
 _PADDED_SHARE = 0.3
@@ -44,10 +45,11 @@ class UnknownNewsError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A listed passage, in the words the stop uses."""
+    """A listed passage, in the words the stop uses; `shown_id` is what the stop calls the trip's id."""
 
     service_date: date
     trip_id: str
+    shown_id: str
     line_code: str
     line_label: str
     destination: str
@@ -60,12 +62,15 @@ class Passage:
 class World:
     """A network that lives: every answer is a function of the network, the seed and an instant."""
 
-    def __init__(self, network: Network, seed: int = 1) -> None:
+    def __init__(self, network: Network, seed: int = 1, id_mode: IdMode = IdMode.STABLE) -> None:
         self.network = network
         self.seed = seed
+        self.id_mode = id_mode
         self.schedule: Callable[[date], Schedule] = _kept(self._schedule)
         self.motion: Callable[[date], Motion] = _kept(self._motion)
         self.board: Callable[[date], Board] = _kept(self._board)
+        self.vehicles: Callable[[date], list[str]] = _kept(self._vehicles)
+        self.live_ids: Callable[[date], list[str]] = _kept(self._live_ids)
         self.events: Callable[[date], tuple[Event, ...]] = _kept(self._events, 64)
         self.news_published: Callable[[date], tuple[NewsItem, ...]] = _kept(self._news_published, 64)
 
@@ -151,9 +156,12 @@ class World:
     def _in_words(self, stop: int, day_board: Board, item: Listed) -> Passage:
         trip = self.network.trips[int(day_board.schedule.trips[item.trip])]
         pattern = self.network.patterns[trip.pattern]
+        day = day_board.schedule.service_date
+        has_no_id = self.id_mode is IdMode.VEHICLE and item.is_theoretical
         return Passage(
-            service_date=day_board.schedule.service_date,
+            service_date=day,
             trip_id=trip.id,
+            shown_id="" if has_no_id else self.live_ids(day)[item.trip],
             line_code=self.network.lines[pattern.line].code,
             line_label=self.label(stop, pattern.line, is_slash=pattern.is_slash),
             destination=texts.destination(pattern.headsign),
@@ -172,6 +180,16 @@ class World:
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
+
+    def _vehicles(self, day: date) -> list[str]:
+        return vehicles(self.network, self.schedule(day), self.seed)
+
+    def _live_ids(self, day: date) -> list[str]:
+        if self.id_mode is IdMode.VEHICLE:
+            return self.vehicles(day)
+        if self.id_mode is IdMode.REUSED:
+            return reused(self.network, self.schedule(day))
+        return [self.network.trips[trip].id for trip in self.schedule(day).trips]
 
     def _events(self, day: date) -> tuple[Event, ...]:
         return events_starting_on(self.network, self.seed, day)
@@ -192,13 +210,15 @@ class World:
         return is_disrupted
 
 
-def build_world(size: str = "small", gtfs: Path | None = None, seed: int = 1) -> World:
+def build_world(
+    size: str = "small", gtfs: Path | None = None, seed: int = 1, id_mode: IdMode = IdMode.STABLE
+) -> World:
     """Return a world on a built-in network, or on a GTFS zip; ValueError for an unknown size or a bad zip."""
     if gtfs is not None:
-        return World(gtfs_network(gtfs), seed)
+        return World(gtfs_network(gtfs), seed, id_mode)
     if size not in _NETWORKS:
         raise ValueError(f"no network of size {size!r}: choose one of {', '.join(_NETWORKS)}")
-    return World(_NETWORKS[size](), seed)
+    return World(_NETWORKS[size](), seed, id_mode)
 
 
 def _next_of_each_line(found: list[Passage]) -> list[Passage]:
