@@ -221,6 +221,24 @@ def test_every_kind_gets_its_floor_when_all_wait() -> None:
         assert settled[kind] >= 0.95 * floor * 60 * 7
 
 
+def test_a_refresh_that_starts_after_a_quiet_minute_leaves_passages_their_turns() -> None:
+    clock, store = VirtualClock(START), MemoryStore()
+    upstream = Upstream(clock)
+
+    async def refresh() -> None:
+        await clock.sleep(150)
+        await _keep_asking(Budget(Limits(60), store, clock), Kind.TIMETABLES, upstream, START + 5 * MINUTE)
+
+    async def main() -> None:
+        passages = Budget(Limits(60), store, clock)
+        await asyncio.gather(refresh(), _keep_asking(passages, Kind.PASSAGES, upstream, START + 5 * MINUTE))
+
+    clock.run(main())
+    passages = [instant for instant, kind in upstream.arrivals if kind is Kind.PASSAGES]
+
+    assert max(after - before for before, after in pairwise(passages)) <= 5
+
+
 def test_passages_take_what_the_others_leave() -> None:
     clock = VirtualClock(START)
     upstream, store = Upstream(clock), MemoryStore()

@@ -76,6 +76,7 @@ class BudgetState:
     permits: deque[tuple[float, Kind]] = field(default_factory=deque)
     demands: dict[str, Demand] = field(default_factory=dict)
     counts: Counter[Kind] = field(default_factory=Counter)
+    granted_since: dict[Kind, int] = field(default_factory=dict)
     touched_at: float = 0.0
     granted_at: float = 0.0
     paced_at: float = 0.0
@@ -97,11 +98,10 @@ class BudgetState:
         """Grant a permit if it is this caller's turn, or say how long to wait before asking again."""
         known = self.demands.get(caller)
         self.demands[caller] = Demand(kind, known.since if known else now, now)
-        rate = self.rate(now, limits)
-        pace = limits.span / rate
+        pace = limits.span / self.rate(now, limits)
         slot_in = max(0.0, self._slot(limits, pace) - now)
         waiting = {demand.kind for demand in self.demands.values()}
-        is_next = next_kind(waiting, self.counts, rate) is kind
+        is_next = next_kind(waiting, self.counts, self.granted_since) is kind
         if slot_in > 0 or not is_next:
             return Decision(is_granted=False, wait=slot_in + (0.0 if is_next else pace), slot_in=slot_in)
         self._grant(now, kind, pace, limits)
@@ -149,6 +149,7 @@ class BudgetState:
                 "blocked_until": self.blocked_until,
                 "slowed_at": self.slowed_at,
                 "slow_share": self.slow_share,
+                "granted_since": self.granted_since,
                 "permits": list(self.permits),
                 "demands": self.demands,
             },
@@ -163,9 +164,11 @@ class BudgetState:
             raise ValueError("written by another version of this program")
         permits = [(float(at), Kind(kind)) for at, kind in fields.pop("permits")]
         demands = fields.pop("demands").items()
+        granted_since = fields.pop("granted_since", {}).items()
         return cls(
             permits=deque(permits),
             counts=Counter(kind for _, kind in permits),
+            granted_since={Kind(kind): n for kind, n in granted_since},
             demands={caller: Demand(Kind(kind), since, seen) for caller, (kind, since, seen) in demands},
             **fields,
         )
@@ -185,6 +188,7 @@ class BudgetState:
         self.paced_at = max(self.paced_at + pace, waited_since, now - limits.catch_up)
         self.granted_at = now
         self.counts[kind] += 1
+        self.granted_since = {other: n + 1 for other, n in self.granted_since.items()} | {kind: 0}
         if self.permits and self.permits[-1][0] > now:
             bisect.insort(self.permits, (now, kind))
         else:
