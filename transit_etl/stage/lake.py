@@ -92,7 +92,20 @@ def ensure_schemas(data_dir: Path) -> None:
 @contextmanager
 def day_lock(data_dir: Path, operator: str, day: date) -> Iterator[None]:
     """Hold the right to change an operator's UTC day in the lake, against every process of this machine."""
-    path = state_dir(data_dir) / "lake-locks" / f"{operator}-{day.isoformat()}.lock"
+    with _held(data_dir, f"{operator}-{day.isoformat()}"):
+        yield
+
+
+@contextmanager
+def pages_lock(data_dir: Path) -> Iterator[None]:
+    """Hold the right to replace the pages about data quality: datasets are staged beside each other."""
+    with _held(data_dir, "quality-pages"):
+        yield
+
+
+@contextmanager
+def _held(data_dir: Path, name: str) -> Iterator[None]:
+    path = state_dir(data_dir) / "lake-locks" / f"{name}.lock"
     make_folder(path.parent)
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

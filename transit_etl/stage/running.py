@@ -14,7 +14,7 @@ from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator, remove_folder, replace_folder
 from transit_etl.stage.data_docs import build_data_docs, keep
 from transit_etl.stage.known import KnownLines
-from transit_etl.stage.lake import DAY_STEM, day_lock, ensure_schemas, staged_windows
+from transit_etl.stage.lake import DAY_STEM, day_lock, ensure_schemas, pages_lock, staged_windows
 from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import DATASETS
@@ -129,5 +129,6 @@ def _replace_day(shadow: Path, data_dir: Path, operator: str, day: date) -> None
 
 
 def _show(settings: Settings, stager: Stager) -> None:
-    keep(settings, stager.quality.last)
-    build_data_docs(settings)
+    with pages_lock(settings.data_dir):
+        keep(settings, stager.quality.last)
+        build_data_docs(settings)
