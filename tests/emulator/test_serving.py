@@ -3,10 +3,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
 import httpx
+import pytest
 
 from tests.emulator.asking import Send
 from transit_etl.emulator.app import create_app
@@ -38,18 +40,46 @@ def wait_for(url: str, process: subprocess.Popen[bytes]) -> httpx.Response:
     raise TimeoutError(url)
 
 
-def test_it_is_served_over_http() -> None:
-    port = free_port()
-    with subprocess.Popen([sys.executable, "-c", PROGRAM.format(port=port)]) as process:
-        try:
-            about = wait_for(f"http://127.0.0.1:{port}/", process).json()
-            answer = httpx.get(f"http://127.0.0.1:{port}/api/v1/passaggi/0100")
-        finally:
-            process.terminate()
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """Serve the small network from a process of its own."""
+    url = f"http://127.0.0.1:{free_port()}"
+    program = PROGRAM.format(port=url.rsplit(":", 1)[1])
+    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE) as process:
+        wait_for(url, process)
+        yield url
+        process.terminate()
+        _, errors = process.communicate(timeout=20)
+    assert errors == b"", "the server had nothing to complain about"
+
+
+def test_it_is_served_over_http(server: str) -> None:
+    about = httpx.get(f"{server}/").json()
+    answer = httpx.get(f"{server}/api/v1/passaggi/0100")
 
     assert about["network"] == "small"
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
     assert answer.json()["passaggi"]
+
+
+def test_a_connection_may_be_reset(server: str) -> None:
+    with pytest.raises((httpx.ReadError, httpx.RemoteProtocolError)):
+        httpx.get(f"{server}/api/v1/linee", headers={"X-Emulated-Fault": "connection_reset"})
+
+
+def test_a_body_may_be_cut_off_before_its_promised_length(server: str) -> None:
+    whole = len(httpx.get(f"{server}/api/v1/linee").content)
+    headers = {"X-Emulated-Fault": "cut_off"}
+    got = bytearray()
+
+    def read() -> None:
+        with httpx.stream("GET", f"{server}/api/v1/linee", headers=headers) as answer:
+            for piece in answer.iter_bytes():
+                got.extend(piece)
+
+    with pytest.raises(httpx.RemoteProtocolError, match=f"received {whole // 2} bytes, expected {whole}"):
+        read()
+    assert len(got) == whole // 2
 
 
 def test_the_log_has_a_line_per_answer_with_the_hash_of_its_body(

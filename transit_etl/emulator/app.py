@@ -1,6 +1,6 @@
 """Puts the emulator together as a web application."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,9 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from transit_etl.emulator import documented, models, routes_v0, routes_v1
+from transit_etl.emulator.breaking import Breaking
 from transit_etl.emulator.errors import BadRequestError, RefusedError
+from transit_etl.emulator.faults import Fault
 from transit_etl.emulator.gate import Gate, Rules
 from transit_etl.emulator.request_log import RequestLog
 from transit_etl.emulator.responses import error_response, json_response
@@ -30,12 +32,14 @@ def create_app(
     limit_without_token: int = 60,
     limit_with_token: int = 300,
     log: Path | None = None,
+    faults: Sequence[Fault] = (),
     clock: Callable[[], datetime] | None = None,
 ) -> FastAPI:
     """Return the application that serves a world.
 
     `segment` names the operator in version 0's paths; `log` is a file that gets a line per answer;
-    limits are requests per caller in any 60 seconds; `clock` tells `now` where no header does.
+    limits are requests per caller in any 60 seconds; `faults` may happen to answers; `clock` tells
+    `now` where no header does.
     """
     app = FastAPI(title="Emulated transit information", version="1", description=_DESCRIPTION)
     app.include_router(routes_v1.routes(world))
@@ -44,6 +48,7 @@ def create_app(
     _add_error_answers(app)
     _mend_openapi(app)
     rules = Rules(frozenset(tokens), segment, limit_without_token, limit_with_token)
+    app.add_middleware(Breaking, world=world, faults=tuple(faults))
     app.add_middleware(Gate, rules=rules, clock=clock or _utc_now)
     if log is not None:
         app.add_middleware(RequestLog, path=log, clock=_utc_now)

@@ -38,6 +38,24 @@ def listed(board: Board, stop: int, now: float) -> list[Listed]:
     return found
 
 
+def just_gone(board: Board, stop: int, now: float, within_seconds: int) -> list[Listed]:
+    """Return the live buses that passed a stop in the last seconds, shown at when they passed."""
+    moved = board.motion
+    rows = board.rows(
+        stop, now - board.latest_lateness - within_seconds - 1, now + board.latest_earliness + 1
+    )
+    found = []
+    for row in rows:
+        trip, passed_at = int(board.trip[row]), int(board.passed_at[row])
+        is_live = moved.live_from[trip] <= passed_at < moved.lost_at[trip]
+        if is_live and now - within_seconds < passed_at <= now:
+            sequence = int(board.sequence[row])
+            found.append(
+                Listed(trip, sequence, passed_at, is_theoretical=False, is_full=bool(board.is_full[row]))
+            )
+    return found
+
+
 def _passage(board: Board, row: int, now: float) -> Listed | None:
     """Return the row as it is listed, or None where it is not (a gone bus, a cancelled trip)."""
     trip = int(board.trip[row])

@@ -97,11 +97,12 @@ def _leg(leg: Leg) -> Json:
 
 def passages(world: World, stop_code: str, now: datetime) -> Json:
     """Return the next passages of a stop."""
-    rows = [_passage(world, item, now) for item in world.passages(stop_code, now)]
+    rows = [passage(world, item, now) for item in world.passages(stop_code, now)]
     return {"codice_fermata": stop_code, "timestamp": utc_text(now.timestamp()), "passaggi": rows}
 
 
-def _passage(world: World, item: Passage, now: datetime) -> Json:
+def passage(world: World, item: Passage, now: datetime) -> Json:
+    """Return a passage as a stop lists it."""
     return {
         "linea": item.line_label,
         "destinazione": item.destination,

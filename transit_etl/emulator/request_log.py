@@ -17,6 +17,7 @@ class _Seen:
 
     status: int = 0
     n_bytes: int = 0
+    is_complete: bool = False
     digest: Any = field(default_factory=sha256)
 
     def note(self, message: Message) -> None:
@@ -27,10 +28,14 @@ class _Seen:
             body = message.get("body", b"")
             self.n_bytes += len(body)
             self.digest.update(body)
+            self.is_complete = not message.get("more_body", False)
 
 
 class RequestLog:
-    """Appends to a file: at (real), now, caller, path, status, sha256 and n_bytes of the body."""
+    """Appends to a file: at (real), now, caller, path, status, sha256 and n_bytes of the body.
+
+    A response that was never completed has the bytes it got to, and status 0 where it had not begun.
+    """
 
     def __init__(self, app: ASGIApp, path: Path, clock: Callable[[], datetime]) -> None:
         self._app = app
@@ -47,10 +52,12 @@ class RequestLog:
         async def watch(message: Message) -> None:
             seen.note(message)
             await send(message)
-            if message["type"] == "http.response.body" and not message.get("more_body", False):
+            if seen.is_complete:
                 self._write(scope, seen)
 
         await self._app(scope, receive, watch)
+        if not seen.is_complete:
+            self._write(scope, seen)
 
     def _write(self, scope: Scope, seen: _Seen) -> None:
         state = scope.get("state", {})

@@ -14,7 +14,7 @@ from transit_etl.emulator.board import Board, board
 from transit_etl.emulator.city import city_network
 from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
 from transit_etl.emulator.gtfs import gtfs_network
-from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, listed
+from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
 from transit_etl.emulator.local_time import ONE_DAY, local
 from transit_etl.emulator.motion import Motion, motion
 from transit_etl.emulator.network import Network
@@ -87,11 +87,7 @@ class World:
 
     def passages(self, stop_code: str, now: datetime) -> list[Passage]:
         """Return what a stop lists at an instant: the next two of each line, soonest first."""
-        try:
-            stop = self.network.stop_position[stop_code]
-        except KeyError:
-            raise UnknownStopError(f"fermata sconosciuta: {stop_code}") from None
-        instant = now.timestamp()
+        stop, instant = self._stop(stop_code), now.timestamp()
         found = [
             self._in_words(stop, day_board, item)
             for day_board in self._boards(instant)
@@ -99,6 +95,15 @@ class World:
         ]
         found.sort(key=lambda passage: (passage.shown_at, passage.service_date, passage.trip_id))
         return _next_of_each_line(found)
+
+    def just_gone(self, stop_code: str, now: datetime, within_seconds: int) -> list[Passage]:
+        """Return the tracked buses that passed a stop in the last seconds, shown at when they did."""
+        stop, instant = self._stop(stop_code), now.timestamp()
+        return [
+            self._in_words(stop, day_board, item)
+            for day_board in self._boards(instant)
+            for item in just_gone(day_board, stop, instant, within_seconds)
+        ]
 
     def status(self, now: datetime) -> list[Event]:
         """Return the disruptions listed at an instant, oldest first."""
@@ -144,6 +149,12 @@ class World:
         code = self.network.stops[stop].code
         is_padded = noise.unit("padded label", code) < _PADDED_SHARE
         return texts.label(self.network.lines[line].number, is_slash=is_slash, is_padded=is_padded)
+
+    def _stop(self, code: str) -> int:
+        try:
+            return self.network.stop_position[code]
+        except KeyError:
+            raise UnknownStopError(f"fermata sconosciuta: {code}") from None
 
     def _boards(self, instant: float) -> list[Board]:
         """Return the boards of the service dates with buses on the road or soon to come."""

@@ -1,0 +1,248 @@
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.emulator.asking import Send
+from transit_etl.emulator.app import create_app
+from transit_etl.emulator.faults import BadFaultsError, Fault, FaultKind, read_faults
+from transit_etl.emulator.world import World
+
+NOW = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
+STOP = "/api/v1/passaggi/0100"
+STATUS = "/api/v1/stato_servizio"
+NEED_A_CONNECTION = (FaultKind.CONNECTION_RESET, FaultKind.CUT_OFF)  # see test_serving
+Force = Callable[..., httpx.Response]
+
+
+@pytest.fixture
+def force(world: World, send: Send) -> Force:
+    """Ask for a path with a fault forced by the header."""
+    app = create_app(world)
+
+    def ask(fault: str, path: str = STOP, now: datetime = NOW) -> httpx.Response:
+        return send(app, path, X_Emulated_Fault=fault, X_Emulated_Now=now.isoformat())
+
+    return ask
+
+
+@pytest.fixture
+def plain(world: World, send: Send) -> dict[str, Any]:
+    """Give the answers without a fault, by path."""
+    app = create_app(world)
+    return {path: send(app, path, X_Emulated_Now=NOW.isoformat()).json() for path in (STOP, STATUS)}
+
+
+def test_a_429_storm_comes_with_and_without_retry_after(force: Force) -> None:
+    told, untold = force("rate_limited; retry_after_seconds=17"), force("rate_limited")
+
+    assert (told.status_code, told.headers["Retry-After"]) == (429, "17")
+    assert (untold.status_code, "Retry-After" in untold.headers) == (429, False)
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "body"),
+    [
+        ("server_error", 503, b'{"errore":"errore interno"}'),
+        ("server_error; status=502", 502, b'{"errore":"errore interno"}'),
+        ("no_content", 204, b""),
+        ("empty_body", 200, b""),
+        ("not_json", 200, b"servizio sospeso"),
+    ],
+)
+def test_an_answer_is_replaced(force: Force, fault: str, status: int, body: bytes) -> None:
+    answer = force(fault)
+
+    assert (answer.status_code, answer.content) == (status, body)
+
+
+def test_a_page_may_come_in_place_of_json(force: Force) -> None:
+    answer = force("html")
+
+    assert answer.headers["content-type"].startswith("text/html")
+    assert answer.content.startswith(b"<!DOCTYPE html>")
+
+
+def test_a_truncated_body_is_the_first_half_and_says_so(force: Force, plain: dict[str, Any]) -> None:
+    answer = force("truncated")
+    whole = json.dumps(plain[STOP], ensure_ascii=False, separators=(",", ":")).encode()
+
+    assert answer.content == whole[: len(whole) // 2]
+    assert int(answer.headers["content-length"]) == len(answer.content)
+
+
+def test_a_wrong_charset_claims_utf_8_and_is_not(force: Force) -> None:
+    answer = force("wrong_charset")
+
+    assert "utf-8" in answer.headers["content-type"]
+    with pytest.raises(UnicodeDecodeError):
+        answer.content.decode("utf-8")
+    assert json.loads(answer.content.decode("latin-1"))
+
+
+def test_a_slow_answer_is_the_same_answer_later(world: World, send: Send, plain: dict[str, Any]) -> None:
+    answer = send(
+        create_app(world), STOP, X_Emulated_Fault="slow; delay_seconds=0.3", X_Emulated_Now=NOW.isoformat()
+    )
+
+    assert answer.json() == plain[STOP]
+
+
+def test_a_skewed_clock_moves_the_timestamp_alone(force: Force, plain: dict[str, Any]) -> None:
+    answer = force("clock_skew; seconds=-120").json()
+
+    assert answer["timestamp"] == "2026-03-04T07:10:30.000Z"
+    assert answer["passaggi"] == plain[STOP]["passaggi"]
+
+
+def test_an_error_row_takes_the_place_of_the_passages(force: Force) -> None:
+    assert [row["linea"] for row in force("error_row").json()["passaggi"]] == ["*ERR*"]
+
+
+def test_a_bus_that_has_just_passed_stays_listed_due_in_almost_a_day(force: Force, world: World) -> None:
+    moved, plan = world.motion(NOW.date()), world.schedule(NOW.date())
+    stop = world.network.stop_position["0106"]
+    rows, steps = ((plan.stops == stop) & (moved.outcome == 0)[:, None]).nonzero()
+    passed_at = int(moved.passed_at[rows[40], steps[40]])
+    answer = force(
+        "wrapped_waits", "/api/v1/passaggi/0106", datetime.fromtimestamp(passed_at + 30, UTC)
+    ).json()
+
+    first = answer["passaggi"][0]
+    assert first["attesa"] == "1439'"
+    assert first["id_corsa"] == world.network.trips[int(plan.trips[rows[40]])].id
+
+
+def test_waits_may_be_clock_text(force: Force, plain: dict[str, Any]) -> None:
+    rows = force("clock_waits; row_share=1").json()["passaggi"]
+
+    assert [row["attesa"].replace(".", ":") for row in rows] == [
+        row["orario"][:5] for row in plain[STOP]["passaggi"]
+    ]
+    assert {"." in row["attesa"] for row in rows} == {True, False}
+
+
+def test_rows_may_come_twice(force: Force, plain: dict[str, Any]) -> None:
+    rows = force("duplicated_rows; row_share=1").json()["passaggi"]
+
+    assert rows == [row for row in plain[STOP]["passaggi"] for _ in range(2)]
+
+
+def test_live_rows_may_vanish_for_a_minute_and_theoretical_ones_stay(
+    force: Force, plain: dict[str, Any]
+) -> None:
+    rows = force("vanishing_rows; row_share=1").json()["passaggi"]
+
+    assert any(not row["teorico"] for row in plain[STOP]["passaggi"])
+    assert rows == [row for row in plain[STOP]["passaggi"] if row["teorico"]]
+
+
+def test_predictions_may_jump_and_the_others_stay(force: Force, plain: dict[str, Any]) -> None:
+    rows = force("jumping; row_share=1").json()["passaggi"]
+    moved = [new["teorico"] for new, old in zip(rows, plain[STOP]["passaggi"], strict=True) if new != old]
+
+    assert moved
+    assert not any(moved)
+
+
+def test_unknown_keys_and_values_leave_the_known_ones(force: Force, plain: dict[str, Any]) -> None:
+    answer = force("unknown_keys").json()
+    status = force("unknown_values; row_share=1", STATUS).json()
+
+    assert [{k: row[k] for k in plain[STOP]["passaggi"][0]} for row in answer["passaggi"]] == plain[STOP][
+        "passaggi"
+    ]
+    assert "meta" in answer
+    assert {(entry["evento"], entry["categoria"]) for entry in status["stato"]} == {("XQZ", "NAV")}
+
+
+def test_the_key_stato_may_be_missing(force: Force) -> None:
+    assert force("missing_stato", STATUS).json() == {}
+
+
+def test_linee_may_turn_into_a_string(force: Force, plain: dict[str, Any]) -> None:
+    entries = force("changed_types", STATUS).json()["stato"]
+
+    assert any(isinstance(entry.get("linee"), list) for entry in plain[STATUS]["stato"])
+    assert not any(isinstance(entry.get("linee"), list) for entry in entries)
+
+
+def test_trip_ids_may_be_left_out(force: Force) -> None:
+    assert not any("id_corsa" in row for row in force("missing_fields").json()["passaggi"])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind not in NEED_A_CONNECTION])
+@pytest.mark.parametrize(
+    "path", [STOP, STATUS, "/api/v1/linee", "/api/v1/news", "/api/amt/news", "/api/v1/passaggi/x"]
+)
+def test_no_fault_breaks_the_emulator_itself(world: World, send: Send, kind: FaultKind, path: str) -> None:
+    forced = f"{kind}; delay_seconds=0; status=500"
+    answer = send(create_app(world), path, X_Emulated_Fault=forced, Authorization="Bearer demo-token")
+
+    assert answer.status_code in (200, 204, 429, 500)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "slow; delay_seconds=long", "slow; colour=red"])
+def test_a_fault_that_cannot_be_read_is_a_bad_request(force: Force, text: str) -> None:
+    assert force(text).status_code == 400
+
+
+def test_a_share_of_the_requests_is_hit_and_always_the_same_ones(world: World, send: Send) -> None:
+    def statuses() -> list[int]:
+        app = create_app(
+            world, faults=[Fault(kind=FaultKind.SERVER_ERROR, share=0.3)], limit_without_token=1_000
+        )
+        moments = [NOW + timedelta(seconds=step) for step in range(200)]
+        return [send(app, STATUS, X_Emulated_Now=now.isoformat()).status_code for now in moments]
+
+    first = statuses()
+    assert first == statuses()
+    assert 35 < first.count(503) < 85
+
+
+def test_a_fault_keeps_to_its_paths_its_interval_and_its_part_of_the_cycle(world: World, send: Send) -> None:
+    outage = Fault.model_validate({
+        "kind": "server_error", "paths": "/api/v1/passaggi/*", "from": NOW, "to": NOW + timedelta(minutes=10),
+        "every_seconds": 300, "for_seconds": 60,
+    })  # fmt: skip
+    app = create_app(world, faults=[outage])
+
+    def status(path: str, after: float) -> int:
+        return send(app, path, X_Emulated_Now=(NOW + timedelta(seconds=after)).isoformat()).status_code
+
+    start = 300 - NOW.timestamp() % 300  # the next full five minutes
+    assert [status(STOP, start + s) for s in (0, 59, 60, 299, 300)] == [503, 503, 200, 200, 503]
+    assert status(STATUS, start) == 200
+    assert status(STOP, -300 + start) == 200
+    assert status(STOP, 900 + start) == 200
+
+
+def test_a_caller_without_a_user_agent_may_get_an_empty_body(world: World, send: Send) -> None:
+    app = create_app(world, faults=[Fault(kind=FaultKind.EMPTY_BODY, only_without_user_agent=True)])
+
+    assert send(app, STATUS).content != b""
+    assert send(app, STATUS, User_Agent="").content == b""
+
+
+def test_faults_are_read_from_toml_and_from_json(tmp_path: Path) -> None:
+    toml, plain_json = tmp_path / "faults.toml", tmp_path / "faults.json"
+    toml.write_text('[[fault]]\nkind = "slow"\nshare = 0.1\nfrom = 2026-03-04T07:00:00Z\n')
+    plain_json.write_text('{"fault": [{"kind": "slow", "share": 0.1, "from": "2026-03-04T07:00:00Z"}]}')
+
+    assert read_faults(toml) == read_faults(plain_json)
+    assert read_faults(toml)[0].kind is FaultKind.SLOW
+
+
+@pytest.mark.parametrize(
+    "text", ["fault = 3", '[[fault]]\nkind = "sloow"', "[[fault]", '[[fault]]\nkind="slow"\nx=1']
+)
+def test_a_faults_file_that_cannot_be_read_names_itself(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "faults.toml"
+    path.write_text(text)
+
+    with pytest.raises(BadFaultsError, match=r"faults\.toml"):
+        read_faults(path)
