@@ -1,0 +1,271 @@
+"""Processes that share a store never pass the allowance together, and a store that cannot be used says so."""
+
+import asyncio
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Coroutine
+from datetime import timedelta
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, TypeVar
+from uuid import uuid4
+
+import pytest
+
+from tests.collect.test_budget import fullest_window
+from transit_etl.clock import SystemClock
+from transit_etl.collect import budget_store
+from transit_etl.collect.budget import Budget, BudgetClosedError, open_budget
+from transit_etl.collect.budget_state import BudgetState, Limits
+from transit_etl.collect.budget_store import BudgetStoreError, SqlStore
+from transit_etl.collect.priorities import Kind
+from transit_etl.settings import Settings
+
+T = TypeVar("T")
+# Windows of two seconds instead of sixty, so that a short run holds several of them.
+FAST = Limits(40, window=2.0, margin=0.06, catch_up=0.2)
+
+WORKER = f"""
+import asyncio, sys, time
+from datetime import UTC, datetime, timedelta
+from transit_etl.clock import SystemClock
+from transit_etl.collect.budget import Budget, BudgetClosedError
+from transit_etl.collect.budget_state import Limits
+from transit_etl.collect.budget_store import SqlStore
+from transit_etl.collect.priorities import Kind
+
+async def main(url: str, kind: Kind) -> None:
+    async with Budget({FAST!r}, SqlStore(url, "shared"), SystemClock()) as budget:
+        await budget.usage()
+        print("ready", flush=True)
+        until = datetime.fromtimestamp(float(sys.stdin.readline()), UTC)
+        while True:
+            try:
+                permit = await budget.acquire(kind, until)
+            except BudgetClosedError:
+                return
+            print(time.time())
+            await budget.settle(permit)
+
+asyncio.run(main(sys.argv[1], Kind(sys.argv[2])))
+"""
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A store of each sort; the credentials of a test are its own, so that a server may be shared."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/state/budget.sqlite"
+    server = os.environ.get("TEST_POSTGRESQL_URL")
+    if not server:
+        pytest.skip("no PostgreSQL server: set TEST_POSTGRESQL_URL to try one")
+    _forget_all(server)
+    return server
+
+
+def _forget_all(server: str) -> None:
+    import psycopg  # noqa: PLC0415 - an optional extra
+
+    with psycopg.connect(server.replace("+psycopg", "")) as connection:
+        connection.execute("DROP TABLE IF EXISTS request_budget")
+
+
+def _worker(url: str, kind: Kind) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-c", WORKER, url, kind]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+def _input(worker: "subprocess.Popen[str]") -> IO[str]:
+    assert worker.stdin is not None
+    return worker.stdin
+
+
+def _output(worker: "subprocess.Popen[str]") -> IO[str]:
+    assert worker.stdout is not None
+    return worker.stdout
+
+
+def _with_budget(
+    url: str, use: Callable[[Budget], Coroutine[Any, Any, T]], limits: Limits = FAST, name: str = "shared"
+) -> T:
+    async def main() -> T:
+        async with Budget(limits, SqlStore(url, name), SystemClock()) as budget:
+            return await use(budget)
+
+    return asyncio.run(main())
+
+
+async def _granted(budget: Budget) -> int:
+    return sum((await budget.usage()).granted.values())
+
+
+def test_four_processes_never_pass_the_allowance_together_and_use_it(url: str) -> None:
+    kinds = [Kind.PASSAGES, Kind.PASSAGES, Kind.TIMETABLES, Kind.TIMETABLES]
+    workers = [_worker(url, kind) for kind in kinds]
+    assert ["ready\n"] * 4 == [_output(worker).readline() for worker in workers]
+    until = time.time() + 10
+    for worker in workers:
+        _input(worker).write(f"{until}\n")
+        _input(worker).flush()
+    outputs = [worker.communicate(timeout=60)[0] for worker in workers]
+    instants = [[float(line) for line in output.split()] for output in outputs]
+    together = sorted(chain.from_iterable(instants))
+
+    assert [0] * 4 == [worker.returncode for worker in workers]
+    assert fullest_window(together, FAST.window) <= FAST.allowance
+    assert len(together) - 1 >= 0.9 * FAST.allowance * (together[-1] - together[0]) / FAST.window
+    assert min(len(own) for own in instants) >= 0.05 * len(together)
+
+
+def test_a_state_survives_its_process(url: str) -> None:
+    async def ask(budget: Budget) -> int:
+        await budget.acquire(Kind.PASSAGES)
+        return await _granted(budget)
+
+    assert [1, 2] == [_with_budget(url, ask, Limits(60)) for _ in range(2)]
+
+
+def test_credentials_in_one_store_do_not_share_a_window(url: str) -> None:
+    async def ask(budget: Budget) -> int:
+        await budget.acquire(Kind.PASSAGES)
+        return await _granted(budget)
+
+    assert [1, 1] == [_with_budget(url, ask, Limits(60), name) for name in ("one", "other")]
+
+
+def test_a_429_in_one_process_stops_the_next(url: str) -> None:
+    async def be_refused(budget: Budget) -> None:
+        await budget.report_rate_limited(await budget.acquire(Kind.PASSAGES), 600)
+
+    async def ask(budget: Budget) -> None:
+        with pytest.raises(BudgetClosedError):
+            await budget.acquire(Kind.STATUS, SystemClock().now() + timedelta(seconds=300))
+        usage = await budget.usage()
+        assert usage.blocked_until is not None
+        assert 300 == pytest.approx(usage.current_rate * 2)
+
+    _with_budget(url, be_refused, Limits(300))
+    _with_budget(url, ask, Limits(300))
+
+
+def test_a_waiter_that_died_is_forgotten_within_two_seconds(url: str) -> None:
+    async def leave_a_demand_behind(budget: Budget) -> None:
+        def die_waiting(state: BudgetState, now: float) -> None:
+            state.advance(now, FAST, None)
+            state.ask(now, "dead", Kind.STATUS, FAST)
+            state.ask(now, "dead", Kind.STATUS, FAST)  # the first may have been granted
+
+        await budget._store.transact(die_waiting, budget._now)
+
+    async def ask(budget: Budget) -> tuple[int, float]:
+        waiting, started = (await budget.usage()).waiting[Kind.STATUS], time.monotonic()
+        await budget.acquire(Kind.TIMETABLES)
+        return waiting, time.monotonic() - started
+
+    _with_budget(url, leave_a_demand_behind)
+    waiting, seconds = _with_budget(url, ask)
+
+    assert 1 == waiting
+    assert seconds <= 2
+
+
+def test_many_waiters_of_one_process_share_its_connection(url: str) -> None:
+    async def ask(budget: Budget) -> int:
+        kinds = [Kind.PASSAGES, Kind.TIMETABLES] * 10
+        await asyncio.gather(*(budget.acquire(kind) for kind in kinds))
+        return await _granted(budget)
+
+    assert 20 == _with_budget(url, ask)
+
+
+def test_the_default_store_is_made_where_the_data_is(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with open_budget(Settings(data_dir=tmp_path / "data"), SystemClock()) as budget:
+            await budget.acquire(Kind.STATUS)
+
+    asyncio.run(main())
+
+    assert (tmp_path / "data" / "state" / "budget.sqlite").exists()
+
+
+def test_a_file_that_is_no_database_is_named_with_a_way_out(tmp_path: Path) -> None:
+    path = tmp_path / "budget.sqlite"
+    path.write_bytes(b"not a database, not at all" * 100)
+
+    with pytest.raises(BudgetStoreError) as error:
+        _with_budget(f"sqlite:///{path}", _granted)
+
+    assert str(path) in str(error.value)
+    assert "not a database" in str(error.value)
+    assert "remove it while nothing collects" in str(error.value)
+
+
+@pytest.mark.parametrize("state", ["", "{}", "[1]", '{"format": 99}', '{"format": 1, "permits": [[1]]}'])
+def test_a_state_that_cannot_be_read_is_an_error_and_stays_as_it_is(tmp_path: Path, state: str) -> None:
+    path = tmp_path / "budget.sqlite"
+    _with_budget(f"sqlite:///{path}", _granted)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE request_budget SET state = ?", [state])
+
+    with pytest.raises(BudgetStoreError, match="its state is unreadable"):
+        _with_budget(f"sqlite:///{path}", _granted)
+
+    with sqlite3.connect(path) as connection:
+        assert [(state,)] == connection.execute("SELECT state FROM request_budget").fetchall()
+
+
+def test_a_store_that_somebody_locked_is_an_error_not_a_wait_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget_store, "LOCK_TIMEOUT_SECONDS", 0.2)
+    path = tmp_path / "budget.sqlite"
+    _with_budget(f"sqlite:///{path}", _granted)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+
+    with pytest.raises(BudgetStoreError, match="database is locked"):
+        _with_budget(f"sqlite:///{path}", _granted)
+    holder.close()
+
+    assert 0 == _with_budget(f"sqlite:///{path}", _granted)
+
+
+def test_a_failed_transaction_leaves_the_store_usable(tmp_path: Path) -> None:
+    async def main() -> int:
+        store = SqlStore(f"sqlite:///{tmp_path}/budget.sqlite", "shared")
+
+        def fail(state: BudgetState, now: float) -> None:
+            state.blocked_until = now + 999
+            raise ZeroDivisionError
+
+        async with Budget(FAST, store, SystemClock()) as budget:
+            with pytest.raises(ZeroDivisionError):
+                await store.transact(fail, time.time)
+            assert (await budget.usage()).blocked_until is None
+            return await _granted(budget)
+
+    assert 0 == asyncio.run(main())
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
+    with pytest.raises(BudgetStoreError) as error:
+        _with_budget("postgresql://user:pa55word@127.0.0.1:9/transit", _granted)
+
+    assert "postgresql+psycopg://user:***@127.0.0.1:9/transit" in str(error.value)
+    assert "pa55word" not in str(error.value)
+
+
+def test_a_state_reads_back_as_it_was_written() -> None:
+    state = BudgetState()
+    for turn, kind in enumerate(Kind):
+        state.advance(1000.0 + 2 * turn, Limits(60), None)
+        state.ask(1000.0 + 2 * turn, uuid4().hex, kind, Limits(60))
+    state.ask(1010.1, "waiting", Kind.NEWS, Limits(60))
+    state.slow_down(1010.2, 1010.0, 7.0, Limits(60))
+
+    assert state == BudgetState.loads(state.dumps())
+    assert state.permits
+    assert state.demands
