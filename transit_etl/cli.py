@@ -43,6 +43,14 @@ class Size(StrEnum):
     CITY = "city"
 
 
+class Ids(StrEnum):
+    """What the emulator's trip ids identify."""
+
+    STABLE = "stable"
+    VEHICLE = "vehicle"
+    REUSED = "reused"
+
+
 def duration(text: str) -> float:
     """Read `90s`, `10m` or `2h` as seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
@@ -90,6 +98,12 @@ def emulator(
     ] = None,
     segment: Annotated[str, typer.Option(help="The operator's name in version 0 paths.")] = "amt",
     log: Annotated[Path | None, typer.Option(help="A file that gets one JSON line per answer.")] = None,
+    ids: Annotated[
+        Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared.")
+    ] = Ids.STABLE,
+    faults: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="TOML or JSON: what may go wrong.")
+    ] = None,
 ) -> None:
     """Serve the emulated upstream, versions 1 and 0, until interrupted.
 
@@ -98,10 +112,18 @@ def emulator(
     if context.invoked_subcommand:
         return
     from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
+    from transit_etl.emulator.faults import read_faults
     from transit_etl.emulator.server import serve
 
-    world = _world(size, gtfs, seed)
-    serve(create_app(world, tokens=token or [DEFAULT_TOKEN], segment=segment, log=log), host=host, port=port)
+    world = _world(size, gtfs, seed, ids)
+    served = create_app(
+        world,
+        tokens=token or [DEFAULT_TOKEN],
+        segment=segment,
+        log=log,
+        faults=read_faults(faults) if faults else (),
+    )
+    serve(served, host=host, port=port)
 
 
 @emulator_app.command("truth")
@@ -126,10 +148,11 @@ def emulator_truth(
         typer.echo(file)
 
 
-def _world(size: Size, gtfs: Path | None, seed: int) -> "World":
+def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids = Ids.STABLE) -> "World":
+    from transit_etl.emulator.trip_ids import IdMode
     from transit_etl.emulator.world import build_world
 
-    return build_world(size, gtfs, seed)
+    return build_world(size, gtfs, seed, IdMode(ids))
 
 
 @app.command()

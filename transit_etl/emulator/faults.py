@@ -96,7 +96,9 @@ def read_faults(path: Path) -> list[Fault]:
     try:
         content: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         return _FaultsFile.model_validate(content).fault
-    except (ValidationError, json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+    except ValidationError as error:
+        raise BadFaultsError(f"{path.name}: {_first_problem(error)}") from error
+    except ValueError as error:
         raise BadFaultsError(f"{path.name}: {error}") from error
 
 
@@ -107,7 +109,12 @@ def fault_of_header(text: str) -> Fault:
     try:
         return Fault.model_validate({"kind": kind, **values})
     except ValidationError as error:
-        raise BadFaultsError(f"{FAULT_HEADER}: {error.errors()[0]['msg']}") from error
+        raise BadFaultsError(f"{FAULT_HEADER}: {_first_problem(error)}") from error
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 
 
 def chosen(
