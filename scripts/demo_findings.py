@@ -32,7 +32,8 @@ WINDOW = """
 TRIPS = "select count(*) as n_trips, count(*) filter (n_passed > 0) as n_passed from core.trips"
 VISITS = """
     select arrival_quality, count(*) as n_visits,
-        round(median(date_diff('millisecond', passed_after, passed_before)) / 1000, 1) as median_bounds_seconds
+        round(median(date_diff('millisecond', passed_after, passed_before)) / 1000, 1)
+            as median_seconds_between_bounds
     from core.stop_visits group by arrival_quality order by n_visits desc
 """
 PUNCTUALITY = """
@@ -47,7 +48,8 @@ DISRUPTIONS = """
 """
 QUESTION = """select line_code, direction, count(*) as visits, median(delay_seconds) as median_delay_seconds,
   min(delay_low_seconds) as at_least, max(delay_high_seconds) as at_most
-from core.stop_visits where delay_seconds is not null group by line_code, direction order by visits desc, median_delay_seconds desc limit 5"""
+from core.stop_visits where delay_seconds is not null
+group by line_code, direction order by visits desc, median_delay_seconds desc limit 5"""
 
 
 def show_findings(console: Console, environment: Mapping[str, str], folder: Path) -> None:
@@ -118,8 +120,8 @@ def _punctual(ask: _Questions) -> str:
     point = f"{on_time / judged:.0%}" if judged else "unknown"
     return (
         f"[bold]Punctuality[/]  {point} on time, surely between {on_time / scheduled:.0%} and "
-        f"{(on_time + unsure) / scheduled:.0%}: {scheduled} visits with a schedule, {unsure} of them cannot be "
-        f"classed; {counts['n_unscheduled']} more have no known schedule yet"
+        f"{(on_time + unsure) / scheduled:.0%}: {scheduled} visits with a schedule, {unsure} of them cannot "
+        f"be classed; {counts['n_unscheduled']} more have no known schedule yet"
     )
 
 

@@ -1,0 +1,185 @@
+"""From an upstream over HTTP to figures, compared with what truly happened there."""
+
+import base64
+import hashlib
+import json
+import signal
+import time
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import zstandard
+
+from tests.end_to_end.conftest import Journey
+
+pytestmark = [pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
+LIMIT, WINDOW_SECONDS = 300, 60
+
+
+@pytest.fixture(scope="module")
+def truth(journey: Journey) -> Path:
+    """Return the folder of what truly happened on the polled service date."""
+    folder = journey.folder / "truth"
+    day = journey.day.isoformat()
+    process = journey.start("emulator", "truth", "--from", day, "--to", day, "--out", str(folder))
+    _, complained = process.communicate(timeout=120)
+    assert process.returncode == 0, complained
+    return folder
+
+
+def raw_rows(journey: Journey) -> list[dict[str, Any]]:
+    """Return every row of every raw file."""
+    rows = []
+    for path in journey.data.glob("raw/**/*.jsonl.zst"):
+        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as lines:
+            rows += [json.loads(line) for line in lines.read().splitlines()]
+    return rows
+
+
+def body(row: dict[str, Any]) -> bytes:
+    """Return the exact bytes of an answer."""
+    if row["body_base64"] is not None:
+        return base64.b64decode(row["body_base64"])
+    return str(row["body"]).encode()
+
+
+def ask_truth(question: str) -> list[dict[str, Any]]:
+    """Ask the files of the truth."""
+    answer = duckdb.sql(question)
+    assert answer is not None
+    rows: list[dict[str, Any]] = answer.to_arrow_table().to_pylist()
+    return rows
+
+
+def checksums(journey: Journey) -> dict[str, str]:
+    """Return a checksum of every lake file and of every published table's rows."""
+    lake = sorted(journey.data.glob("lake/**/*.parquet"))
+    sums = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in lake}
+    with duckdb.connect(journey.data / "warehouse" / "warehouse.duckdb", read_only=True) as warehouse:
+        tables = warehouse.execute(
+            "select table_schema || '.' || table_name from information_schema.tables "
+            "where table_schema in ('core', 'marts')"
+        ).fetchall()
+        for (table,) in tables:
+            rows = warehouse.execute(f"select * from {table} order by all").fetchall()
+            sums[table] = hashlib.sha256(repr(rows).encode()).hexdigest()
+    assert len(tables) > 10
+    return sums
+
+
+def test_every_answer_is_in_the_raw_files_once_byte_for_byte(journey: Journey) -> None:
+    answered = Counter(answer["sha256"] for answer in journey.answers() if answer["path"] != "/")
+    landed = Counter(hashlib.sha256(body(row)).hexdigest() for row in raw_rows(journey) if row["received_at"])
+
+    assert answered == landed
+    assert answered.total() > 200
+
+
+def test_no_minute_holds_more_requests_than_allowed_and_none_was_refused(journey: Journey) -> None:
+    answers = [answer for answer in journey.answers() if answer["path"] != "/"]
+    times = sorted(datetime.fromisoformat(answer["at"]).timestamp() for answer in answers)
+    busiest = max(sum(start <= at < start + WINDOW_SECONDS for at in times) for start in times)
+
+    assert {200} == {answer["status"] for answer in answers}
+    assert LIMIT * 0.8 < busiest <= LIMIT
+
+
+def test_the_network_is_the_upstreams(journey: Journey) -> None:
+    known = journey.sql("select count(distinct line_code) as n from core.lines where is_current")
+
+    assert [{"n": journey.about["n_lines"]}] == known
+
+
+def test_every_departure_of_the_day_is_known(journey: Journey, truth: Path) -> None:
+    listed = ask_truth(
+        f"select line_code, direction, departure_at from '{truth}/timetable_departures.parquet' order by all"
+    )
+    known = journey.sql(
+        "select line_code, direction, departure_at from core.scheduled_departures "
+        f"where service_date = '{journey.day}' order by all"
+    )
+    expected = [{**row, "departure_at": row["departure_at"].isoformat()} for row in listed]
+
+    assert expected
+    assert expected == known
+
+
+def test_what_is_said_to_be_evidenced_is_true(journey: Journey, truth: Path) -> None:
+    happened = {
+        (row["trip_id"], row["stop_code"]): row["passed_at"]
+        for row in ask_truth(f"select trip_id, stop_code, passed_at from '{truth}/actual_passages.parquet'")
+    }
+    said = journey.sql(
+        "select trip_id, stop_code, passed_after, passed_before from core.stop_visits "
+        f"where arrival_quality = 'evidenced' and service_date = '{journey.day}'"
+    )
+
+    assert len(said) >= 3
+    for visit in said:
+        passed_at = happened[visit["trip_id"], visit["stop_code"]]
+
+        assert datetime.fromisoformat(visit["passed_after"]) <= passed_at
+        assert passed_at <= datetime.fromisoformat(visit["passed_before"])
+
+
+def test_open_disruptions_are_those_the_upstream_lists(journey: Journey, truth: Path) -> None:
+    ended = journey.sql("select max(received_at) as at from core.requests where endpoint = 'status'")[0]["at"]
+    listed = ask_truth(
+        f"select message from '{truth}/events.parquet' "
+        f"where listed_at <= '{ended}' and ended_at > '{ended}' order by message"
+    )
+
+    assert listed == journey.sql("select message from core.status_episodes where is_open order by message")
+
+
+def test_every_listed_news_item_has_its_text(journey: Journey) -> None:
+    counts = journey.sql("select count(*) as n, count(content) as n_texts from core.news where is_current")[0]
+
+    assert counts["n"] > 0
+    assert counts["n"] == counts["n_texts"]
+
+
+def test_the_status_says_how_much_of_the_allowance_was_used(journey: Journey) -> None:
+    status = journey.run("status")
+    sent = {usage["kind"]: usage["n_sent"] for usage in status["usage"]}
+
+    assert sum(row["sent_at"] is not None for row in raw_rows(journey)) == sum(sent.values())
+    assert {} == status["waiting"]
+    assert [] == status["rejected"]
+    assert status["published_build"] is not None
+
+
+def test_staging_building_and_publishing_again_changes_nothing(journey: Journey) -> None:
+    before = checksums(journey)
+    again = journey.run("stage"), journey.run("build"), journey.run("publish")
+
+    assert 0 == again[0]["windows"]
+    assert 0 == again[1]["n_dates"]
+    assert before == checksums(journey)
+
+
+def test_reprocessing_the_day_from_raw_gives_the_same_tables(journey: Journey) -> None:
+    before = checksums(journey)
+    journey.run("reprocess", "--from", journey.day.isoformat(), "--to", journey.day.isoformat())
+    journey.run("publish")
+
+    assert before == checksums(journey)
+
+
+def test_a_terminated_collection_keeps_what_it_received(journey: Journey) -> None:
+    n_before = len(raw_rows(journey))
+    process = journey.start("collect", "passages", "--for", "10m", "--json")
+    time.sleep(8)
+    process.send_signal(signal.SIGTERM)
+    said, complained = process.communicate(timeout=30)
+    report = json.loads(said)
+
+    assert (130, "") == (process.returncode, complained)
+    assert report["is_stopped"]
+    assert report["planned"] > 0
+    assert n_before + report["planned"] == len(raw_rows(journey))
+    assert [] == list(journey.data.glob("raw/**/*.part"))
