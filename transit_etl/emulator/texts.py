@@ -2,9 +2,11 @@
 
 import re
 from datetime import datetime
+from functools import lru_cache
 from html import escape
 
 
+@lru_cache(maxsize=8_192)
 def destination(name: str) -> str:
     """Return a destination as displays show it: upper case, no room after a full stop, XML entities."""
     plain = re.sub(r"\s*\([^)]*\)", "", name).strip().upper()

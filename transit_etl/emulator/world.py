@@ -146,8 +146,7 @@ class World:
 
     def label(self, stop: int, line: int, *, is_slash: bool) -> str:
         """Return a line's number as a stop shows it; some stops pad it with zeros."""
-        code = self.network.stops[stop].code
-        is_padded = noise.unit("padded label", code) < _PADDED_SHARE
+        is_padded = _pads_labels(self.network.stops[stop].code)
         return texts.label(self.network.lines[line].number, is_slash=is_slash, is_padded=is_padded)
 
     def _stop(self, code: str) -> int:
@@ -230,6 +229,11 @@ def build_world(
     if size not in _NETWORKS:
         raise ValueError(f"no network of size {size!r}: choose one of {', '.join(_NETWORKS)}")
     return World(_NETWORKS[size](), seed, id_mode)
+
+
+@lru_cache(maxsize=16_384)
+def _pads_labels(stop_code: str) -> bool:
+    return noise.unit("padded label", stop_code) < _PADDED_SHARE
 
 
 def _next_of_each_line(found: list[Passage]) -> list[Passage]:
