@@ -92,9 +92,8 @@ def main() -> None:
         asyncio.run(ask_for(paths, port, 0.01, 1))
         first = time.perf_counter() - began
         n, worst = asyncio.run(ask_for(paths, port, options.seconds, options.connections))
-        print(
-            f"{kind}: {n / options.seconds:,.0f} answers a second, worst {worst:.0f} ms; first asked {first:.2f} s"
-        )
+        rate = n / options.seconds
+        print(f"{kind}: {rate:,.0f} answers a second, worst {worst:.0f} ms, the very first {first:.2f} s")
     server.terminate()
     server.join()
 
