@@ -1,9 +1,9 @@
 """Measure how close several processes come to the allowance together, in the emulator's own request log.
 
-    python benchmarks/allowance.py [--seconds 180] [--processes 4] [--with-token]
+    python benchmarks/allowance.py [--seconds 180] [--processes 4] [--with-token] [--limiter-url URL]
 
-Starts an emulator, lets the processes poll it with the real client and the real budget over one SQLite
-file, and then reads when the emulator answered: the fullest 60 seconds of all, the share of the allowance
+Starts an emulator, lets the processes poll it with the real client and the real budget in one store, and
+then reads when the emulator answered: the fullest 60 seconds of all, the share of the allowance
 that was used, and refusals. Fails if a window was over the allowance, or if less than 95 % was used.
 """
 
@@ -59,6 +59,7 @@ def main() -> int:
                 base_url=base_url,
                 data_dir=Path(folder) / "data",
                 token=TOKEN if arguments.with_token else None,
+                limiter_url=arguments.limiter_url,
             )
             _poll_together(settings, arguments.processes, arguments.seconds)
         measured = _read(log)
@@ -82,6 +83,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=180)
     parser.add_argument("--processes", type=int, default=4)
     parser.add_argument("--with-token", action="store_true", help="300 a minute instead of 60")
+    parser.add_argument("--limiter-url", help="share the budget in this store instead of a SQLite file")
     return parser.parse_args()
 
 

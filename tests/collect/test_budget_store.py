@@ -26,7 +26,7 @@ from transit_etl.settings import Settings
 
 T = TypeVar("T")
 # Windows of two seconds instead of sixty, so that a short run holds several of them.
-FAST = Limits(40, window=2.0, margin=0.06, catch_up=0.2)
+FAST = Limits(20, window=2.0, margin=0.06, catch_up=0.2)
 
 WORKER = f"""
 import asyncio, sys, time
