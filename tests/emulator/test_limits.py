@@ -90,3 +90,13 @@ def test_no_window_ever_grants_more_than_allowed_and_every_promise_is_kept(
             assert limits.wait_seconds("caller", now, allowed, is_virtual=False) == 0
         granted.append(now)
     assert all(sum(at - 60 < other <= at for other in granted) <= allowed for at in granted)
+
+
+def test_requests_a_little_out_of_order_are_forgotten_in_time() -> None:
+    limits = SlidingLimits()
+    for now in (100.0, 101.0, 100.5):
+        assert limits.wait_seconds("caller", now, 3, is_virtual=True) == 0
+
+    assert limits.wait_seconds("caller", 160.4, 3, is_virtual=True) == 0
+    assert limits.wait_seconds("caller", 160.45, 3, is_virtual=True) == 1
+    assert limits.wait_seconds("caller", 160.55, 3, is_virtual=True) == 0

@@ -21,7 +21,8 @@ from transit_etl.emulator.world import World
 
 DEFAULT_TOKEN = "demo-token"  # noqa: S105 - a made-up service's made-up token
 _DESCRIPTION = """An emulated public-transport information service: version 1, and the deprecated version 0.
-Answers are functions of (network, seed, path, now); `X-Emulated-Now` sets `now`."""
+Answers are functions of (network, seed, path, now); the header `X-Emulated-Now` sets `now`, and
+`X-Emulated-Fault` (`kind; name=value; …`) forces a fault. Neither belongs to the upstream's interface."""
 
 
 def create_app(

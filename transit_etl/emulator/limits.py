@@ -1,6 +1,6 @@
 """Counts the requests of each caller over sliding minutes; the only state the emulator has."""
 
-from collections import deque
+from bisect import bisect_right, insort
 from math import ceil
 
 WINDOW_SECONDS = 60.0
@@ -13,16 +13,15 @@ class SlidingLimits:
     """
 
     def __init__(self) -> None:
-        self._granted: dict[tuple[str, bool], deque[float]] = {}
+        self._granted: dict[tuple[str, bool], list[float]] = {}
 
     def wait_seconds(self, caller: str, now: float, allowed: int, *, is_virtual: bool) -> int:
         """Return 0 and count the request, or the whole seconds after which it would be granted."""
-        granted = self._granted.setdefault((caller, is_virtual), deque())
+        granted = self._granted.setdefault((caller, is_virtual), [])
         if granted and now < granted[-1] - WINDOW_SECONDS:
             granted.clear()
-        while granted and granted[0] <= now - WINDOW_SECONDS:
-            granted.popleft()
+        del granted[: bisect_right(granted, now - WINDOW_SECONDS)]
         if len(granted) < allowed:
-            granted.append(now)
+            insort(granted, now)  # virtual instants may come a little out of order
             return 0
         return max(1, ceil(granted[len(granted) - allowed] + WINDOW_SECONDS - now))

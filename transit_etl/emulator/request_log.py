@@ -40,7 +40,8 @@ class RequestLog:
     def __init__(self, app: ASGIApp, path: Path, clock: Callable[[], datetime]) -> None:
         self._app = app
         self._clock = clock
-        self._file = path.open("a", encoding="utf-8", buffering=1)
+        self._path = path
+        path.touch()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on and log what it was answered."""
@@ -71,4 +72,5 @@ class RequestLog:
             "sha256": seen.digest.hexdigest(),
             "n_bytes": seen.n_bytes,
         }
-        self._file.write(json.dumps(row, separators=(",", ":")) + "\n")
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, separators=(",", ":")) + "\n")
