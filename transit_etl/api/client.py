@@ -92,10 +92,10 @@ class Client(AbstractAsyncContextManager["Client"]):
 
     async def _attempt(self, request: Request, attempts: int) -> Answer:
         outgoing = self._build(request)
-        sent_at, started = self._clock.now(), time.perf_counter()
+        sent_at, started = self._clock.now(), self._stopwatch()
         with self._standing_clock():
             reply = await self._exchange(outgoing, sent_at)
-        elapsed_ms = (time.perf_counter() - started) * 1000
+        elapsed_ms = (self._stopwatch() - started) * 1000
         answer = Answer(
             request=request,
             outcome=Outcome.OK,
@@ -107,6 +107,11 @@ class Client(AbstractAsyncContextManager["Client"]):
             retry_after_seconds=reply.retry_after_seconds,
         )
         return self._judged(answer, reply)
+
+    def _stopwatch(self) -> float:
+        # The machine's clock may be set while an answer is under way. Virtual time is repeatable instead.
+        is_virtual = isinstance(self._clock, VirtualClock)
+        return self._clock.now().timestamp() if is_virtual else time.perf_counter()
 
     def _standing_clock(self) -> AbstractContextManager[None]:
         return self._clock.busy() if isinstance(self._clock, VirtualClock) else nullcontext()
