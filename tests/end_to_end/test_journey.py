@@ -14,7 +14,7 @@ import duckdb
 import pytest
 import zstandard
 
-from tests.end_to_end.conftest import Journey
+from tests.journey import Journey
 
 pytestmark = [pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
 LIMIT, WINDOW_SECONDS = 300, 60

@@ -1,0 +1,49 @@
+"""Headless Chromium, where there is one."""
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+OF_THIS_MACHINE = ("file:", "data:", "blob:", "http://127.0.0.1:", "http://localhost:")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Start the Chromium of this machine, or skip."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium here: `make setup` installs it on Debian when root runs it")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def requests_elsewhere() -> list[str]:
+    """Return the addresses, filled while the test runs, that pages asked for outside this machine."""
+    return []
+
+
+@pytest.fixture
+def page(browser: Browser, requests_elsewhere: list[str]) -> Iterator[Page]:
+    """Open an empty page; an error of a script on it fails the test."""
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    errors: list[str] = []
+
+    def stay_here(route: Route) -> None:
+        if route.request.url.startswith(OF_THIS_MACHINE):
+            route.continue_()
+        else:
+            requests_elsewhere.append(route.request.url)
+            route.abort()
+
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route("**/*", stay_here)
+    yield page
+    page.close()
+
+    assert [] == errors

@@ -1,0 +1,18 @@
+"""What every test has: an environment without the caller's settings, and one journey to share."""
+
+import os
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pytest
+
+from tests.journey import journey, upstream
+
+__all__ = ["journey", "upstream"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _without_the_callers_settings() -> Iterator[None]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
+    with patch.dict(os.environ, kept, clear=True):
+        yield
