@@ -5,18 +5,20 @@ import shutil
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from transit_etl.collect.rawfile import make_folder
 from transit_etl.paths import reports_dir, state_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import gx
 from transit_etl.stage.compaction import beside, replace_folder
-from transit_etl.stage.suites import load_suites
+from transit_etl.stage.docs_pages import Shown, make_self_contained, write_first_page
+from transit_etl.stage.suites import Suite, load_suites
 
 if TYPE_CHECKING:
     from great_expectations.core import ExpectationSuiteValidationResult
-    from great_expectations.data_context import EphemeralDataContext
+    from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
+    from great_expectations.data_context.store.store import DataDocsSiteConfigTypedDict
 
 _SITE = "quality"
 
@@ -27,7 +29,8 @@ def keep(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResul
     for dataset, result in last.items():
         path = _kept_dir(settings) / f"{dataset}.json"
         part = path.with_suffix(".part")
-        part.write_text(json.dumps(result.to_json_dict()), encoding="utf-8")
+        document = result.to_json_dict()  # type: ignore[no-untyped-call]
+        part.write_text(json.dumps(document), encoding="utf-8")
         part.replace(path)
 
 
@@ -37,31 +40,57 @@ def build_data_docs(settings: Settings) -> Path:
     shutil.rmtree(beside(place), ignore_errors=True)
     make_folder(beside(place))
     context = gx.new_context()
-    backend = {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(beside(place).absolute())}
-    context.add_data_docs_site(_SITE, {"class_name": "SiteBuilder", "store_backend": backend,
-                                       "show_how_to_buttons": False})  # fmt: skip
-    for suite in load_suites().values():
+    _add_site(context, beside(place))
+    suites = load_suites()
+    for suite in suites.values():
         context.suites.add(suite.expectations)
-    for result in _kept(settings):
+    kept = {result.suite_name: result for result in _kept(settings)}
+    for result in kept.values():
         _add(context, result)
     context.build_data_docs(site_names=[_SITE])
+    make_self_contained(beside(place))
+    shown = [_shown(suite, kept.get(dataset), beside(place)) for dataset, suite in suites.items()]
+    write_first_page(beside(place) / "index.html", shown)
     replace_folder(beside(place), place)
     return place / "index.html"
 
 
+def _add_site(context: "EphemeralDataContext", folder: Path) -> None:
+    site: dict[str, Any] = {
+        "class_name": "SiteBuilder",
+        "show_how_to_buttons": False,
+        "store_backend": {
+            "class_name": "TupleFilesystemStoreBackend",
+            "base_directory": str(folder.absolute()),
+        },
+    }
+    context.add_data_docs_site(_SITE, cast("DataDocsSiteConfigTypedDict", site))
+
+
+def _shown(suite: Suite, result: "ExpectationSuiteValidationResult | None", folder: Path) -> Shown:
+    if result is None:
+        return Shown(suite.dataset, "", "", len(suite.rules), (), None)
+    meta = cast("dict[str, Any]", result.meta)
+    failed = [one.expectation_config for one in result.results if not one.success]
+    page = next((folder / "validations" / suite.dataset / str(meta["window"])).rglob("*.html"))
+    return Shown(
+        suite.dataset,
+        str(meta["window"]),
+        str(meta["last_received_at"]),
+        len(result.results),
+        tuple((str(one.meta["rule"]), str(one.meta["reason"])) for one in failed if one is not None),
+        page.relative_to(folder).as_posix(),
+    )
+
+
 def _kept(settings: Settings) -> Iterator["ExpectationSuiteValidationResult"]:
     from great_expectations.core.expectation_validation_result import (  # noqa: PLC0415 - takes seconds
-        ExpectationSuiteValidationResult,
         expectationSuiteValidationResultSchema,
     )
 
     for path in sorted(_kept_dir(settings).glob("*.json")):
-        fields = expectationSuiteValidationResultSchema.load(json.loads(path.read_text(encoding="utf-8")))
-        yield (
-            fields
-            if isinstance(fields, ExpectationSuiteValidationResult)
-            else ExpectationSuiteValidationResult(**fields)
-        )
+        document = json.loads(path.read_text(encoding="utf-8"))
+        yield cast("ExpectationSuiteValidationResult", expectationSuiteValidationResultSchema.load(document))
 
 
 def _add(context: "EphemeralDataContext", result: "ExpectationSuiteValidationResult") -> None:
@@ -71,13 +100,10 @@ def _add(context: "EphemeralDataContext", result: "ExpectationSuiteValidationRes
         ValidationResultIdentifier,
     )
 
-    run = RunIdentifier(
-        run_name=result.meta["window"], run_time=datetime.fromisoformat(result.meta["last_received_at"])
-    )
-    key = ValidationResultIdentifier(
-        ExpectationSuiteIdentifier(name=result.suite_name), run, result.meta["window"]
-    )
-    result.meta["run_id"] = run
+    meta = cast("dict[str, Any]", result.meta)
+    run = RunIdentifier(run_name=meta["window"], run_time=datetime.fromisoformat(meta["last_received_at"]))
+    key = ValidationResultIdentifier(ExpectationSuiteIdentifier(name=result.suite_name), run, meta["window"])
+    meta["run_id"] = run
     context.validation_results_store.set(key, result)
 
 

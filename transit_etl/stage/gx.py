@@ -5,7 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from great_expectations.data_context import EphemeralDataContext
+    from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
 
 
 @cache

@@ -36,10 +36,10 @@ class KnownLines:
         labels: set[str] = set()
         for back in range(_DAYS_BACK + 1):
             table = self._day(window.operator, window.day - timedelta(days=back))
-            for name, code, number in zip(*_lists(table), strict=True):
-                if _stamp(name) <= stamp:
-                    codes.add(code)
-                    labels.add(_label(number))
+            for row in [] if table is None else table.to_pylist():
+                if _stamp(row["window"]) <= stamp:
+                    codes.add(row["line_code"])
+                    labels.add(_label(row["line_number"]))
         return sorted(codes), sorted(labels - {""})
 
     def _day(self, operator: str, day: date) -> pa.Table | None:
@@ -55,10 +55,6 @@ class KnownLines:
                 tables = [pq.read_table(path, columns=_COLUMNS, partitioning=None) for path in files]
                 return pa.concat_tables(tables).group_by(_COLUMNS).aggregate([]).select(_COLUMNS)
         return None
-
-
-def _lists(table: pa.Table | None) -> list[list[str]]:
-    return [[], [], []] if table is None else [column.to_pylist() for column in table.columns]
 
 
 def _stamp(window: str) -> str:

@@ -101,14 +101,14 @@ class Normaliser:
             return Normalised(window, self._table("requests"))
         rows = self._table(dataset)
         left_out = self._junk_legs() if dataset == "timetables" else []
-        unread = self._connection.sql(_sql("unread")).to_arrow_table()
+        unread = raw.arrow(self._connection, _sql("unread"))
         return Normalised(window, self._table("requests"), dataset, rows, unread, left_out)
 
     def _table(self, dataset: str) -> pa.Table:
         *steps, query = _sql(dataset).split(";\n")
         for step in steps:
             self._connection.execute(step)
-        return self._connection.sql(query).to_arrow_table().cast(DATASETS[dataset])
+        return raw.arrow(self._connection, query).cast(DATASETS[dataset])
 
     def _macro(self, name: str, expression: str) -> None:
         self._connection.execute(f"create or replace temp macro {name}() as {expression}")

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from transit_etl.stage import gx
 from transit_etl.stage.normalise import LeftOut
-from transit_etl.stage.raw import Window
+from transit_etl.stage.raw import Window, arrow
 from transit_etl.stage.schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage.suites import Rule, Suite, SuiteError, load_suites
 
@@ -105,18 +105,19 @@ class Quality:
 
 def quarantined(window: Window, dataset: str, table: pa.Table, rule: str, reason: str) -> pa.Table:
     """Turn rows of a dataset into quarantine rows: one each, the row as JSON."""
-    rows = table.num_rows
-    texts = duckdb.sql('select to_json(t)::varchar as row from "table" t').to_arrow_table() if rows else None
-    columns = {
-        "operator": [window.operator] * rows,
-        "window": [window.name] * rows,
-        "dataset": [dataset] * rows,
-        "request_id": table["request_id"],
-        "rule": [rule] * rows,
-        "reason": [reason] * rows,
-        "row": texts["row"] if texts else [],
+    said = {
+        "operator": window.operator,
+        "window": window.name,
+        "dataset": dataset,
+        "rule": rule,
+        "reason": reason,
     }
-    return pa.table(columns, schema=QUARANTINE)
+    with duckdb.connect() as connection:
+        connection.register("leaving", table)
+        found = arrow(connection, 'select request_id, to_json(leaving)::varchar as "row" from leaving')
+    for name, value in said.items():
+        found = found.append_column(name, pa.repeat(value, table.num_rows))
+    return found.select(QUARANTINE.names).cast(QUARANTINE)
 
 
 def left_out_results(
@@ -176,8 +177,16 @@ def _results(
 
 
 def _observed(result: Mapping[str, Any]) -> str | None:
-    shown = result.get("observed_value", result.get("partial_unexpected_list") or None)
-    return None if shown is None else json.dumps(shown, default=str, ensure_ascii=False)
+    """Write what was observed, or a sample of what should not be there, as JSON; nulls say nothing."""
+    if "observed_value" in result:
+        return json.dumps(result["observed_value"], default=str)
+    sample = [str(value) for value in result.get("partial_unexpected_list") or [] if not _is_null(value)]
+    return json.dumps(sample, ensure_ascii=False) if sample else None
+
+
+def _is_null(value: object) -> bool:
+    # Great Expectations gives nulls as None, nan or NaT; the last two are unequal to themselves.
+    return value is None or value != value or str(value) == "NaT"  # noqa: PLR0124
 
 
 def _indices(result: "ExpectationValidationResult") -> list[int]:

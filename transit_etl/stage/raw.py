@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
+from typing import cast
 
 import duckdb
+import pyarrow as pa
 import zstandard
 
 from transit_etl.paths import RAW_SUFFIX, raw_parts
@@ -52,7 +54,7 @@ def window_of(path: Path) -> Window:
 
 
 def check_whole(path: Path) -> None:
-    """Decompress a raw file to its very end, which DuckDB does not insist on; RawFileError if it breaks off."""
+    """Decompress a raw file to its very end, which DuckDB does not insist on; RawFileError if not."""
     decompressor = zstandard.ZstdDecompressor().decompressobj()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):
@@ -81,3 +83,8 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, statement: str) -> N
 def sql_text(text: str) -> str:
     """Quote a text for SQL."""
     return "'" + text.replace("'", "''") + "'"
+
+
+def arrow(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
+    """Run a query and return its rows as one Arrow table."""
+    return cast("pa.Table", connection.execute(query).to_arrow_table())

@@ -1,8 +1,8 @@
 """Takes one window the straight way: read, normalise, validate, write."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,6 +16,9 @@ from transit_etl.stage.quality import BatchRejectedError, Quality, left_out_resu
 from transit_etl.stage.raw import Window
 from transit_etl.stage.report import StageReport
 from transit_etl.stage.schemas import QUARANTINE
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 _UNREADABLE = "unreadable_answer"
 _UNREADABLE_REASON = "The answer was good, but its body gives no rows under the schema of its endpoint."
@@ -142,6 +145,3 @@ class _Batch:
     def _leave(self, dataset: str, rows: pa.Table) -> None:
         if rows.num_rows:
             self._leaving.setdefault(dataset, []).append(rows)
-
-
-__all__ = ["VALIDATION_RESULTS", "Stager"]

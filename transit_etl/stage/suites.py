@@ -1,7 +1,7 @@
 """Loads the Great Expectations suites strictly: what a file says is what is checked, or nothing runs."""
 
 import json
-from collections.abc import Set
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -47,20 +47,18 @@ class Suite:
         """Return the expectation of a rule."""
         return self.expectations.expectations[self.rules.index(rule)]
 
-    def without_parameters(self, missing: Set[str]) -> "ExpectationSuite":
+    def without_parameters(self, missing: AbstractSet[str]) -> "ExpectationSuite":
         """Return the suite without the expectations that need one of these parameters."""
         from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
 
         kept = [
-            one
-            for one in self.expectations.expectations
-            if not missing.intersection(one.suite_parameter_options)
+            one for one in self.expectations.expectations if missing.isdisjoint(one.suite_parameter_options)
         ]
         return ExpectationSuite(name=self.dataset, expectations=kept)
 
 
 def load_suites(folder: Path = EXPECTATIONS) -> dict[str, Suite]:
-    """Load one suite per JSON file, by dataset; SuiteError on anything that Great Expectations would let pass."""
+    """Load one suite per JSON file, by dataset; SuiteError on whatever GX would let pass."""
     suites = {path.stem: load_suite(path) for path in sorted(folder.glob("*.json"))}
     missing = set(DATASETS) - {"validation_results"} - set(suites)
     if missing:
@@ -69,7 +67,7 @@ def load_suites(folder: Path = EXPECTATIONS) -> dict[str, Suite]:
 
 
 def load_suite(path: Path) -> Suite:
-    """Load one suite and check that every expectation in the file is in it, with a rule, a scope and a reason."""
+    """Load one suite; every expectation in the file must be in it, with a rule, a scope and a reason."""
     document = _read(path)
     if path.stem not in DATASETS or document.get("name") != path.stem:
         raise SuiteError(f"{path}: its name and the suite's must be one dataset of the lake")
@@ -126,7 +124,9 @@ def _build(path: Path, document: dict[str, Any]) -> "ExpectationSuite":
     gx.context()
     from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
 
-    suite = ExpectationSuite(name=path.stem, expectations=document["expectations"], meta=document.get("meta"))
+    # Data Docs show notes, and the reason is what a reader of those pages wants to know.
+    noted = [one | {"notes": one["meta"]["reason"]} for one in document["expectations"]]
+    suite = ExpectationSuite(name=path.stem, expectations=noted, meta=document.get("meta"))
     # Great Expectations logs an expectation it cannot build and goes on without it.
     if len(suite.expectations) != len(document["expectations"]):
         kept = {expectation.expectation_type for expectation in suite.expectations}

@@ -1,0 +1,91 @@
+"""Makes the Data Docs stand alone: no script, style or picture from elsewhere, and a page to begin at."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+
+_REMOTE = re.compile(
+    r"""<script\b.*?</script>|<link\b[^>]*href=["']https?://[^>]*>|<footer\b.*?</footer>|"""
+    r"""<img\b[^>]*src=["']https?://[^>]*>|url\(["']?https?://[^)]*\)""",
+    re.DOTALL | re.IGNORECASE,
+)
+
+_STYLE = """
+:root { color-scheme: light; --line: #d9dde3; --soft: #f5f6f8; --good: #1a7f37; --bad: #b3261e; }
+body { margin: 0; font: 15px/1.5 system-ui, sans-serif; color: #1c2430; background: #fff; }
+a { color: #0b57d0; text-decoration: none; } a:hover { text-decoration: underline; }
+h1 { font-size: 26px; margin: 0 0 4px; } h4, h5, h6 { font-size: 16px; margin: 8px 0; }
+main { max-width: 1180px; margin: 0 auto; padding: 32px 24px; }
+nav.navbar.sticky-top { height: auto !important; border-bottom: 1px solid var(--line); padding: 10px 24px; }
+ol.breadcrumb { list-style: none; display: flex; gap: 8px; margin: 0; padding: 0; }
+ol.breadcrumb li + li::before { content: "/"; margin-right: 8px; color: #8a93a0; }
+.container-fluid { padding: 20px 24px; }
+.container-fluid > .row { display: flex; gap: 32px; flex-wrap: wrap; }
+.container-fluid > .row > :first-child { flex: 0 0 230px; }
+.container-fluid > .row > :last-child { flex: 1 1 600px; min-width: 0; }
+.card { border: 1px solid var(--line); border-radius: 8px; margin-bottom: 16px; padding: 10px; }
+.card:has(.btn-group-toggle), .cooltip, a[data-toggle="collapse"] { display: none; }
+ul.nav { list-style: none; margin: 0; padding: 4px; } .nav-item { padding: 2px 0; }
+.ge-section { border-top: 1px solid var(--line); padding-top: 8px; }
+table { border-collapse: collapse; width: 100%; margin: 8px 0 16px; }
+th, td { text-align: left; vertical-align: top; padding: 7px 10px; border-bottom: 1px solid var(--line); }
+th { background: var(--soft); font-weight: 600; }
+td table { width: auto; } code { background: var(--soft); padding: 1px 4px; border-radius: 4px; }
+.fa-check-circle::before { content: "\\2713 held"; color: var(--good); font-style: normal; font-weight: 600; }
+.fa-times::before, .fa-exclamation-triangle::before
+  { content: "\\2717 broken"; color: var(--bad); font-style: normal; font-weight: 600; }
+.badge { border: 1px solid var(--line); border-radius: 6px; padding: 0 6px; background: var(--soft); }
+.good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
+.quiet { color: #5c6673; } li { margin: 2px 0; }
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A dataset's last validation, as the first page shows it. Links are relative to that page."""
+
+    dataset: str
+    window: str
+    last_received_at: str
+    n_rules: int
+    broken: tuple[tuple[str, str], ...]
+    result_link: str | None
+
+
+def make_self_contained(folder: Path) -> None:
+    """Rewrite every page below a folder so that it asks nobody else for anything."""
+    for page in folder.rglob("*.html"):
+        text = _REMOTE.sub("", page.read_text(encoding="utf-8"))
+        page.write_text(text.replace("</head>", f"<style>{_STYLE}</style></head>", 1), encoding="utf-8")
+
+
+def write_first_page(path: Path, shown: Iterable[Shown]) -> None:
+    """Write the page that lists every dataset: its last window, and which rules held."""
+    rows = "".join(_row(one) for one in shown)
+    path.write_text(
+        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Data quality</title>'
+        f"<style>{_STYLE}</style></head><body><main><h1>Data quality</h1>"
+        '<p class="quiet">The last validation of every dataset. A row that breaks a row rule waits in '
+        "quarantine with its reason; a broken batch rule keeps the whole batch out of the lake.</p>"
+        "<table><tr><th>Dataset</th><th>Result</th><th>Broken rules</th><th>Last window</th><th></th></tr>"
+        f"{rows}</table></main></body></html>\n",
+        encoding="utf-8",
+    )
+
+
+def _row(one: Shown) -> str:
+    if one.result_link is None:
+        result, link = '<span class="quiet">not validated yet</span>', ""
+    else:
+        kind, n_held = ("bad" if one.broken else "good"), one.n_rules - len(one.broken)
+        result = f'<span class="{kind}">{n_held} of {one.n_rules} rules held</span>'
+        link = f'<a href="{escape(one.result_link)}">result</a> · '
+    broken = "".join(f"<li><code>{escape(rule)}</code> {escape(reason)}</li>" for rule, reason in one.broken)
+    window = f'{escape(one.window)}<br><span class="quiet">{escape(one.last_received_at)}</span>'
+    suite = f'<a href="expectations/{escape(one.dataset)}.html">rules</a>'
+    return (
+        f"<tr><td><b>{escape(one.dataset)}</b></td><td>{result}</td><td><ul>{broken}</ul></td>"
+        f"<td>{window}</td><td>{link}{suite}</td></tr>"
+    )
