@@ -3,19 +3,22 @@
 import base64
 import json
 import socket
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests import hostile
-from tests.collect.helpers import rows, write_lake, write_network
+from tests.collect.helpers import STOP, answer, landing_at, rows, write_lake, write_network
 from tests.hostile import Reply, http, json_reply, serving
 from transit_etl.collect import CollectReport, collect
 from transit_etl.collect.catalogue import NothingKnownError
 from transit_etl.collect.rawfile import DataFolderError
 from transit_etl.settings import BadSettingError, Settings, load_settings
+from transit_etl.stage import stage
 
 BAD_LINE, GOOD_LINE, BAD_STOP, GOOD_STOP = "666-00", "015-00", "0666", "0001"
 HEALTHY = {
@@ -225,3 +228,57 @@ def free_port() -> int:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
         return port
+
+
+GOOD_ROW = {
+    "linea": "15", "destinazione": "CENTRO", "orario": "13:05:00", "attesa": "5'", "teorico": False,
+    "id_corsa": "T1", "pieno": False,
+}  # fmt: skip
+BAD_ROWS: list[tuple[str, object, str | None]] = [
+    ("no line", {**GOOD_ROW, "linea": None}, "line_present"),
+    ("no time", {key: value for key, value in GOOD_ROW.items() if key != "orario"}, "clock_read"),
+    ("a time that is no time", {**GOOD_ROW, "orario": "soon"}, "clock_read"),
+    ("a time that is an object", {**GOOD_ROW, "orario": {"h": 13}}, "clock_read"),
+    ("a flag that is text", {**GOOD_ROW, "teorico": "forse"}, "nature_known"),
+    ("a row that is a number", 7, "line_present"),
+    ("a row that is null", None, "line_present"),
+    ("a row that is a list", [GOOD_ROW], "line_present"),
+    ("a wait in words", {**GOOD_ROW, "attesa": "in arrivo"}, None),
+    ("an unknown key", {**GOOD_ROW, "nuovo": {"a": [1]}}, None),
+    ("no trip", {**GOOD_ROW, "id_corsa": None}, None),
+    ("a line that is a number", {**GOOD_ROW, "linea": 15}, None),
+]
+
+
+def test_bad_rows_leave_with_their_rule_and_the_good_ones_beside_them_stay(tmp_path: Path) -> None:
+    listed = [*[GOOD_ROW] * 24, *(row for _, row, _ in BAD_ROWS)]
+    body = json.dumps({"codice_fermata": STOP.key, "timestamp": "x", "passaggi": listed}).encode()
+    with landing_at(tmp_path) as landing:
+        landing.land(landing.plan(STOP), answer(body=body))
+
+    report = stage(Settings(data_dir=tmp_path))
+
+    rules = Counter(f"passages.{rule}" for _, _, rule in BAD_ROWS if rule)
+    n_bad = rules.total()
+    assert report.is_clean, report
+    assert len(listed) - n_bad == report.rows["passages"]
+    assert rules <= report.quarantined
+    assert n_bad == len(quarantined_rows(tmp_path))
+
+
+def test_a_batch_of_nothing_but_bad_rows_is_rejected_and_still_in_raw(tmp_path: Path) -> None:
+    body = json.dumps({"codice_fermata": STOP.key, "passaggi": [{**GOOD_ROW, "orario": "soon"}] * 9}).encode()
+    with landing_at(tmp_path) as landing:
+        landing.land(landing.plan(STOP), answer(body=body))
+
+    report = stage(Settings(data_dir=tmp_path))
+
+    assert not report.is_clean
+    assert 0 == report.rows["passages"]
+    assert [body] == [body_of(row) for row in rows(tmp_path)]
+
+
+def quarantined_rows(folder: Path) -> set[tuple[str, str]]:
+    files = sorted(folder.glob("quarantine/operator=*/dataset=passages/date=*/*.parquet"))
+    found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
+    return {(row["request_id"], row["row"]) for row in found}
