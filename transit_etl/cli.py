@@ -74,6 +74,8 @@ Gtfs = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="Serve the network of a GTFS zip.")
 ]
 Seed = Annotated[int, typer.Option(help="Another seed is another day of delays, failures and news.")]
+TripIds = Annotated[Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared numbers.")]
+Revisions = Annotated[bool, typer.Option("--revisions", help="Let timetables, notes and stops change.")]
 
 
 @app.callback()
@@ -98,9 +100,8 @@ def emulator(
     ] = None,
     segment: Annotated[str, typer.Option(help="The operator's name in version 0 paths.")] = "amt",
     log: Annotated[Path | None, typer.Option(help="A file that gets one JSON line per answer.")] = None,
-    ids: Annotated[
-        Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared.")
-    ] = Ids.STABLE,
+    ids: TripIds = Ids.STABLE,
+    revisions: Revisions = False,
     faults: Annotated[
         Path | None, typer.Option(exists=True, dir_okay=False, help="TOML or JSON: what may go wrong.")
     ] = None,
@@ -115,7 +116,7 @@ def emulator(
     from transit_etl.emulator.faults import read_faults
     from transit_etl.emulator.server import serve
 
-    world = _world(size, gtfs, seed, ids)
+    world = _world(size, gtfs, seed, ids, has_revisions=revisions)
     served = create_app(
         world,
         tokens=token or [DEFAULT_TOKEN],
@@ -135,6 +136,8 @@ def emulator_truth(
     size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
     gtfs: Gtfs = None,
     seed: Seed = 1,
+    ids: TripIds = Ids.STABLE,
+    revisions: Revisions = False,
 ) -> None:
     """Write down what truly happened on some service dates: every scheduled and actual passage.
 
@@ -143,16 +146,16 @@ def emulator_truth(
     from transit_etl.emulator.truth import write_truth
 
     with show.busy("writing the truth"):
-        files = write_truth(_world(size, gtfs, seed), first, last, out)
+        files = write_truth(_world(size, gtfs, seed, ids, has_revisions=revisions), first, last, out)
     for file in files:
         typer.echo(file)
 
 
-def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids = Ids.STABLE) -> "World":
+def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
     from transit_etl.emulator.trip_ids import IdMode
     from transit_etl.emulator.world import build_world
 
-    return build_world(size, gtfs, seed, IdMode(ids))
+    return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
 
 
 @app.command()

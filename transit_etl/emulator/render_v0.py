@@ -32,7 +32,7 @@ def unknown_stop(stop_code: str, now: datetime) -> Json:
     return {"codiceFermata": stop_code, "timestamp": utc_text(now.timestamp()), "transiti": [row]}
 
 
-def timetable(world: World, code: str, day: date) -> Json:
+def timetable(world: World, code: str, day: date, now: datetime) -> Json:
     """Return the legs of a line with their departures."""
     legs = [
         {
@@ -42,7 +42,7 @@ def timetable(world: World, code: str, day: date) -> Json:
             "barrato": service.is_slash,
             "partenze": [departure.text for departure in leg.departures],
         }
-        for service in world.timetable(world.line(code), day)
+        for service in world.timetable(world.line(code), day, now)
         for leg in service.legs
     ]
     return {"linea": code, "data": day.isoformat(), "tratte": legs}

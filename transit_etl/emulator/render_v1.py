@@ -23,7 +23,7 @@ ERROR_ROW: Json = {
 }
 
 
-def lines(world: World) -> list[Json]:
+def lines(world: World, now: datetime) -> list[Json]:
     """Return the lines list."""
     return [
         {
@@ -34,13 +34,13 @@ def lines(world: World) -> list[Json]:
             "attiva": line.is_active,
             "note": line.note,
         }
-        for line in world.network.lines
+        for line in world.lines(now)
     ]
 
 
-def line_stops(world: World, code: str) -> Json:
+def line_stops(world: World, code: str, now: datetime) -> Json:
     """Return the stops of a line; `andata` is present even where no stop is listed."""
-    line = world.network.lines[world.line(code)]
+    line = world.lines(now)[world.line(code)]
     answer: Json = {"codice_linea": line.code, "andata": []}
     for direction, stops in line.stops.items():
         answer[DIRECTION_KEYS[direction]] = [
@@ -74,9 +74,9 @@ def news_detail(world: World, item: NewsItem) -> Json:
     return {"titolo": item.title, "contenuto": item.text, "data": published.date().isoformat()}
 
 
-def timetable(world: World, code: str, day: date) -> Json:
+def timetable(world: World, code: str, day: date, now: datetime) -> Json:
     """Return the timetable of a line, whose code is echoed as it was asked for."""
-    services = world.timetable(world.line(code), day)
+    services = world.timetable(world.line(code), day, now)
     return {"linea": code, "data": day.isoformat(), "servizi": [_service(service) for service in services]}
 
 

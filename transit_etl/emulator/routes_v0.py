@@ -61,7 +61,7 @@ def _add_timetable_route(router: APIRouter, world: World) -> None:
         """List a line's legs and departures; each part of the date left out is the current one."""
         day = _day(local(request.state.now.timestamp(), world.network.zone), gg, mm, aa)
         try:
-            return json_response(render_v0.timetable(world, linea, day))
+            return json_response(render_v0.timetable(world, linea, day, request.state.now))
         except UnknownLineError as error:
             raise UnknownError(str(error)) from None
 

@@ -44,25 +44,26 @@ def routes(world: World) -> APIRouter:
 def _add_network_routes(router: APIRouter, world: World) -> None:
     @router.get("/linee", response_model=list[models.Linea], responses=documented.errors(400, 401),
                 openapi_extra=_EXTRA)  # fmt: skip
-    async def linee() -> Response:
+    async def linee(request: Request) -> Response:
         """List the lines."""
-        return json_response(render_v1.lines(world))
+        return json_response(render_v1.lines(world, request.state.now))
 
     @router.get("/fermate/{codicelinea}", response_model=models.FermateLinea,
                 responses=documented.errors(400, 401, 404), openapi_extra=_EXTRA)  # fmt: skip
-    async def fermate(codicelinea: LineCode) -> Response:
+    async def fermate(codicelinea: LineCode, request: Request) -> Response:
         """List the stops of a line by direction."""
         try:
-            return json_response(render_v1.line_stops(world, codicelinea))
+            return json_response(render_v1.line_stops(world, codicelinea, request.state.now))
         except UnknownLineError as error:
             raise UnknownError(str(error)) from None
 
     @router.get("/orari/{codice_linea}/{data}", response_model=models.Orario,
                 responses=documented.errors(400, 401, 404), openapi_extra=_EXTRA)  # fmt: skip
-    async def orari(codice_linea: BareLineCode, data: Day) -> Response:
+    async def orari(codice_linea: BareLineCode, data: Day, request: Request) -> Response:
         """List a line's departures from the origin on a date."""
         try:
-            return json_response(render_v1.timetable(world, codice_linea, read_day(data)))
+            answer = render_v1.timetable(world, codice_linea, read_day(data), request.state.now)
+            return json_response(answer)
         except UnknownLineError as error:
             raise UnknownError(str(error)) from None
 

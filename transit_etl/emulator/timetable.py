@@ -66,7 +66,7 @@ def _leg(network: Network, plan: Schedule, patterns: list[int]) -> Leg:
         Departure(
             row,
             int(plan.scheduled_at[row, 0]),
-            departure_text(network, plan, row, past_24=line.counts_past_24),
+            departure_text(network, plan, int(plan.scheduled_at[row, 0]), past_24=line.counts_past_24),
         )
         for row in rows
     ]
@@ -74,9 +74,8 @@ def _leg(network: Network, plan: Schedule, patterns: list[int]) -> Leg:
     return Leg(first.direction, f"{origin} - {first.headsign}", first.headsign, tuple(found))
 
 
-def departure_text(network: Network, plan: Schedule, row: int, *, past_24: bool) -> str:
+def departure_text(network: Network, plan: Schedule, departs_at: int, *, past_24: bool) -> str:
     """Return `HH:MM`: the local clock, or hours counted on past 24 where the line writes so."""
-    departs_at = int(plan.scheduled_at[row, 0])
     seconds = departs_at - plan.starts_at
     if past_24 and seconds >= DAY_SECONDS:
         return f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}"

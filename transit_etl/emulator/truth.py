@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,6 +14,7 @@ from transit_etl.emulator.disruptions import LONGEST_DAYS
 from transit_etl.emulator.local_time import ONE_DAY, at_local
 from transit_etl.emulator.motion import NEVER, Outcome
 from transit_etl.emulator.network import Ints
+from transit_etl.emulator.timetable import Service
 from transit_etl.emulator.world import World
 
 INSTANT = pa.timestamp("us")  # UTC, without a zone mark
@@ -22,6 +23,7 @@ _Fields = list[tuple[str, pa.DataType]]
 _Columns: TypeAlias = "dict[str, pa.Array[Any]]"
 _TRIP: _Fields = [("service_date", pa.date32()), ("trip_id", pa.string())]
 _LINE: _Fields = [("line_code", pa.string()), ("direction", pa.string())]
+_COUNTS: _Fields = [("n_departures_before", pa.int64()), ("n_departures", pa.int64())]
 _CALL: _Fields = [("stop_code", pa.string()), ("stop_sequence", pa.int64())]
 
 # One row per scheduled call of a trip at a stop, whether the trip ran or not.
@@ -42,6 +44,8 @@ TRIPS = pa.schema([
 DEPARTURES = pa.schema([
     *_TRIP, *_LINE, ("service_code", pa.string()), ("departure_text", pa.string()), ("departure_at", INSTANT),
 ])  # fmt: skip
+# One row per timetable that was revised: until revised_at it listed other departures.
+REVISIONS = pa.schema([_TRIP[0], _LINE[0], ("revised_at", INSTANT), *_COUNTS])
 # One row per event listed at some moment of the dates. lines: numbers, or one name, or null.
 EVENTS = pa.schema([
     ("event_id", pa.string()), ("event", pa.string()), ("category", pa.string()),
@@ -53,7 +57,8 @@ EVENTS = pa.schema([
 def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Path]:
     """Write one Parquet file per table for the service dates from `first` to `last`, and return them.
 
-    Files: scheduled_passages, actual_passages, trips, timetable_departures, events; old ones are replaced.
+    Files: scheduled_passages, actual_passages, trips, timetable_departures,
+    timetable_revisions, events. Old ones are replaced.
     """
     days = [first + ONE_DAY * step for step in range((last - first).days + 1)]
     tables = {
@@ -61,6 +66,7 @@ def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Pa
         "actual_passages": _concat(ACTUAL, (_actual(world, day) for day in days)),
         "trips": _concat(TRIPS, (_trips(world, day) for day in days)),
         "timetable_departures": _concat(DEPARTURES, (_departures(world, day) for day in days)),
+        "timetable_revisions": _concat(REVISIONS, (_revisions(world, day) for day in days)),
         "events": _events(world, first, last),
     }
     out_dir.mkdir(parents=True, exist_ok=True)
@@ -136,6 +142,23 @@ def _listed_departures(world: World, day: date) -> Iterator[tuple[int, str, str,
                 if leg.description:
                     for departure in leg.departures:
                         yield departure.trip, service.code, departure.text, departure.departs_at
+
+
+def _revisions(world: World, day: date) -> pa.Table:
+    rows = []
+    for number, line in enumerate(world.network.lines):
+        revised = world.revised_at(number, day)
+        if revised is not None:
+            before = datetime.fromtimestamp(revised - 1, UTC)
+            counts = [_n_departures(world.timetable(number, day, now)) for now in (before, None)]
+            rows.append((day, line.code, revised, *counts))
+    columns: list[Any] = [list(column) for column in zip(*rows, strict=True)] or [[] for _ in REVISIONS]
+    columns[2] = _instants(np.array(columns[2], dtype=np.int64))
+    return pa.table(columns, schema=REVISIONS)
+
+
+def _n_departures(services: Iterable[Service]) -> int:
+    return sum(len(leg.departures) for service in services for leg in service.legs if leg.description)
 
 
 def _events(world: World, first: date, last: date) -> pa.Table:

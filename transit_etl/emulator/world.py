@@ -17,8 +17,9 @@ from transit_etl.emulator.gtfs import gtfs_network
 from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
 from transit_etl.emulator.local_time import ONE_DAY, local
 from transit_etl.emulator.motion import Motion, motion
-from transit_etl.emulator.network import Network
+from transit_etl.emulator.network import Line, Network
 from transit_etl.emulator.news import LISTED_DAYS, NewsItem, news_of
+from transit_etl.emulator.revisions import before_revision, line_on, revised_at
 from transit_etl.emulator.schedule import Flags, Schedule, schedule
 from transit_etl.emulator.small import small_network
 from transit_etl.emulator.timetable import Service, timetable
@@ -62,10 +63,18 @@ class Passage:
 class World:
     """A network that lives: every answer is a function of the network, the seed and an instant."""
 
-    def __init__(self, network: Network, seed: int = 1, id_mode: IdMode = IdMode.STABLE) -> None:
+    def __init__(
+        self,
+        network: Network,
+        seed: int = 1,
+        id_mode: IdMode = IdMode.STABLE,
+        *,
+        has_revisions: bool = False,
+    ) -> None:
         self.network = network
         self.seed = seed
         self.id_mode = id_mode
+        self.has_revisions = has_revisions
         self.schedule: Callable[[date], Schedule] = _kept(self._schedule)
         self.motion: Callable[[date], Motion] = _kept(self._motion)
         self.board: Callable[[date], Board] = _kept(self._board)
@@ -81,9 +90,27 @@ class World:
         except KeyError:
             raise UnknownLineError(f"linea sconosciuta: {code}") from None
 
-    def timetable(self, line: int, day: date) -> tuple[Service, ...]:
-        """Return a line's departures of a service date."""
-        return timetable(self.network, self.schedule(day), line)
+    def lines(self, now: datetime) -> list[Line]:
+        """Return the lines as they are published at an instant."""
+        if not self.has_revisions:
+            return list(self.network.lines)
+        today = local(now.timestamp(), self.network.zone).date()
+        return [line_on(line, self.seed, today) for line in self.network.lines]
+
+    def timetable(self, line: int, day: date, now: datetime | None = None) -> tuple[Service, ...]:
+        """Return a line's departures of a service date as published at an instant, or in the end."""
+        plan = self.schedule(day)
+        services = timetable(self.network, plan, line)
+        revised = self.revised_at(line, day)
+        if now is None or revised is None or now.timestamp() >= revised:
+            return services
+        return before_revision(self.network, plan, self.network.lines[line], services, self.seed)
+
+    def revised_at(self, line: int, day: date) -> int | None:
+        """Return when a line's timetable for a date changed last; None where it never did."""
+        if not self.has_revisions:
+            return None
+        return revised_at(self.network, self.seed, self.network.lines[line], day)
 
     def passages(self, stop_code: str, now: datetime) -> list[Passage]:
         """Return what a stop lists at an instant: the next two of each line, soonest first."""
@@ -221,14 +248,19 @@ class World:
 
 
 def build_world(
-    size: str = "small", gtfs: Path | None = None, seed: int = 1, id_mode: IdMode = IdMode.STABLE
+    size: str = "small",
+    gtfs: Path | None = None,
+    seed: int = 1,
+    id_mode: IdMode = IdMode.STABLE,
+    *,
+    has_revisions: bool = False,
 ) -> World:
     """Return a world on a built-in network, or on a GTFS zip; ValueError for an unknown size or a bad zip."""
     if gtfs is not None:
-        return World(gtfs_network(gtfs), seed, id_mode)
+        return World(gtfs_network(gtfs), seed, id_mode, has_revisions=has_revisions)
     if size not in _NETWORKS:
         raise ValueError(f"no network of size {size!r}: choose one of {', '.join(_NETWORKS)}")
-    return World(_NETWORKS[size](), seed, id_mode)
+    return World(_NETWORKS[size](), seed, id_mode, has_revisions=has_revisions)
 
 
 @lru_cache(maxsize=16_384)
