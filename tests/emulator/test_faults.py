@@ -246,3 +246,20 @@ def test_a_faults_file_that_cannot_be_read_names_itself(tmp_path: Path, text: st
 
     with pytest.raises(BadFaultsError, match=r"faults\.toml"):
         read_faults(path)
+
+
+def test_the_bad_day_has_every_fault_and_yet_most_answers_are_good(world: World, send: Send) -> None:
+    faults = read_faults(Path(__file__).parent / "bad_day.toml")
+    app = create_app(world, faults=[fault for fault in faults if fault.kind is not FaultKind.SLOW])
+    statuses = []
+    for step in range(400):
+        now = (NOW + timedelta(seconds=47 * step)).isoformat()
+        try:
+            answer = send(app, STOP, X_Emulated_Now=now)
+        except ConnectionAbortedError:
+            continue
+        statuses.append((answer.status_code, bool(answer.content)))
+
+    assert {fault.kind for fault in faults} == set(FaultKind)
+    assert {status for status, _ in statuses} >= {200, 429, 502}
+    assert statuses.count((200, True)) > 320
