@@ -6,6 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.emulator.asking import Send
 from transit_etl.emulator.app import create_app
@@ -184,6 +186,24 @@ def test_no_fault_breaks_the_emulator_itself(world: World, send: Send, kind: Fau
     answer = send(create_app(world), path, X_Emulated_Fault=forced, Authorization="Bearer demo-token")
 
     assert answer.status_code in (200, 204, 429, 500)
+
+
+FIRST_CHANGE = list(FaultKind).index(FaultKind.TRUNCATED)
+CHANGING = [kind for kind in list(FaultKind)[FIRST_CHANGE:] if kind not in NEED_A_CONNECTION]
+    kind for kind in list(FaultKind)[list(FaultKind).index(FaultKind.TRUNCATED) :] if kind != "cut_off"
+]
+
+
+@given(kinds=st.lists(st.sampled_from(CHANGING), min_size=2, max_size=6), second=st.integers(0, 36_000))
+@settings(max_examples=40, deadline=None)
+def test_faults_may_come_together_in_any_order(
+    world: World, send: Send, kinds: list[FaultKind], second: int
+) -> None:
+    app = create_app(world, faults=[Fault(kind=kind, row_share=0.8) for kind in kinds])
+    now = (NOW + timedelta(seconds=second)).isoformat()
+    paths = [STOP, STATUS, "/api/v1/fermate/001-00", "/api/v1/news"]
+
+    assert [send(app, path, X_Emulated_Now=now).status_code for path in paths] == [200] * 4
 
 
 @pytest.mark.parametrize("text", ["nonsense", "slow; delay_seconds=long", "slow; colour=red"])

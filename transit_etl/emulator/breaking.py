@@ -24,6 +24,7 @@ from transit_etl.emulator.world import World
 
 TRANSPORT = "transport"  # where the server leaves the connection in the request's state
 _OK = 200
+_ORDER = {kind: place for place, kind in enumerate(FaultKind)}
 
 
 class Breaking:
@@ -97,6 +98,8 @@ class Breaking:
         await send({"type": "http.response.body", "body": body})
 
     def _changed(self, faults: list[Fault], body: bytes, now: datetime) -> bytes:
+        """Change contents, then bytes, in the order of the kinds: each bears what earlier ones leave."""
+        faults = sorted(faults, key=lambda fault: _ORDER[fault.kind])
         content = json.loads(body)
         for fault in faults:
             content = changed(self._world, fault, content, now)

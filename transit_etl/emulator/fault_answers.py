@@ -44,7 +44,10 @@ def spoiled(fault: Fault, body: bytes) -> bytes:
 
 def _in_latin_1(body: bytes) -> bytes:
     """Return text in Latin-1; one without a letter beyond ASCII gets one, so that it cannot be UTF-8."""
-    text = body.decode().encode("latin-1", "replace")
+    try:
+        text = body.decode().encode("latin-1", "replace")
+    except UnicodeDecodeError:  # another fault has spoiled it already
+        return body
     if text != body:
         return text
     place = body.find(b'"') + 1

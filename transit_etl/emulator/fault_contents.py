@@ -116,7 +116,7 @@ def _changed_types(_world: World, _fault: Fault, answer: Json, _now: datetime) -
 def _retyped(row: Json) -> Json:
     if isinstance(row.get("linee"), list):
         return row | {"linee": ", ".join(row["linee"])}
-    if str(row.get("attesa", "")).rstrip("'").isdigit():
+    if isinstance(row.get("attesa"), str) and row["attesa"].rstrip("'").isdigit():
         return row | {"attesa": int(row["attesa"].rstrip("'")), "teorico": str(row["teorico"]).lower()}
     return row | {"ordine": str(row["ordine"])} if "ordine" in row else row
 
