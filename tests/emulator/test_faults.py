@@ -190,8 +190,6 @@ def test_no_fault_breaks_the_emulator_itself(world: World, send: Send, kind: Fau
 
 FIRST_CHANGE = list(FaultKind).index(FaultKind.TRUNCATED)
 CHANGING = [kind for kind in list(FaultKind)[FIRST_CHANGE:] if kind not in NEED_A_CONNECTION]
-    kind for kind in list(FaultKind)[list(FaultKind).index(FaultKind.TRUNCATED) :] if kind != "cut_off"
-]
 
 
 @given(kinds=st.lists(st.sampled_from(CHANGING), min_size=2, max_size=6), second=st.integers(0, 36_000))
