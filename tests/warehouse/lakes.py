@@ -146,8 +146,8 @@ class Lake:
                     }
                 )
 
-    def timetable(self, line: str, clock: str, *departures: str, direction: str = "outbound") -> None:
-        """Add an answer to a line's timetable of the story's day: its departures, local clock time."""
+    def timetable(self, line: str, clock: str, *departures: str, headsign: str = "HARBOUR") -> None:
+        """Add an answer to a line's timetable of the story's day: outbound departures, local clock time."""
         answer = self.request("timetables", f"{line}/{self.day.isoformat()}", clock, n_rows=len(departures))
         for number, departure in enumerate(departures, start=1):
             at = self.at(departure)
@@ -159,8 +159,8 @@ class Lake:
                     "service_date": self.day,
                     "service_code": "S1",
                     "is_slash_variant": False,
-                    "headsign": "HARBOUR",
-                    "direction": direction,
+                    "headsign": headsign,
+                    "direction": "outbound",
                     "departure_number": number,
                     "departure_text": departure,
                     "departure_at": at,

@@ -15,6 +15,7 @@ def write(data_dir: Path) -> Lake:
     _lost_and_found(lake)
     _edges_of_the_day(lake)
     _departures(lake)
+    _patterns(lake)
     _ambiguous_labels(lake)
     _status(lake)
     _news(lake)
@@ -29,6 +30,9 @@ def _network(lake: Lake) -> None:
         ("002-00", "2", "AIRPORT", "MARKET"),
         ("002-01", "2", "STATION", "MARKET"),
         ("003-00", "3", "HARBOUR", "PARK"),
+        ("004-00", "4", "LIGHTHOUSE", "PARK"),
+        ("005-00", "5", "CASTLE", "PARK"),
+        ("005-01", "5", "CASTLE", "PARK"),
     ]
     lake.lines("06:00", *lines, ("009-00", "9", "OLD TOWN", "HILL"))
     lake.lines("12:00", *lines, ("009-00", "9", "NEW TOWN", "HILL"))
@@ -37,6 +41,9 @@ def _network(lake: Lake) -> None:
     lake.stops("001-00", "06:01", outbound=STOPS)
     lake.stops("002-00", "06:01", outbound=["2000", "2002", "2003"])
     lake.stops("002-01", "06:01", outbound=["2001", "2002", "2003"])
+    lake.stops("004-00", "06:01", outbound=["4001", "4002"])
+    lake.stops("005-00", "06:01", outbound=["5001", "5003"])
+    lake.stops("005-01", "06:01", outbound=["5002", "5003"])
     lake.stops("003-00", "06:01", outbound=["3001", "3002"])
 
 
@@ -121,11 +128,29 @@ def _departures(lake: Lake) -> None:
     lake.poll("3001", "09:42")
 
 
+def _patterns(lake: Lake) -> None:
+    """Three trips listed at the origin, two of them at the second stop too, seven minutes later."""
+    lake.timetable("004-00", "06:03", "10:00", "10:20", "10:40", headsign="LIGHTHOUSE")
+    for trip, origin, second in (("P1", "10:00", "10:07"), ("P2", "10:20", "10:27"), ("P3", "10:40", "")):
+        early = f"09:{origin[3:]}"
+        to = {"line": "4", "destination": "LIGHTHOUSE"}
+        lake.poll("4001", early, Listed(trip, f"{origin}:00", is_theoretical=True, **to))
+        if second:
+            lake.poll("4002", early, Listed(trip, f"{second}:00", is_theoretical=True, **to))
+    lake.poll("4001", "10:15")
+    lake.poll("4002", "10:46", Listed("P3", "10:48:00", line="4", destination="LIGHTHOUSE"))
+    lake.poll("4002", "10:48:30")
+
+
 def _ambiguous_labels(lake: Lake) -> None:
     lake.poll("2001", "08:00", Listed("ONLY", "08:03:00", line="2", destination="ELSEWHERE"))
     lake.poll("2002", "08:00", Listed("TOLD", "08:03:00", line="2", destination="STATION"))
     lake.poll("2003", "08:00", Listed("OPEN", "08:03:00", line="2", destination="NOWHERE"))
     lake.poll("2003", "08:01", Listed("STRANGE", "08:03:00", line="77"))
+    lake.poll("5001", "08:00", Listed("FIFTH", "08:03:00", line="5", destination="CASTLE"))
+    lake.poll("5002", "08:00", Listed("OTHER", "08:03:00", line="5", destination="CASTLE"))
+    lake.poll("5003", "08:00", Listed("FIFTH", "08:09:00", line="5", destination="CASTLE"))
+    lake.poll("5003", "08:01", Listed("ALONE", "08:09:00", line="5", destination="CASTLE"))
 
 
 def _status(lake: Lake) -> None:

@@ -17,7 +17,7 @@ def _clock(value: datetime | None) -> str | None:
 
 
 def test_each_departure_takes_one_trip_or_says_why_it_has_none(ask: Ask) -> None:
-    rows = ask("from core.scheduled_departures order by departure_at")
+    rows = ask("from core.scheduled_departures where line_code = '003-00' order by departure_at")
 
     assert [
         ("08:00", "DUE", "run"),

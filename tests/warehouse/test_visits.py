@@ -18,8 +18,9 @@ pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 def visit(ask: Ask) -> Callable[..., dict[str, Any]]:
     """Return the only visit of a trip, or one of several by its number; instants as UTC clock text."""
 
-    def _visit(trip: str, number: int = 1) -> dict[str, Any]:
-        rows = ask(f"from core.stop_visits where trip_id = '{trip}' and visit_number = {number}")
+    def _visit(trip: str, number: int = 1, stop: str = "%") -> dict[str, Any]:
+        where = f"trip_id = '{trip}' and visit_number = {number} and stop_code like '{stop}'"
+        rows = ask(f"from core.stop_visits where {where}")
         assert len(rows) == 1
         return {name: _clock(value) for name, value in rows[0].items()}
 
@@ -148,7 +149,7 @@ def test_a_shared_number_is_told_apart_by_stop_and_destination_or_left_open(ask:
 def test_visits_of_no_known_line_are_counted_under_a_null_line(ask: Ask) -> None:
     query = "select n_visits, line_code from marts.punctuality where line_code is null"
 
-    assert [{"n_visits": 2, "line_code": None}] == ask(query)
+    assert [{"n_visits": 3, "line_code": None}] == ask(query)
 
 
 def test_a_matched_departure_gives_the_origin_its_schedule(visit: Visit) -> None:
@@ -159,6 +160,20 @@ def test_a_matched_departure_gives_the_origin_its_schedule(visit: Visit) -> None
         row["schedule_source"],
         row["delay_seconds"],
     )
+
+
+def test_a_matched_departure_and_the_running_time_of_other_trips_give_a_later_stop_its_schedule(
+    visit: Visit,
+) -> None:
+    row = visit("P3", stop="4002")
+
+    assert ("09:47:00", "pattern", 60) == (row["scheduled_at"], row["schedule_source"], row["delay_seconds"])
+
+
+def test_the_stops_of_a_trip_tell_two_lines_of_one_number_and_destination_apart(ask: Ask) -> None:
+    rows = ask("select trip_id, line_code from core.stop_visits where stop_code = '5003' order by trip_id")
+
+    assert [("ALONE", None), ("FIFTH", "005-00")] == [(row["trip_id"], row["line_code"]) for row in rows]
 
 
 def test_trips_end_as_the_evidence_allows(ask: Ask) -> None:

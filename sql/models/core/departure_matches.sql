@@ -6,30 +6,21 @@ with visits as (
         evidence.operator,
         evidence.service_date,
         evidence.trip_id,
-        evidence.stop_code,
+        evidence.is_slash_variant,
         evidence.theoretical_at,
-        evidence.passed_at as live_at,
-        labels.line_code,
-        labels.direction,
-        stops.position
+        evidence.passed_at,
+        lines.line_code,
+        lines.direction,
+        lines.position
     from {{ ref('visit_evidence') }} as evidence
-    inner join {{ ref('line_labels') }} as labels
+    inner join {{ ref('visit_lines') }} as lines
         on
-            evidence.operator = labels.operator
-            and evidence.service_date = labels.service_date
-            and evidence.line_label = labels.line_label
-            and evidence.is_slash_variant is not distinct from labels.is_slash_variant
-            and evidence.destination is not distinct from labels.destination
-            and evidence.stop_code = labels.stop_code
-    inner join {{ ref('line_stops_of_day') }} as stops
-        on
-            labels.operator = stops.operator
-            and labels.service_date = stops.service_date
-            and labels.line_code = stops.line_code
-            and labels.direction = stops.direction
-            and labels.stop_code = stops.stop_code
-            and stops.occurrence = least(evidence.visit_number, stops.n_occurrences)
-    where {{ is_built('evidence.service_date') }}
+            evidence.operator = lines.operator
+            and evidence.service_date = lines.service_date
+            and evidence.trip_id = lines.trip_id
+            and evidence.stop_code = lines.stop_code
+            and evidence.visit_number = lines.visit_number
+    where lines.position is not null and {{ is_built('evidence.service_date') }}
 ),
 
 offsets as (
@@ -58,36 +49,43 @@ offsets as (
 ),
 
 starts as (
-    -- when a trip is thought to have been due at its origin: its own timetable time there, one at a later stop
-    -- less the running time, or the moment it left
+    -- when a trip is thought to have been due at its origin: its own timetable time there, one at a later stop less
+    -- the running time, or the moment it left; a short run may begin at any stop, so its first known one is tried
     select
-        visits.operator,
-        visits.service_date,
-        visits.trip_id,
-        visits.line_code,
-        visits.direction,
-        case
-            when visits.position = 1 and visits.theoretical_at is not null then 1
-            when visits.theoretical_at is not null then 2
-            else 3
-        end as basis,
-        case
-            when visits.theoretical_at is not null
-                then {{ add_seconds('visits.theoretical_at', '-coalesce(offsets.offset_seconds, 0)') }}
-            else visits.live_at
-        end as due_at,
-        visits.position
-    from visits
-    left join offsets
-        on
-            visits.operator = offsets.operator
-            and visits.service_date = offsets.service_date
-            and visits.line_code = offsets.line_code
-            and visits.direction = offsets.direction
-            and visits.position = offsets.position
-    where
-        visits.position = 1
-        or (visits.theoretical_at is not null and offsets.offset_seconds is not null)
+        *,
+        case basis
+            when 'theoretical_origin' then 1.0
+            when 'theoretical_later' then 0.9
+            when 'short_run' then 0.8
+            else 0.6
+        end as basis_score
+    from (
+        select
+            visits.*,
+            case
+                when visits.position = 1 and visits.theoretical_at is not null then 'theoretical_origin'
+                when visits.is_slash_variant then 'short_run'
+                when visits.theoretical_at is not null then 'theoretical_later'
+                else 'live_origin'
+            end as basis,
+            case
+                when visits.position = 1 or visits.is_slash_variant
+                    then coalesce(visits.theoretical_at, visits.passed_at)
+                else {{ add_seconds('visits.theoretical_at', '-offsets.offset_seconds') }}
+            end as due_at
+        from visits
+        left join offsets
+            on
+                visits.operator = offsets.operator
+                and visits.service_date = offsets.service_date
+                and visits.line_code = offsets.line_code
+                and visits.direction = offsets.direction
+                and visits.position = offsets.position
+        where
+            visits.position = 1
+            or (visits.theoretical_at is not null and (visits.is_slash_variant or offsets.offset_seconds is not null))
+    ) as guesses
+    where due_at is not null
 ),
 
 trip_starts as (
@@ -95,12 +93,14 @@ trip_starts as (
     from (
         select
             starts.*,
-            case when starts.basis = 3 then rules.match_live_seconds else rules.match_theoretical_seconds end
-                as bound_seconds,
+            case
+                when starts.basis = 'live_origin' then rules.match_live_seconds
+                else rules.match_theoretical_seconds
+            end as bound_seconds,
             rules.ruleset_version,
             row_number() over (
                 partition by starts.operator, starts.service_date, starts.trip_id
-                order by starts.basis, starts.position, starts.due_at, starts.line_code, starts.direction
+                order by starts.basis_score desc, starts.position, starts.due_at, starts.line_code, starts.direction
             ) as nth
         from starts
         {{ join_rules('starts.service_date') }}
@@ -119,8 +119,9 @@ departures as (
         service_code,
         duplicate_number,
         valid_from,
+        is_slash_variant,
         row_number() over (
-            partition by operator, service_date, line_code, direction, departure_at
+            partition by operator, service_date, line_code, direction, is_slash_variant, departure_at
             order by service_code, duplicate_number, valid_from
         ) as place
     from {{ ref('timetable_departures') }}
@@ -133,11 +134,15 @@ nearest as (
         select
             trips.*,
             departures.departure_at,
+            departures.is_slash_variant as is_slash_departure,
             abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) as off_seconds,
             row_number() over (
                 partition by trips.operator, trips.service_date, trips.trip_id
                 order by
-                    abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}), departures.departure_at
+                    abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}),
+                    case when departures.is_slash_variant = trips.is_slash_variant then 0 else 1 end,
+                    departures.departure_at,
+                    departures.is_slash_variant
             ) as nth_departure
         from trip_starts as trips
         inner join departures
@@ -147,6 +152,7 @@ nearest as (
                 and trips.line_code = departures.line_code
                 and trips.direction = departures.direction
                 and departures.place = 1
+                and (trips.basis != 'short_run' or departures.is_slash_variant)
                 and abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) <= trips.bound_seconds
     ) as ranked
     where nth_departure = 1
@@ -156,8 +162,8 @@ placed as (
     select
         *,
         row_number() over (
-            partition by operator, service_date, line_code, direction, departure_at
-            order by basis, off_seconds, due_at, trip_id
+            partition by operator, service_date, line_code, direction, is_slash_departure, departure_at
+            order by basis_score desc, off_seconds, due_at, trip_id
         ) as place
     from nearest
 )
@@ -173,9 +179,8 @@ select
     departures.duplicate_number,
     departures.valid_from as departure_valid_from,
     placed.due_at,
-    case placed.basis when 1 then 'theoretical_origin' when 2 then 'theoretical_later' else 'live_origin' end as basis,
-    case placed.basis when 1 then 1.0 when 2 then 0.9 else 0.6 end
-    * (1 - 0.5 * placed.off_seconds / placed.bound_seconds) as match_score,
+    placed.basis,
+    placed.basis_score * (1 - 0.5 * placed.off_seconds / placed.bound_seconds) as match_score,
     placed.ruleset_version
 from placed
 inner join departures
@@ -185,4 +190,5 @@ inner join departures
         and placed.line_code = departures.line_code
         and placed.direction = departures.direction
         and placed.departure_at = departures.departure_at
+        and placed.is_slash_departure is not distinct from departures.is_slash_variant
         and placed.place = departures.place

@@ -43,7 +43,8 @@ unmatched as (
             and departures.line_code = origins.line_code
             and departures.direction = origins.direction
             and origins.position = 1
-    where departures.matched_trip_id is null and departures.is_in_force
+    -- a short run may begin anywhere: its origin cannot be watched
+    where departures.matched_trip_id is null and departures.is_in_force and not departures.is_slash_variant
 ),
 
 polls as (

@@ -2,48 +2,89 @@
 with evidence as (
     select
         visit_evidence.*,
-        labels.line_code,
-        labels.direction,
-        stops.position,
-        stops.stop_sequence
+        lines.line_code,
+        lines.direction,
+        lines.position,
+        lines.stop_sequence
     from {{ ref('visit_evidence') }} as visit_evidence
-    left join {{ ref('line_labels') }} as labels
+    inner join {{ ref('visit_lines') }} as lines
         on
-            visit_evidence.operator = labels.operator
-            and visit_evidence.service_date = labels.service_date
-            and visit_evidence.line_label = labels.line_label
-            and visit_evidence.is_slash_variant is not distinct from labels.is_slash_variant
-            and visit_evidence.destination is not distinct from labels.destination
-            and visit_evidence.stop_code = labels.stop_code
-    left join {{ ref('line_stops_of_day') }} as stops
-        on
-            labels.operator = stops.operator
-            and labels.service_date = stops.service_date
-            and labels.line_code = stops.line_code
-            and labels.direction = stops.direction
-            and labels.stop_code = stops.stop_code
-            and stops.occurrence = least(visit_evidence.visit_number, stops.n_occurrences)
+            visit_evidence.operator = lines.operator
+            and visit_evidence.service_date = lines.service_date
+            and visit_evidence.trip_id = lines.trip_id
+            and visit_evidence.stop_code = lines.stop_code
+            and visit_evidence.visit_number = lines.visit_number
     where {{ is_built('visit_evidence.service_date') }}
 ),
 
-scheduled as (
+patterns as (
+    -- when the trip's matched departure is due at the stop by the running times of its hour, or else of the day
     select
-        evidence.*,
-        coalesce(evidence.theoretical_at, matches.departure_at) as scheduled_at,
-        case
-            when evidence.theoretical_at is not null then 'theoretical'
-            when matches.departure_at is not null then 'timetable'
-        end as schedule_source
+        evidence.operator,
+        evidence.service_date,
+        evidence.trip_id,
+        evidence.stop_code,
+        evidence.visit_number,
+        matches.departure_at,
+        coalesce(of_hour.offset_seconds, of_day.offset_seconds) as offset_seconds
     from evidence
-    left join {{ ref('departure_matches') }} as matches
+    inner join {{ ref('departure_matches') }} as matches
         on
             evidence.operator = matches.operator
             and evidence.service_date = matches.service_date
             and evidence.trip_id = matches.trip_id
             and evidence.line_code = matches.line_code
             and evidence.direction = matches.direction
-            and evidence.position = 1
-            and evidence.visit_number = 1
+            and matches.basis != 'short_run'
+    left join {{ ref('timetable_departures') }} as departures
+        on
+            matches.operator = departures.operator
+            and matches.service_date = departures.service_date
+            and matches.line_code = departures.line_code
+            and matches.direction = departures.direction
+            and matches.service_code is not distinct from departures.service_code
+            and matches.departure_at = departures.departure_at
+            and matches.duplicate_number = departures.duplicate_number
+            and matches.departure_valid_from = departures.valid_from
+    left join {{ ref('running_times') }} as of_hour
+        on
+            evidence.operator = of_hour.operator
+            and evidence.service_date = of_hour.service_date
+            and evidence.line_code = of_hour.line_code
+            and evidence.direction = of_hour.direction
+            and evidence.position = of_hour.position
+            and departures.service_hour = of_hour.service_hour
+    left join {{ ref('running_times') }} as of_day
+        on
+            evidence.operator = of_day.operator
+            and evidence.service_date = of_day.service_date
+            and evidence.line_code = of_day.line_code
+            and evidence.direction = of_day.direction
+            and evidence.position = of_day.position
+            and of_day.service_hour is null
+),
+
+scheduled as (
+    select
+        evidence.*,
+        coalesce(
+            evidence.theoretical_at,
+            case when evidence.position = 1 then patterns.departure_at end,
+            {{ add_seconds('patterns.departure_at', 'patterns.offset_seconds') }}
+        ) as scheduled_at,
+        case
+            when evidence.theoretical_at is not null then 'theoretical'
+            when evidence.position = 1 and patterns.departure_at is not null then 'timetable'
+            when patterns.offset_seconds is not null then 'pattern'
+        end as schedule_source
+    from evidence
+    left join patterns
+        on
+            evidence.operator = patterns.operator
+            and evidence.service_date = patterns.service_date
+            and evidence.trip_id = patterns.trip_id
+            and evidence.stop_code = patterns.stop_code
+            and evidence.visit_number = patterns.visit_number
 ),
 
 passed as (

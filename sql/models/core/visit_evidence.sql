@@ -264,7 +264,8 @@ absences as (
             when count(*) > 1 or min(later.early_seconds) <= min(later.early_gone_seconds)
                 then min(case when not later.is_too_early then later.polled_at end)
         end as gone_at,
-        min(case when later.is_too_early then later.polled_at end) as vanished_at
+        min(case when later.is_too_early then later.polled_at end) as vanished_at,
+        min(case when later.early_seconds > later.early_gone_seconds then later.polled_at end) as missed_early_at
     from live_visits as live
     inner join (
         select
@@ -325,6 +326,7 @@ visits as (
         live.passed_after,
         absences.gone_at,
         absences.vanished_at,
+        absences.missed_early_at,
         coalesce(theoretical.poll_number > live.last_ahead_number, false) as is_reverted,
         least(live.first_seen_at, coalesce(theoretical.first_seen_at, live.first_seen_at)) as first_seen_at,
         greatest(live.last_seen_at, coalesce(theoretical.last_seen_at, live.last_seen_at)) as last_seen_at,
@@ -365,6 +367,7 @@ visits as (
         null as passed_after,
         null as gone_at,
         null as vanished_at,
+        null as missed_early_at,
         false as is_reverted,
         theoretical.first_seen_at,
         theoretical.last_seen_at,
@@ -399,7 +402,8 @@ awake as (
             select
                 polls.*,
                 case
-                    when {{ seconds_between('lag(polls.polled_at) over operator_polls', 'polls.polled_at') }}
+                    when
+                        {{ seconds_between('lag(polls.polled_at) over operator_polls', 'polls.polled_at') }}
                         > rules.gone_within_seconds
                         then 1
                     else 0
@@ -413,12 +417,12 @@ awake as (
 ),
 
 trips_lost as (
-    -- a trip that vanished before its time somewhere, and was not seen live anywhere after, lost its tracking:
-    -- from then on its absence proves nothing
+    -- a trip that was missing before its time somewhere, and was not seen live anywhere after, may have lost its
+    -- tracking: from then on its absence proves nothing
     select
         *,
         max(passed_after) over trip as tracked_until,
-        max(vanished_at) over trip >= max(passed_after) over trip
+        max(missed_early_at) over trip >= max(passed_after) over trip
         or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost
     from visits
     window trip as (partition by operator, service_date, trip_id)

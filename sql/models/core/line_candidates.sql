@@ -1,4 +1,4 @@
--- One row per operator, service_date, label, slash flag, destination and stop: the line and direction they mean.
+-- One row per operator, service_date, label, slash flag, destination, stop, line and direction that may be meant.
 -- The public number is no key: several lines share one, so the stop and the destination text decide.
 with seen as (
     select
@@ -143,7 +143,8 @@ alike as (
 ),
 
 spread as (
-    -- how many of the stops that show this label and destination the line and direction serves
+    -- how many of the stops that show this label and destination the line and direction serves: all of them is
+    -- evidence, more than another line is not, for both may run
     select
         operator,
         service_date,
@@ -157,76 +158,54 @@ spread as (
     group by operator, service_date, line_label, is_slash_variant, destination, line_code, direction
 ),
 
-scored as (
+shown as (
     select
-        candidates.*,
-        coalesce(alike.likeness, 0) + 0.5 * spread.n_stops / max(spread.n_stops) over label + 0.25 * candidates.is_exact
-            as score,
-        count(*) over label_at_stop as n_candidates
+        operator,
+        service_date,
+        line_label,
+        is_slash_variant,
+        destination,
+        count(distinct stop_code) as n_stops
     from candidates
-    inner join spread
-        on
-            candidates.operator = spread.operator
-            and candidates.service_date = spread.service_date
-            and candidates.line_label = spread.line_label
-            and candidates.is_slash_variant is not distinct from spread.is_slash_variant
-            and candidates.destination is not distinct from spread.destination
-            and candidates.line_code = spread.line_code
-            and candidates.direction = spread.direction
-    left join alike
-        on
-            candidates.operator = alike.operator
-            and candidates.service_date = alike.service_date
-            and candidates.line_code = alike.line_code
-            and candidates.direction = alike.direction
-            and candidates.plain_destination = alike.plain_destination
-    window
-        label as (
-            partition by
-                candidates.operator, candidates.service_date, candidates.line_label, candidates.is_slash_variant,
-                candidates.destination
-        ),
-        label_at_stop as (
-            partition by
-                candidates.operator, candidates.service_date, candidates.line_label, candidates.is_slash_variant,
-                candidates.destination, candidates.stop_code
-        )
-),
-
-best as (
-    select *
-    from (
-        select
-            *,
-            row_number() over label_at_stop as nth,
-            score - coalesce(lead(score) over label_at_stop, -1) as lead_over_next
-        from scored
-        window label_at_stop as (
-            partition by operator, service_date, line_label, is_slash_variant, destination, stop_code
-            order by score desc, line_code, direction
-        )
-    ) as ranked
-    where nth = 1
+    group by operator, service_date, line_label, is_slash_variant, destination
 )
 
 select
-    seen.operator,
-    seen.service_date,
-    seen.line_label,
-    seen.is_slash_variant,
-    seen.destination,
-    seen.stop_code,
-    seen.n_visits,
-    coalesce(best.n_candidates, 0) as n_candidates,
-    best.score,
-    case when best.lead_over_next >= 0.05 then best.line_code end as line_code,
-    case when best.lead_over_next >= 0.05 then best.direction end as direction
-from seen
-left join best
+    candidates.operator,
+    candidates.service_date,
+    candidates.line_label,
+    candidates.is_slash_variant,
+    candidates.destination,
+    candidates.stop_code,
+    candidates.n_visits,
+    candidates.line_code,
+    candidates.direction,
+    cast(
+        coalesce(alike.likeness, 0)
+        + 0.25 * candidates.is_exact
+        + case when spread.n_stops = shown.n_stops then 0.5 else 0 end as decimal(9, 3)
+    ) as score
+from candidates
+inner join spread
     on
-        seen.operator = best.operator
-        and seen.service_date = best.service_date
-        and seen.line_label = best.line_label
-        and seen.is_slash_variant is not distinct from best.is_slash_variant
-        and seen.destination is not distinct from best.destination
-        and seen.stop_code = best.stop_code
+        candidates.operator = spread.operator
+        and candidates.service_date = spread.service_date
+        and candidates.line_label = spread.line_label
+        and candidates.is_slash_variant is not distinct from spread.is_slash_variant
+        and candidates.destination is not distinct from spread.destination
+        and candidates.line_code = spread.line_code
+        and candidates.direction = spread.direction
+inner join shown
+    on
+        candidates.operator = shown.operator
+        and candidates.service_date = shown.service_date
+        and candidates.line_label = shown.line_label
+        and candidates.is_slash_variant is not distinct from shown.is_slash_variant
+        and candidates.destination is not distinct from shown.destination
+left join alike
+    on
+        candidates.operator = alike.operator
+        and candidates.service_date = alike.service_date
+        and candidates.line_code = alike.line_code
+        and candidates.direction = alike.direction
+        and candidates.plain_destination = alike.plain_destination
