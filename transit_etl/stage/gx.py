@@ -18,8 +18,15 @@ def new_context() -> "EphemeralDataContext":
     """Make a context of its own that nothing outlives."""
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import: nothing is reported to anybody
     import great_expectations  # noqa: PLC0415 - takes seconds, and only staging needs it
-    from great_expectations.data_context.types.base import ProgressBarsConfig  # noqa: PLC0415
+    from great_expectations.data_context.types.base import (  # noqa: PLC0415
+        DataContextConfig,
+        InMemoryStoreBackendDefaults,
+        ProgressBarsConfig,
+    )
 
-    made = great_expectations.get_context(mode="ephemeral")
-    made.variables.progress_bars = ProgressBarsConfig(globally=False)
-    return made
+    # The default would leave a folder for pages behind in the system's place for temporary files.
+    stores = InMemoryStoreBackendDefaults(init_temp_docs_sites=False)
+    config = DataContextConfig(
+        store_backend_defaults=stores, progress_bars=ProgressBarsConfig(globally=False), data_docs_sites={}
+    )
+    return great_expectations.get_context(mode="ephemeral", project_config=config)

@@ -1,7 +1,7 @@
 """Turns one finished raw window into Arrow tables under the lake's schemas, vectorised in DuckDB."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from zoneinfo import ZoneInfo
@@ -70,20 +70,26 @@ class Normalised:
     left_out: list[LeftOut] = field(default_factory=list)
 
 
+def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
+    """Open a DuckDB connection of its own that knows the macros of every dataset's query."""
+    connection = duckdb.connect()
+    connection.execute("set timezone = 'UTC'")
+    cutoff = settings.service_day_cutoff
+    seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
+    _macro(connection, "cutoff_us", f"{seconds * _US}::bigint")
+    _macro(connection, "largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
+    _macro(connection, "passages_shape", sql_text(_PASSAGES_SHAPE))
+    connection.execute(_sql("macros"))
+    _load_offsets(connection, settings.zone)
+    return connection
+
+
 class Normaliser:
     """Normalises windows one after another on a DuckDB connection of its own."""
 
     def __init__(self, settings: Settings) -> None:
         self._zone = settings.zone
-        self._connection = duckdb.connect()
-        self._connection.execute("set timezone = 'UTC'")
-        cutoff = settings.service_day_cutoff
-        seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
-        self._macro("cutoff_us", f"{seconds * _US}::bigint")
-        self._macro("largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
-        self._macro("passages_shape", sql_text(_PASSAGES_SHAPE))
-        self._connection.execute(_sql("macros"))
-        self._load_offsets()
+        self._connection = connect(settings)
 
     def close(self) -> None:
         """Give the connection's memory back."""
@@ -110,15 +116,6 @@ class Normaliser:
             self._connection.execute(step)
         return raw.arrow(self._connection, query).cast(DATASETS[dataset])
 
-    def _macro(self, name: str, expression: str) -> None:
-        self._connection.execute(f"create or replace temp macro {name}() as {expression}")
-
-    def _load_offsets(self) -> None:
-        rows = [(_us(offset.valid_from), offset.seconds * _US) for offset in _all_offsets(self._zone)]
-        table = pa.table({"valid_from_us": [row[0] for row in rows], "offset_us": [row[1] for row in rows]})
-        self._connection.register("listed_offsets", table)
-        self._connection.execute("create or replace temp table offsets as from listed_offsets")
-
     def _set_zone(self, window: Window) -> None:
         """Fix the offsets around the window as constants, so that DuckDB folds the zone arithmetic away."""
         found = self._connection.execute(
@@ -130,7 +127,8 @@ class Normaliser:
         if last - first > _NEAR:
             raise RawFileError(window.path, f"its requests span more than {_NEAR.days} days")
         near = offsets(self._zone, first.replace(tzinfo=UTC) - _NEAR, last.replace(tzinfo=UTC) + _NEAR)
-        self._macro(
+        _macro(
+            self._connection,
             "window_zone",
             f"{{early: {near[0].seconds * _US}::bigint, late: {near[-1].seconds * _US}::bigint, "
             f"changed: {_us(near[-1].valid_from)}::bigint}}",
@@ -141,6 +139,22 @@ class Normaliser:
         n_legs, n_junk = self._connection.execute(query).fetchall()[0]
         reason = "A leg without a description is filler of the upstream; its departures are no service."
         return [LeftOut("junk_leg", reason, n_legs, n_junk)]
+
+
+def _macro(connection: duckdb.DuckDBPyConnection, name: str, expression: str) -> None:
+    connection.execute(f"create or replace temp macro {name}() as {expression}")
+
+
+def _load_offsets(connection: duckdb.DuckDBPyConnection, zone: ZoneInfo) -> None:
+    listed = _all_offsets(zone)
+    table = pa.table(
+        {
+            "valid_from_us": [_us(offset.valid_from) for offset in listed],
+            "offset_us": [offset.seconds * _US for offset in listed],
+        }
+    )
+    connection.register("listed_offsets", table)
+    connection.execute("create or replace temp table offsets as from listed_offsets")
 
 
 @cache
@@ -155,8 +169,3 @@ def _all_offsets(zone: ZoneInfo) -> list[Offset]:
 
 def _us(instant: datetime) -> int:
     return (instant - _EPOCH) // timedelta(microseconds=1)
-
-
-def utc_day(instant: datetime) -> date:
-    """Return the UTC day of an aware instant."""
-    return instant.astimezone(UTC).date()

@@ -16,8 +16,11 @@ from transit_etl.stage.schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage.suites import Rule, Suite, SuiteError, load_suites
 
 if TYPE_CHECKING:
+    from great_expectations import ExpectationSuite
     from great_expectations.core import ExpectationSuiteValidationResult, ExpectationValidationResult
 
+# In a batch of fewer rows a share says nothing: one odd row would stop all of them.
+_FEW_ROWS = 20
 _BRIEF = {"result_format": "BASIC", "partial_unexpected_count": 5}
 _INDEXED = {"result_format": "COMPLETE", "partial_unexpected_count": 0, "exclude_unexpected_values": True}
 
@@ -48,7 +51,7 @@ class Quality:
 
     def __init__(self, suites: Mapping[str, Suite] | None = None) -> None:
         self._suites = suites or load_suites()
-        self._without: dict[tuple[str, frozenset[str]], Any] = {}
+        self._evaluables: dict[tuple[str, frozenset[str], bool], ExpectationSuite] = {}
         source = gx.context().data_sources.add_or_update_pandas("stage")
         self._assets = {dataset: source.add_dataframe_asset(dataset) for dataset in self._suites}
         self._batches = {
@@ -68,7 +71,8 @@ class Quality:
     ) -> Validated:
         """Check a table against its dataset's suite.
 
-        Expectations whose parameter is not known (no lines collected yet) are left out of this batch.
+        Left out are expectations whose parameter is not known (no lines collected yet) and, of a batch of
+        under 20 rows, those about a share of its rows; every row is judged by the row rules all the same.
         BatchRejectedError when a batch rule fails, SuiteError when an expectation cannot be computed.
         """
         suite = self._suites[dataset]
@@ -77,7 +81,9 @@ class Quality:
         )
         known = {name: value for name, value in parameters.items() if name in suite.parameters}
         outcome = batch.validate(
-            self._evaluable(suite, known), result_format=_BRIEF, expectation_parameters=known
+            self._evaluable(suite, known, is_small=table.num_rows < _FEW_ROWS),
+            result_format=_BRIEF,
+            expectation_parameters=known,
         )
         outcome.meta |= {"window": window.name, "last_received_at": str(last_received_at or window.day)}
         self.last[dataset] = outcome
@@ -95,12 +101,12 @@ class Quality:
         }  # fmt: skip
         return _split(window, dataset, table, rows, results)
 
-    def _evaluable(self, suite: Suite, known: Mapping[str, object]) -> Any:  # noqa: ANN401 - a GX suite
+    def _evaluable(self, suite: Suite, known: Mapping[str, object], *, is_small: bool) -> "ExpectationSuite":
         missing = suite.parameters - set(known)
-        key = (suite.dataset, frozenset(missing))
-        if key not in self._without:
-            self._without[key] = suite.without_parameters(missing)
-        return self._without[key]
+        key = (suite.dataset, frozenset(missing), is_small)
+        if key not in self._evaluables:
+            self._evaluables[key] = suite.evaluable(missing, is_small=is_small)
+        return self._evaluables[key]
 
 
 def quarantined(window: Window, dataset: str, table: pa.Table, rule: str, reason: str) -> pa.Table:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import cast
 
 import duckdb
 import pyarrow as pa
@@ -87,4 +86,5 @@ def sql_text(text: str) -> str:
 
 def arrow(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:
     """Run a query and return its rows as one Arrow table."""
-    return cast("pa.Table", connection.execute(query).to_arrow_table())
+    table: pa.Table = connection.sql(query).to_arrow_table()
+    return table

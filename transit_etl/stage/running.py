@@ -2,8 +2,9 @@
 
 import shutil
 import time
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -36,8 +37,8 @@ def stage(
     if waiting:
         with closing(Stager(settings)) as stager:
             known = KnownLines([settings.data_dir])
-            for n_done, window in enumerate(waiting, start=1):
-                _stage_or_report(stager, window, settings.data_dir, known, report)
+            staged = _stage_all(stager, waiting, settings.data_dir, known, report)
+            for n_done, window in enumerate(staged, start=1):
                 if on_progress is not None:
                     on_progress(StageProgress(n_done, len(waiting), window.name))
             _show(settings, stager)
@@ -82,13 +83,19 @@ def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:
     return waiting
 
 
-def _stage_or_report(
-    stager: Stager, window: Window, root: Path, known: KnownLines, report: StageReport
-) -> None:
-    try:
-        stager.stage(window, root, known, report)
-    except RawFileError as error:
-        report.errors.append(str(error))
+def _stage_all(
+    stager: Stager, windows: Sequence[Window], root: Path, known: KnownLines, report: StageReport
+) -> Iterator[Window]:
+    """Stage windows in order and yield each when done; the next one is read while one is validated."""
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="normalise") as reader:
+        ahead = deque(reader.submit(stager.prepare, window) for window in windows[:1])
+        for number, window in enumerate(windows, start=1):
+            ahead.extend(reader.submit(stager.prepare, later) for later in windows[number : number + 1])
+            try:
+                stager.finish(ahead.popleft().result(), root, known, report)
+            except RawFileError as error:
+                report.errors.append(str(error))
+            yield window
 
 
 def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, date], list[Window]]:
@@ -107,8 +114,8 @@ def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[Window], repo
     make_folder(shadow)
     n_errors = len(report.errors)
     known = KnownLines([data_dir, shadow])
-    for window in windows:
-        _stage_or_report(stager, window, shadow, known, report)
+    for _ in _stage_all(stager, windows, shadow, known, report):
+        pass
     if len(report.errors) == n_errors:
         if lake_file(data_dir, operator, "requests", day, DAY_STEM).exists():
             compact_operator(shadow, operator, day)

@@ -40,9 +40,13 @@ class Stager:
         """Give memory back."""
         self._normaliser.close()
 
-    def stage(self, window: Window, root: Path, known: KnownLines, report: StageReport) -> None:
-        """Stage a window into the lake below `root`; RawFileError when its file cannot be read."""
-        normalised = self._normaliser.normalise(window)
+    def prepare(self, window: Window) -> Normalised:
+        """Normalise a window; RawFileError when its file cannot be read. One call at a time."""
+        return self._normaliser.normalise(window)
+
+    def finish(self, normalised: Normalised, root: Path, known: KnownLines, report: StageReport) -> None:
+        """Validate a normalised window and write what it gives into the lake below `root`."""
+        window = normalised.window
         batch = _Batch(normalised, self._parameters(window, known))
         batch.judge(self.quality)
         with day_lock(root, window.operator, window.day):

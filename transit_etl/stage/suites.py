@@ -47,12 +47,15 @@ class Suite:
         """Return the expectation of a rule."""
         return self.expectations.expectations[self.rules.index(rule)]
 
-    def without_parameters(self, missing: AbstractSet[str]) -> "ExpectationSuite":
-        """Return the suite without the expectations that need one of these parameters."""
+    def evaluable(self, missing: AbstractSet[str], *, is_small: bool) -> "ExpectationSuite":
+        """Return the suite without what needs a missing parameter or, of a small batch, judges a share."""
         from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
 
         kept = [
-            one for one in self.expectations.expectations if missing.isdisjoint(one.suite_parameter_options)
+            one
+            for one in self.expectations.expectations
+            if missing.isdisjoint(one.suite_parameter_options)
+            and not (is_small and 0 < one.configuration.kwargs.get("mostly", 1) < 1)
         ]
         return ExpectationSuite(name=self.dataset, expectations=kept)
 
@@ -102,7 +105,7 @@ def _rule(path: Path, expectation: dict[str, Any]) -> Rule:
         raise SuiteError(f"{path}: {kind}: its meta needs rule, reason and scope (row or batch)")
     if scope == "row" and "mostly" in expectation.get("kwargs", {}):
         raise SuiteError(f"{path}: {name}: a row rule holds for every row; `mostly` makes it a batch rule")
-    columns = ", ".join(_columns(expectation)[: 2 if "column_A" in expectation["kwargs"] else None])
+    columns = ", ".join(_looked_at(expectation.get("kwargs", {})))
     return Rule(str(name), scope, str(reason), str(kind), columns)
 
 
@@ -115,9 +118,12 @@ def _check_names(path: Path, rules: tuple[Rule, ...]) -> None:
 
 def _columns(expectation: dict[str, Any]) -> list[str]:
     kwargs = expectation.get("kwargs", {})
+    return [*_looked_at(kwargs), *kwargs.get("row_condition", {}).get("column", {}).values()]
+
+
+def _looked_at(kwargs: dict[str, Any]) -> list[str]:
     named = [kwargs[key] for key in ("column", "column_A", "column_B") if key in kwargs]
-    condition = str(kwargs.get("row_condition", "")).split()
-    return [*named, *kwargs.get("column_list", []), *condition[:1]]
+    return [*named, *kwargs.get("column_list", [])]
 
 
 def _build(path: Path, document: dict[str, Any]) -> "ExpectationSuite":

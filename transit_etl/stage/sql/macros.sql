@@ -51,7 +51,7 @@ create or replace temp macro decode_entities(text) as replace(replace(replace(re
     case when contains(text, '&#') then decode_numeric(text) else text end,
     '&apos;', ''''), '&quot;', '"'), '&lt;', '<'), '&gt;', '>'), '&amp;', '&');
 create or replace temp macro clean_spaces(text) as
-    case when contains(text, '  ') or regexp_matches(text, '[\t\r\n]')
+    case when contains(text, '  ') or contains(text, chr(9)) or contains(text, chr(10)) or contains(text, chr(13))
         then trim(regexp_replace(text, '\s+', ' ', 'g')) else trim(text) end;
 create or replace temp macro clean_text(text) as
     clean_spaces(case when contains(text, '&') then decode_entities(text) else text end);
@@ -109,10 +109,8 @@ create or replace temp macro seconds_into(us, start_us) as
     (us - start_us - (us - start_us) % 1000000) // 1000000;
 
 -- A line as passengers know it: no padding, upper case. It is no key.
-create or replace temp macro unpadded(label) as case
-    when starts_with(label, '0') and ltrim(label, '0')[1] between '0' and '9' then ltrim(label, '0')
-    when starts_with(label, '0') then '0' || ltrim(label, '0')
-    else label end;
+create or replace temp macro unpadded(label) as
+    case when starts_with(label, '0') then regexp_replace(label, '^0+(\d)', '\1') else label end;
 create or replace temp macro line_label(text) as nullif(unpadded(upper(trim(text))), '');
 
 -- `18'` is 18 minutes; clock text and any other text is none. The common form is told by casting back.

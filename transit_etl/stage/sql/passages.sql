@@ -1,34 +1,19 @@
 -- One row per passage listed. A body that holds exactly the keys and types of the specification is parsed
 -- straight into columns; any other goes member by member, so that what has no column is kept in `extra`.
--- To tell: in compact JSON nothing can hide when the known values, with the known names around them, make up
--- all its bytes and all its quotes. Otherwise (spaces, escapes, nulls) a regular expression decides.
 create or replace temp table answers as
 with parsed as (
     select
         operator, request_id, "window", received_at, sent_at, "key" as stop_code, body,
         try(from_json(body, '{"codice_fermata": "VARCHAR", "timestamp": "VARCHAR", "passaggi": [{
             "linea": "VARCHAR", "destinazione": "VARCHAR", "orario": "VARCHAR", "attesa": "VARCHAR",
-            "teorico": "BOOLEAN", "id_corsa": "VARCHAR", "pieno": "BOOLEAN", "extra": "VARCHAR"}]}')) as b
+            "teorico": "BOOLEAN", "id_corsa": "VARCHAR", "pieno": "BOOLEAN", "extra": "VARCHAR"}]}')) as b,
+        regexp_full_match(body, passages_shape()) as has_shape
     from raw
     where is_read
 ),
-shaped as (
-    select
-        *,
-        coalesce(
-            strlen(body) = 50 + strlen(b.codice_fermata) + strlen(b."timestamp") + coalesce(list_sum(list_transform(
-                b.passaggi, lambda p: 89 + strlen(p.linea) + strlen(p.destinazione) + strlen(p.orario)
-                    + strlen(p.attesa) + if(p.teorico, 4, 5) + strlen(p.id_corsa) + if(p.pieno, 4, 5)
-            )) - 1, 0)
-            and strlen(body) - strlen(replace(body, '"', '')) = 10 + 24 * len(b.passaggi),
-            false
-        ) as is_compact,
-        case when is_compact then true else regexp_full_match(body, passages_shape()) end as has_shape
-    from parsed
-),
 timed as (
     select
-        * exclude (is_compact, has_shape),
+        * exclude (has_shape),
         instant_us(b."timestamp") as answered_us,
         coalesce(has_shape and b.codice_fermata = stop_code and answered_us is not null, false) as is_plain,
         case when not is_plain then try(body::json) end as j,
@@ -39,7 +24,7 @@ timed as (
             || odd_member(b.codice_fermata <> stop_code, 'answer.codice_fermata', b.codice_fermata)
             || odd_member(b."timestamp" is not null and answered_us is null, 'answer.timestamp', b."timestamp")
         end as answer_members
-    from shaped
+    from parsed
 ),
 listed as (
     select
