@@ -146,6 +146,7 @@ select
     departures.is_current,
     departures.is_in_force,
     departures.service_hour,
+    departures.service_seconds,
     departures.is_slash_variant,
     departures.headsign,
     departures.service_description,

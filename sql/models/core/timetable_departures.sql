@@ -31,7 +31,7 @@ departures as (
 
 {{ validity('answers', 'departures', [
     'service_date', 'line_code', 'direction', 'service_code', 'departure_at', 'duplicate_number', 'service_hour',
-    'is_slash_variant', 'headsign', 'service_description', 'leg_description'
+    'service_seconds', 'is_slash_variant', 'headsign', 'service_description', 'leg_description'
 ]) }}
 
 select
@@ -46,6 +46,7 @@ select
     valid_to,
     is_current,
     service_hour,
+    service_seconds,
     is_slash_variant,
     headsign,
     service_description,

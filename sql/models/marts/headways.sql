@@ -1,0 +1,321 @@
+-- One row per operator, service_date, line, direction, stop and service_hour: intervals between buses, actual and
+-- scheduled, as count, sum and sum of squares. Only intervals during which the stop was watched without a gap and no
+-- bus can have passed unseen are counted, actual and scheduled alike: a missed poll never reads as a missed bus.
+-- The waits follow from the sums (AWT = sum of squares / twice the sum) and do not add up; the sums do.
+with visits as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        position,
+        trip_id,
+        visit_number,
+        service_hour,
+        scheduled_at,
+        passed_after,
+        passed_at,
+        passed_before,
+        coalesce(passed_at, scheduled_at) as thought_at,
+        arrival_quality in ('evidenced', 'bounded') as is_seen_gone,
+        ruleset_version
+    from {{ ref('stop_visits') }}
+    where line_code is not null and position is not null and {{ is_built() }}
+),
+
+unclear as (
+    -- buses of no clear line may be of any
+    select
+        operator,
+        stop_code,
+        coalesce(passed_at, scheduled_at) as thought_at
+    from {{ ref('stop_visits') }}
+    where line_code is null and {{ is_built() }}
+),
+
+polls as (
+    select
+        operator,
+        key as stop_code,
+        request_id,
+        received_at as polled_at,
+        service_date
+    from {{ ref('staging_requests') }}
+    where endpoint = 'passages' and is_good and {{ is_received_around() }}
+),
+
+watches as (
+    -- stretches of time a stop was polled without a long gap
+    select
+        operator,
+        stop_code,
+        min(polled_at) as watched_from,
+        max(polled_at) as watched_to
+    from (
+        select
+            *,
+            sum(is_apart) over (
+                partition by operator, stop_code order by polled_at, request_id
+                rows between unbounded preceding and current row
+            ) as stretch
+        from (
+            select
+                polls.*,
+                case
+                    when
+                        {{ seconds_between('lag(polls.polled_at) over stop_polls', 'polls.polled_at') }}
+                        > rules.coverage_gap_seconds
+                        then 1
+                    else 0
+                end as is_apart
+            from polls
+            {{ join_rules('polls.service_date') }}
+            window stop_polls as (
+                partition by polls.operator, polls.stop_code order by polls.polled_at, polls.request_id
+            )
+        ) as steps
+    ) as stretches
+    group by operator, stop_code, stretch
+),
+
+actual as (
+    select
+        pairs.*,
+        {{ seconds_between('pairs.previous_passed_at', 'pairs.passed_at') }} as headway_seconds
+    from (
+        select
+            *,
+            lag(passed_at) over next_bus as previous_passed_at,
+            lag(passed_after) over next_bus as previous_passed_after,
+            lag(is_seen_gone) over next_bus as is_previous_seen_gone
+        from visits
+        window next_bus as (
+            partition by operator, service_date, line_code, direction, stop_code
+            order by thought_at, scheduled_at, trip_id, visit_number
+        )
+    ) as pairs
+    where
+        pairs.is_seen_gone
+        and pairs.is_previous_seen_gone
+        and exists (
+            select 1
+            from watches
+            where
+                pairs.operator = watches.operator
+                and pairs.stop_code = watches.stop_code
+                and pairs.previous_passed_after >= watches.watched_from
+                and pairs.passed_before <= watches.watched_to
+        )
+        and not exists (
+            select 1
+            from unclear
+            where
+                pairs.operator = unclear.operator
+                and pairs.stop_code = unclear.stop_code
+                and unclear.thought_at between pairs.previous_passed_at and pairs.passed_at
+        )
+),
+
+unlisted_departures as (
+    -- departures whose trip this stop never listed are due there all the same, by the running time of the day
+    select
+        departures.operator,
+        departures.service_date,
+        departures.line_code,
+        departures.direction,
+        times.position,
+        stops.stop_code,
+        {{ add_seconds('departures.departure_at', 'times.offset_seconds') }} as scheduled_at,
+        cast(floor((departures.service_seconds + times.offset_seconds) / 3600) as bigint) as service_hour
+    from {{ ref('scheduled_departures') }} as departures
+    inner join {{ ref('running_times') }} as times
+        on
+            departures.operator = times.operator
+            and departures.service_date = times.service_date
+            and departures.line_code = times.line_code
+            and departures.direction = times.direction
+            and times.service_hour is null
+    inner join {{ ref('line_stops_of_day') }} as stops
+        on
+            times.operator = stops.operator
+            and times.service_date = stops.service_date
+            and times.line_code = stops.line_code
+            and times.direction = stops.direction
+            and times.position = stops.position
+    left join visits
+        on
+            departures.operator = visits.operator
+            and departures.service_date = visits.service_date
+            and departures.matched_trip_id = visits.trip_id
+            and departures.line_code = visits.line_code
+            and departures.direction = visits.direction
+            and times.position = visits.position
+            and visits.scheduled_at is not null
+    where
+        departures.is_in_force
+        and not departures.is_slash_variant
+        and visits.trip_id is null
+        and {{ is_built('departures.service_date') }}
+),
+
+due as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        scheduled_at
+    from visits
+    where scheduled_at is not null
+    union all
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        scheduled_at
+    from unlisted_departures
+),
+
+scheduled as (
+    select
+        pairs.*,
+        {{ seconds_between('pairs.previous_scheduled_at', 'pairs.scheduled_at') }} as headway_seconds,
+        watches.stop_code is not null as is_watched
+    from (
+        select
+            *,
+            lag(scheduled_at) over next_bus as previous_scheduled_at
+        from due
+        window next_bus as (
+            partition by operator, service_date, line_code, direction, stop_code order by scheduled_at
+        )
+    ) as pairs
+    left join watches
+        on
+            pairs.operator = watches.operator
+            and pairs.stop_code = watches.stop_code
+            and pairs.previous_scheduled_at >= watches.watched_from
+            and pairs.scheduled_at <= watches.watched_to
+),
+
+scheduled_sums as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        count(*) as n_due,
+        count(case when is_watched then headway_seconds end) as n_scheduled,
+        coalesce(sum(case when is_watched then round(headway_seconds) end), 0) as scheduled_seconds_sum,
+        coalesce(sum(case when is_watched then round(headway_seconds) * round(headway_seconds) end), 0)
+            as scheduled_seconds_squared_sum
+    from scheduled
+    group by operator, service_date, line_code, direction, stop_code, service_hour
+),
+
+actual_sums as (
+    select
+        actual.operator,
+        actual.service_date,
+        actual.line_code,
+        actual.direction,
+        actual.stop_code,
+        actual.service_hour,
+        count(*) as n_actual,
+        sum(round(actual.headway_seconds)) as actual_seconds_sum,
+        sum(round(actual.headway_seconds) * round(actual.headway_seconds)) as actual_seconds_squared_sum,
+        count(
+            case
+                when
+                    actual.headway_seconds
+                    <= rules.bunched_ratio * due.scheduled_seconds_sum / nullif(due.n_scheduled, 0) then 1
+            end
+        ) as n_bunched,
+        count(
+            case
+                when
+                    actual.headway_seconds
+                    >= rules.gap_ratio * due.scheduled_seconds_sum / nullif(due.n_scheduled, 0) then 1
+            end
+        ) as n_gaps
+    from actual
+    inner join {{ ref('rulesets') }} as rules
+        on actual.ruleset_version = rules.ruleset_version
+    left join scheduled_sums as due
+        on
+            actual.operator = due.operator
+            and actual.service_date = due.service_date
+            and actual.line_code = due.line_code
+            and actual.direction = due.direction
+            and actual.stop_code = due.stop_code
+            and actual.service_hour = due.service_hour
+    group by
+        actual.operator, actual.service_date, actual.line_code, actual.direction, actual.stop_code,
+        actual.service_hour
+),
+
+sums as (
+    select
+        coalesce(due.operator, actual_sums.operator) as operator,
+        coalesce(due.service_date, actual_sums.service_date) as service_date,
+        coalesce(due.line_code, actual_sums.line_code) as line_code,
+        coalesce(due.direction, actual_sums.direction) as direction,
+        coalesce(due.stop_code, actual_sums.stop_code) as stop_code,
+        coalesce(due.service_hour, actual_sums.service_hour) as service_hour,
+        coalesce(due.n_due, 0) as n_due,
+        coalesce(actual_sums.n_actual, 0) as n_actual,
+        cast(coalesce(actual_sums.actual_seconds_sum, 0) as bigint) as actual_seconds_sum,
+        cast(coalesce(actual_sums.actual_seconds_squared_sum, 0) as bigint) as actual_seconds_squared_sum,
+        coalesce(due.n_scheduled, 0) as n_scheduled,
+        cast(coalesce(due.scheduled_seconds_sum, 0) as bigint) as scheduled_seconds_sum,
+        cast(coalesce(due.scheduled_seconds_squared_sum, 0) as bigint) as scheduled_seconds_squared_sum,
+        coalesce(actual_sums.n_bunched, 0) as n_bunched,
+        coalesce(actual_sums.n_gaps, 0) as n_gaps
+    from scheduled_sums as due
+    full outer join actual_sums
+        on
+            due.operator = actual_sums.operator
+            and due.service_date = actual_sums.service_date
+            and due.line_code = actual_sums.line_code
+            and due.direction = actual_sums.direction
+            and due.stop_code = actual_sums.stop_code
+            and due.service_hour = actual_sums.service_hour
+),
+
+judged as (
+    select
+        sums.*,
+        sums.n_due >= rules.frequent_per_hour as is_frequent,
+        case
+            when sums.n_due < rules.frequent_per_hour then 'not frequent'
+            when sums.scheduled_seconds_sum = 0 then 'no watched schedule'
+            when sums.actual_seconds_sum < rules.coverage_threshold * 3600 then 'coverage under threshold'
+        end as null_reason,
+        rules.ruleset_version
+    from sums
+    {{ join_rules('sums.service_date') }}
+)
+
+select
+    *,
+    case
+        when null_reason is null then cast(actual_seconds_squared_sum as double) / (2 * actual_seconds_sum)
+    end as awt_seconds,
+    case
+        when null_reason is null then cast(scheduled_seconds_squared_sum as double) / (2 * scheduled_seconds_sum)
+    end as swt_seconds,
+    case
+        when null_reason is null
+            then
+                cast(actual_seconds_squared_sum as double) / (2 * actual_seconds_sum)
+                - cast(scheduled_seconds_squared_sum as double) / (2 * scheduled_seconds_sum)
+    end as ewt_seconds
+from judged

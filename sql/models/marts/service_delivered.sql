@@ -1,0 +1,40 @@
+-- One row per operator, service_date, line and direction: how many scheduled trips ended how.
+-- Only dates on which passages were asked for: before that nothing could be seen.
+with departures as (
+    select * from {{ ref('scheduled_departures') }}
+    where is_in_force and {{ is_built() }}
+),
+
+watched_dates as (
+    select distinct
+        operator,
+        service_date
+    from {{ ref('requests') }}
+    where endpoint = 'passages' and {{ is_built() }}
+),
+
+counts as (
+    select
+        departures.operator,
+        departures.service_date,
+        departures.line_code,
+        departures.direction,
+        count(*) as n_scheduled_trips,
+        count(case when departures.outcome = 'run' then 1 end) as n_run,
+        count(case when departures.outcome = 'tracking_lost' then 1 end) as n_tracking_lost,
+        count(case when departures.outcome = 'never_tracked' then 1 end) as n_never_tracked,
+        count(case when departures.outcome = 'not_run' then 1 end) as n_not_run,
+        count(case when departures.outcome = 'not_observable' then 1 end) as n_not_observable,
+        max(departures.ruleset_version) as ruleset_version
+    from departures
+    inner join watched_dates
+        on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
+    group by departures.operator, departures.service_date, departures.line_code, departures.direction
+)
+
+select
+    *,
+    -- what surely ran, and what cannot be shown not to have run
+    cast(n_run as double) / n_scheduled_trips as delivered_share_low,
+    cast(n_scheduled_trips - n_not_run as double) / n_scheduled_trips as delivered_share_high
+from counts
