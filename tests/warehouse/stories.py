@@ -131,15 +131,17 @@ def _departures(lake: Lake) -> None:
 def _patterns(lake: Lake) -> None:
     """Three trips listed at the origin, two of them at the second stop too, seven minutes later."""
     lake.timetable("004-00", "06:03", "10:00", "10:20", "10:40", headsign="LIGHTHOUSE")
-    for trip, origin, second in (("P1", "10:00", "10:07"), ("P2", "10:20", "10:27"), ("P3", "10:40", "")):
-        early = f"09:{origin[3:]}"
-        to = {"line": "4", "destination": "LIGHTHOUSE"}
-        lake.poll("4001", early, Listed(trip, f"{origin}:00", is_theoretical=True, **to))
-        if second:
-            lake.poll("4002", early, Listed(trip, f"{second}:00", is_theoretical=True, **to))
+    for trip, minutes in (("P1", "00"), ("P2", "20"), ("P3", "40")):
+        lake.poll("4001", f"09:{minutes}", _theoretical(trip, f"10:{minutes}:00"))
+    for trip, minutes in (("P1", "07"), ("P2", "27")):
+        lake.poll("4002", f"09:{minutes}", _theoretical(trip, f"10:{minutes}:00"))
     lake.poll("4001", "10:15")
     lake.poll("4002", "10:46", Listed("P3", "10:48:00", line="4", destination="LIGHTHOUSE"))
     lake.poll("4002", "10:48:30")
+
+
+def _theoretical(trip: str, at: str) -> Listed:
+    return Listed(trip, at, line="4", destination="LIGHTHOUSE", is_theoretical=True)
 
 
 def _ambiguous_labels(lake: Lake) -> None:
