@@ -132,7 +132,10 @@ def _build(path: Path, document: dict[str, Any]) -> "ExpectationSuite":
 
     # Data Docs show notes, and the reason is what a reader of those pages wants to know.
     noted = [one | {"notes": one["meta"]["reason"]} for one in document["expectations"]]
-    suite = ExpectationSuite(name=path.stem, expectations=noted, meta=document.get("meta"))
+    try:
+        suite = ExpectationSuite(name=path.stem, expectations=noted, meta=document.get("meta"))
+    except (TypeError, ValueError) as error:
+        raise SuiteError(f"{path}: {error}") from error
     # Great Expectations logs an expectation it cannot build and goes on without it.
     if len(suite.expectations) != len(document["expectations"]):
         kept = {expectation.expectation_type for expectation in suite.expectations}
