@@ -213,3 +213,17 @@ def test_the_offsets_listed_are_those_in_force(instant: datetime, zone: ZoneInfo
     in_force = [offset.seconds for offset in listed if offset.valid_from <= instant][-1]
 
     assert service_day.offset_seconds(instant, zone) == in_force
+
+
+@given(
+    before=st.timedeltas(timedelta(0), timedelta(days=3)),
+    after=st.timedeltas(timedelta(0), timedelta(days=3)),
+)
+def test_a_change_is_found_to_the_second_wherever_the_period_begins_and_ends(
+    before: timedelta, after: timedelta
+) -> None:
+    changed_at = datetime(2026, 10, 25, 1, 0, tzinfo=UTC)
+
+    found = service_day.offsets(ROME, changed_at - before - timedelta(microseconds=1), changed_at + after)
+
+    assert found[-1] == service_day.Offset(changed_at, 3600)

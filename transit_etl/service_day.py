@@ -110,6 +110,8 @@ def _counted(day: date, clock_seconds: int, zone: ZoneInfo) -> datetime:
 
 def _first_instant_after_change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
     old = offset_seconds(before, zone)
+    before = before.replace(microsecond=0)  # clocks change on a whole second; halving fractions never ends
+    after = after.replace(microsecond=0) + timedelta(seconds=1)
     while after - before > timedelta(seconds=1):
         middle = (before + (after - before) / 2).replace(microsecond=0)
         if offset_seconds(middle, zone) == old:
