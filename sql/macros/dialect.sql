@@ -85,3 +85,11 @@
 {% macro default__sorted_text(list) -%}
     array_to_string(list_sort({{ list }}), ', ')
 {%- endmacro %}
+
+{# The n-th smallest value of a group, n up to 8; null if there are fewer. #}
+{% macro nth_smallest(column, n) -%}
+    {{ adapter.dispatch("nth_smallest", "transit")(column, n) }}
+{%- endmacro %}
+{% macro default__nth_smallest(column, n) -%}
+    (min({{ column }}, 8))[{{ n }}]
+{%- endmacro %}

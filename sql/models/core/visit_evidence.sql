@@ -1,32 +1,38 @@
 -- One row per visit of a trip to a stop: what the polls of that stop prove about when it passed.
 -- Neither schedule nor line is known yet; stop_visits adds both.
-with polls as (
-    -- good answers only: a failed poll, an error row or an empty body says nothing about any bus
+with answers as (
+    select
+        request_id,
+        operator,
+        max(observed_at) as observed_at,
+        count(*) as n_rows
+    from {{ ref('staging_passages') }}
+    where {{ is_received_around() }}
+    group by request_id, operator
+),
+
+polls as (
+    -- good answers only: a failed poll, an error row or an empty body says nothing about any bus;
+    -- numbered so that those of a stop come in order
     select
         *,
-        row_number() over (partition by operator, stop_code order by polled_at, request_id) as poll_number
+        row_number() over (order by operator, stop_code, polled_at, request_id) as poll_number
     from (
         select
             requests.operator,
             requests.key as stop_code,
             requests.request_id,
             requests.service_date,
-            coalesce(max(passages.observed_at), requests.received_at) as polled_at,
+            coalesce(answers.observed_at, requests.received_at) as polled_at,
             -- an answer that lost rows to quarantine cannot prove that something was absent
-            coalesce(requests.n_rows = count(passages.request_id), false) as is_complete
+            coalesce(requests.n_rows = coalesce(answers.n_rows, 0), false) as is_complete
         from {{ ref('staging_requests') }} as requests
-        left join {{ ref('staging_passages') }} as passages
-            on
-                requests.operator = passages.operator
-                and requests.request_id = passages.request_id
-                and {{ is_received_around('passages.received_date') }}
+        left join answers
+            on requests.operator = answers.operator and requests.request_id = answers.request_id
         where
             requests.endpoint = 'passages'
             and requests.is_good
             and {{ is_received_around('requests.received_date') }}
-        group by
-            requests.operator, requests.key, requests.request_id, requests.service_date, requests.received_at,
-            requests.n_rows
     ) as good_answers
 ),
 
@@ -54,24 +60,38 @@ listings as (
     where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}
 ),
 
+rules_of_day as (
+    select
+        days.service_date,
+        rules.*
+    from (select distinct service_date from listings) as days
+    {{ join_rules('days.service_date') }}
+),
+
 line_lists as (
     -- a stop lists about the next two passages of a line; one due after the last of them may only be hidden
     select
-        slots.operator,
-        slots.stop_code,
-        slots.poll_number,
-        slots.plain_label,
-        max(case when slots.slot = rules.listed_per_line then slots.predicted_at end) as last_slot_at
+        listings.poll_number,
+        listings.plain_label,
+        {{ nth_smallest('listings.predicted_at', 'max(rules.listed_per_line)') }} as last_slot_at
+    from listings
+    inner join rules_of_day as rules on listings.service_date = rules.service_date
+    group by listings.poll_number, listings.plain_label
+),
+
+calls as (
+    -- a number for each pair of trip and stop: what follows sorts by it, and sorting by text is slow
+    select
+        *,
+        row_number() over (order by operator, trip_id, stop_code) as call_number
     from (
-        select
-            *,
-            row_number() over (
-                partition by operator, stop_code, poll_number, plain_label order by predicted_at, row_number
-            ) as slot
+        select distinct
+            operator,
+            trip_id,
+            stop_code
         from listings
-    ) as slots
-    {{ join_rules('slots.service_date') }}
-    group by slots.operator, slots.stop_code, slots.poll_number, slots.plain_label
+        where trip_id is not null
+    ) as pairs
 ),
 
 clusters as (
@@ -79,13 +99,14 @@ clusters as (
     select
         *,
         sum(is_apart) over (
-            partition by operator, trip_id, stop_code, is_theoretical
+            partition by call_number, is_theoretical
             order by predicted_at, poll_number, row_number
             rows between unbounded preceding and current row
         ) as cluster_number
     from (
         select
             listings.*,
+            calls.call_number,
             case
                 when {{ seconds_between(
                     'lag(listings.predicted_at) over trip_at_stop', 'listings.predicted_at'
@@ -95,10 +116,15 @@ clusters as (
                 else 0
             end as is_apart
         from listings
-        {{ join_rules('listings.service_date') }}
-        where listings.trip_id is not null and not listings.is_wrapped
+        inner join calls
+            on
+                listings.operator = calls.operator
+                and listings.trip_id = calls.trip_id
+                and listings.stop_code = calls.stop_code
+        inner join rules_of_day as rules on listings.service_date = rules.service_date
+        where not listings.is_wrapped
         window trip_at_stop as (
-            partition by listings.operator, listings.trip_id, listings.stop_code, listings.is_theoretical
+            partition by calls.call_number, listings.is_theoretical
             order by listings.predicted_at, listings.poll_number, listings.row_number
         )
     ) as gaps
@@ -107,115 +133,120 @@ clusters as (
 splits as (
     -- an answer that lists a trip twice proves two visits: part the cluster half-way between them
     select
-        operator,
-        trip_id,
-        stop_code,
+        call_number,
         is_theoretical,
         cluster_number,
         (min(half_way) + max(half_way)) / 2 as split_microseconds
     from (
         select
-            *,
-            ({{ microseconds('predicted_at') }} + {{ microseconds('lag(predicted_at) over same_answer') }})
-            / 2 as half_way,
-            predicted_at > lag(predicted_at) over same_answer as is_second
+            call_number,
+            is_theoretical,
+            cluster_number,
+            ({{ microseconds('min(predicted_at)') }} + {{ microseconds('max(predicted_at)') }}) / 2 as half_way
         from clusters
-        window same_answer as (
-            partition by operator, trip_id, stop_code, is_theoretical, cluster_number, poll_number
-            order by predicted_at, row_number
-        )
+        group by call_number, is_theoretical, cluster_number, poll_number
+        having min(predicted_at) < max(predicted_at)
     ) as pairs
-    where is_second
-    group by operator, trip_id, stop_code, is_theoretical, cluster_number
+    group by call_number, is_theoretical, cluster_number
 ),
 
 sightings as (
     select
-        *,
-        {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
-        - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
-    from (
-        select
-            clusters.*,
-            2 * clusters.cluster_number
-            + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
-                as visit_key,
-            row_number() over (
-                partition by
-                    clusters.operator, clusters.trip_id, clusters.stop_code, clusters.is_theoretical,
-                    clusters.poll_number, clusters.predicted_at
-                order by clusters.row_number
-            ) as copy_number
-        from clusters
-        left join splits
-            on
-                clusters.operator = splits.operator
-                and clusters.trip_id = splits.trip_id
-                and clusters.stop_code = splits.stop_code
-                and clusters.is_theoretical = splits.is_theoretical
-                and clusters.cluster_number = splits.cluster_number
-    ) as keyed
-    where copy_number = 1
-    window visit as (
-        partition by operator, trip_id, stop_code, is_theoretical, visit_key order by poll_number, predicted_at
-    )
+        clusters.*,
+        2 * clusters.cluster_number
+        + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
+            as visit_key,
+        1000000 * clusters.poll_number + clusters.row_number as listing_number
+    from clusters
+    left join splits
+        on
+            clusters.call_number = splits.call_number
+            and clusters.is_theoretical = splits.is_theoretical
+            and clusters.cluster_number = splits.cluster_number
 ),
 
 live_sightings as (
     -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come
     select
-        sightings.*,
-        sightings.predicted_at >= {{ add_seconds('sightings.polled_at', '-rules.past_tolerance_seconds') }}
-        and coalesce(sightings.jump_seconds <= rules.upward_jump_seconds, true) as is_ahead,
+        jumps.*,
+        jumps.predicted_at >= {{ add_seconds('jumps.polled_at', '-rules.past_tolerance_seconds') }}
+        and coalesce(jumps.jump_seconds <= rules.upward_jump_seconds, true) as is_ahead
+    from (
+        select
+            *,
+            {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
+            - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
+        from sightings
+        where not is_theoretical
+        window visit as (partition by call_number, visit_key order by listing_number)
+    ) as jumps
+    inner join rules_of_day as rules on jumps.service_date = rules.service_date
+),
+
+live_sums as (
+    select
+        call_number,
+        visit_key,
+        -- the last listing that proves the bus was still to come, or just the last
+        coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as last_listing_number,
+        min(polled_at) as first_seen_at,
+        max(polled_at) as last_seen_at,
+        count(*) as n_polls,
+        count(case when is_full then 1 end) as n_full_polls
+    from live_sightings
+    group by call_number, visit_key
+),
+
+live_visits as (
+    select
+        last_listing.*,
+        case when last_listing.is_ahead then last_listing.polled_at end as passed_after,
+        case when last_listing.is_ahead then last_listing.poll_number end as last_ahead_number,
+        live_sums.first_seen_at,
+        live_sums.last_seen_at,
+        live_sums.n_polls,
+        live_sums.n_full_polls,
         rules.vanish_seconds,
         rules.vanish_share,
         rules.early_gone_seconds,
         rules.gone_within_seconds,
         rules.link_early_seconds,
         rules.link_late_seconds
-    from sightings
-    {{ join_rules('sightings.service_date') }}
-    where not sightings.is_theoretical
+    from live_sums
+    inner join live_sightings as last_listing
+        on
+            live_sums.call_number = last_listing.call_number
+            and live_sums.visit_key = last_listing.visit_key
+            and live_sums.last_listing_number = last_listing.listing_number
+    inner join rules_of_day as rules on last_listing.service_date = rules.service_date
 ),
 
-live_visits as (
+theoretical_sums as (
     select
-        *,
-        case when is_ahead then polled_at end as passed_after,
-        case when is_ahead then poll_number end as last_ahead_number
-    from (
-        select
-            *,
-            row_number() over (
-                partition by operator, trip_id, stop_code, visit_key
-                order by is_ahead desc, poll_number desc, predicted_at desc
-            ) as from_last,
-            min(polled_at) over visit as first_seen_at,
-            max(polled_at) over visit as last_seen_at,
-            count(*) over visit as n_polls,
-            sum(case when is_full then 1 else 0 end) over visit as n_full_polls
-        from live_sightings
-        window visit as (partition by operator, trip_id, stop_code, visit_key)
-    ) as ranked
-    where from_last = 1
+        call_number,
+        visit_key,
+        max(listing_number) as last_listing_number,
+        min(polled_at) as first_seen_at,
+        max(polled_at) as last_seen_at,
+        count(*) as n_polls
+    from sightings
+    where is_theoretical
+    group by call_number, visit_key
 ),
 
 theoretical_visits as (
-    select *
-    from (
-        select
-            *,
-            row_number() over (
-                partition by operator, trip_id, stop_code, visit_key order by poll_number desc, predicted_at desc
-            ) as from_last,
-            min(polled_at) over visit as first_seen_at,
-            max(polled_at) over visit as last_seen_at,
-            count(*) over visit as n_polls
-        from sightings
-        where is_theoretical
-        window visit as (partition by operator, trip_id, stop_code, visit_key)
-    ) as ranked
-    where from_last = 1
+    select
+        last_listing.*,
+        theoretical_sums.first_seen_at,
+        theoretical_sums.last_seen_at,
+        theoretical_sums.n_polls
+    from theoretical_sums
+    inner join sightings as last_listing
+        on
+            theoretical_sums.call_number = last_listing.call_number
+            and theoretical_sums.visit_key = last_listing.visit_key
+            and theoretical_sums.last_listing_number = last_listing.listing_number
+    where last_listing.is_theoretical
 ),
 
 links as (
@@ -223,19 +254,17 @@ links as (
     select *
     from (
         select
-            live.operator,
-            live.trip_id,
-            live.stop_code,
+            live.call_number,
             live.visit_key,
             theoretical.visit_key as theoretical_key,
             row_number() over (
-                partition by live.operator, live.trip_id, live.stop_code, live.visit_key
+                partition by live.call_number, live.visit_key
                 order by
                     abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
                     theoretical.predicted_at
             ) as nth_for_live,
             row_number() over (
-                partition by live.operator, live.trip_id, live.stop_code, theoretical.visit_key
+                partition by live.call_number, theoretical.visit_key
                 order by
                     abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
                     live.predicted_at
@@ -243,9 +272,7 @@ links as (
         from live_visits as live
         inner join theoretical_visits as theoretical
             on
-                live.operator = theoretical.operator
-                and live.trip_id = theoretical.trip_id
-                and live.stop_code = theoretical.stop_code
+                live.call_number = theoretical.call_number
                 and {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
                 between -live.link_early_seconds and live.link_late_seconds
     ) as pairs
@@ -256,9 +283,7 @@ absences as (
     -- later polls that no longer listed the visit although, by its last prediction, they should have;
     -- one poll alone does not prove that a bus passed well before it was predicted: rows go missing for a moment
     select
-        live.operator,
-        live.trip_id,
-        live.stop_code,
+        live.call_number,
         live.visit_key,
         case
             when count(*) > 1 or min(later.early_seconds) <= min(later.early_gone_seconds)
@@ -269,9 +294,7 @@ absences as (
     from live_visits as live
     inner join (
         select
-            visits.operator,
-            visits.trip_id,
-            visits.stop_code,
+            visits.call_number,
             visits.visit_key,
             polls.polled_at,
             visits.early_gone_seconds,
@@ -289,15 +312,11 @@ absences as (
                 and polls.polled_at <= {{ add_seconds('visits.predicted_at', 'visits.gone_within_seconds') }}
         left join line_lists
             on
-                polls.operator = line_lists.operator
-                and polls.stop_code = line_lists.stop_code
-                and polls.poll_number = line_lists.poll_number
+                polls.poll_number = line_lists.poll_number
                 and visits.plain_label = line_lists.plain_label
         left join live_sightings as still_listed
             on
-                visits.operator = still_listed.operator
-                and visits.trip_id = still_listed.trip_id
-                and visits.stop_code = still_listed.stop_code
+                visits.call_number = still_listed.call_number
                 and visits.visit_key = still_listed.visit_key
                 and polls.poll_number = still_listed.poll_number
         where
@@ -306,11 +325,9 @@ absences as (
             and (line_lists.last_slot_at is null or visits.predicted_at < line_lists.last_slot_at)
     ) as later
         on
-            live.operator = later.operator
-            and live.trip_id = later.trip_id
-            and live.stop_code = later.stop_code
+            live.call_number = later.call_number
             and live.visit_key = later.visit_key
-    group by live.operator, live.trip_id, live.stop_code, live.visit_key
+    group by live.call_number, live.visit_key
 ),
 
 visits as (
@@ -338,21 +355,15 @@ visits as (
     from live_visits as live
     left join links
         on
-            live.operator = links.operator
-            and live.trip_id = links.trip_id
-            and live.stop_code = links.stop_code
+            live.call_number = links.call_number
             and live.visit_key = links.visit_key
     left join theoretical_visits as theoretical
         on
-            links.operator = theoretical.operator
-            and links.trip_id = theoretical.trip_id
-            and links.stop_code = theoretical.stop_code
+            links.call_number = theoretical.call_number
             and links.theoretical_key = theoretical.visit_key
     left join absences
         on
-            live.operator = absences.operator
-            and live.trip_id = absences.trip_id
-            and live.stop_code = absences.stop_code
+            live.call_number = absences.call_number
             and live.visit_key = absences.visit_key
     union all
     select
@@ -379,9 +390,7 @@ visits as (
     from theoretical_visits as theoretical
     left join links
         on
-            theoretical.operator = links.operator
-            and theoretical.trip_id = links.trip_id
-            and theoretical.stop_code = links.stop_code
+            theoretical.call_number = links.call_number
             and theoretical.visit_key = links.theoretical_key
     where links.theoretical_key is null
 ),
