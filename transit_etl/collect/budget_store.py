@@ -47,8 +47,8 @@ class MemoryStore:
 
     heartbeat: float | None = None  # callers here cannot vanish without withdrawing
 
-    def __init__(self) -> None:
-        self._state = BudgetState()
+    def __init__(self, state: BudgetState | None = None) -> None:
+        self._state = state or BudgetState()
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
         """Change the state; nothing else runs meanwhile, because nothing is awaited."""

@@ -1,0 +1,131 @@
+"""A rehearsal is the real pipeline on a virtual clock: it repeats itself, and survives its own death."""
+
+import hashlib
+from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import duckdb
+import httpx
+import pytest
+
+from transit_etl.emulator.app import create_app
+from transit_etl.emulator.world import build_world
+from transit_etl.rehearsal import RehearsalError, RehearsalProgress, RehearsalReport, rehearse
+from transit_etl.service_day import service_date
+from transit_etl.settings import Settings
+
+START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
+HOURS = 0.25
+
+
+def _rehearse(
+    data_dir: Path, start: datetime = START, hours: float = HOURS, die_at: datetime | None = None
+) -> RehearsalReport:
+    settings = Settings(data_dir=data_dir, window_seconds=300)
+    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+
+    def die(progress: RehearsalProgress) -> None:
+        if die_at and progress.now >= die_at:
+            raise KeyboardInterrupt
+
+    return rehearse(settings, start, hours, transport=transport, on_progress=die)
+
+
+def _checksums(data_dir: Path) -> dict[str, str]:
+    files = sorted((data_dir / "lake").rglob("*.parquet"))
+    return {str(path.relative_to(data_dir)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RehearsalReport]:
+    data_dir = tmp_path_factory.mktemp("rehearsed")
+    return data_dir, _rehearse(data_dir)
+
+
+def test_it_uses_the_allowance_and_is_never_refused(
+    rehearsed: tuple[Path, RehearsalReport],
+) -> None:
+    _, report = rehearsed
+
+    assert report.n_rate_limited == 0
+    assert 0.95 <= report.allowance_share <= 1
+    assert report.virtual_seconds == 900
+
+
+def test_every_dataset_is_collected_in_the_same_virtual_time(
+    rehearsed: tuple[Path, RehearsalReport],
+) -> None:
+    data_dir, _ = rehearsed
+    requests = duckdb.read_parquet(str(data_dir / "lake/operator=emulated/dataset=requests/*/*.parquet"))
+    endpoints = {row[0] for row in requests.project("endpoint").distinct().fetchall()}
+    first, last = requests.aggregate("min(planned_at), max(received_at)").fetchall()[0]
+
+    assert endpoints == {"lines", "stops", "timetables", "passages", "status", "news", "news_details"}
+    assert START <= first.replace(tzinfo=UTC)
+    assert last.replace(tzinfo=UTC) <= START + timedelta(hours=HOURS)
+
+
+def test_the_same_rehearsal_gives_the_same_lake(
+    rehearsed: tuple[Path, RehearsalReport], tmp_path: Path
+) -> None:
+    _rehearse(tmp_path)
+
+    assert _checksums(tmp_path) == _checksums(rehearsed[0])
+
+
+@pytest.mark.parametrize("minute", [3, 8], ids=["in the first leg", "in a later leg"])
+def test_a_rehearsal_killed_midway_is_taken_up_as_if_nothing_had_happened(
+    rehearsed: tuple[Path, RehearsalReport], tmp_path: Path, minute: int
+) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        _rehearse(tmp_path, die_at=START + timedelta(minutes=minute))
+
+    _rehearse(tmp_path)
+
+    assert _checksums(tmp_path) == _checksums(rehearsed[0])
+
+
+def test_a_finished_rehearsal_is_not_repeated(rehearsed: tuple[Path, RehearsalReport]) -> None:
+    report = _rehearse(rehearsed[0])
+
+    assert report.outcomes == {}
+    assert report.virtual_seconds == 0
+
+
+def test_a_folder_with_other_answers_is_refused(
+    rehearsed: tuple[Path, RehearsalReport], tmp_path: Path
+) -> None:
+    (tmp_path / "raw").mkdir()
+
+    with pytest.raises(RehearsalError, match="in a folder of its own"):
+        _rehearse(tmp_path)
+    with pytest.raises(RehearsalError, match="another rehearsal"):
+        _rehearse(rehearsed[0], start=START + timedelta(hours=1))
+
+
+@pytest.mark.parametrize(
+    ("start", "seconds"),
+    [
+        (datetime(2026, 3, 29, 0, 45, tzinfo=UTC), 1200),
+        (datetime(2026, 10, 25, 0, 45, tzinfo=UTC), 1200),
+        (datetime(2026, 11, 18, 22, 45, tzinfo=UTC), 1200),
+    ],
+    ids=["the clock springs forward", "the clock falls back", "midnight"],
+)
+def test_no_row_is_lost_or_doubled(tmp_path: Path, start: datetime, seconds: float) -> None:
+    report = _rehearse(tmp_path, start=start, hours=seconds / 3600)
+    requests = duckdb.read_parquet(str(tmp_path / "lake/operator=emulated/dataset=requests/*/*.parquet"))
+    n_rows, n_requests = requests.aggregate("count(*), count(distinct request_id)").fetchall()[0]
+    passages = duckdb.read_parquet(str(tmp_path / "lake/operator=emulated/dataset=passages/*/*.parquet"))
+    far_away = (
+        passages.filter("not is_wrapped and abs(epoch(predicted_at) - epoch(received_at)) > 7200")
+        .aggregate("count(*)")
+        .fetchall()[0][0]
+    )
+    dates = {row[0] for row in passages.project("service_date").distinct().fetchall()}
+    ends = (start, start + timedelta(hours=2 + seconds / 3600))
+
+    assert n_rows == n_requests == sum(report.outcomes.values())
+    assert far_away == 0
+    assert dates <= {service_date(end, ZoneInfo("Europe/Rome"), time(4)) for end in ends}
