@@ -10,9 +10,10 @@ from transit_etl.api.exchange import Request
 from transit_etl.collect import sources
 from transit_etl.collect.adaptive import Adaptive
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.observing import Observer, normal_label
 from transit_etl.collect.priorities import Kind
 from transit_etl.collect.replay import replay
+from transit_etl.collect.routes import Course
 from transit_etl.collect.sources import Source
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
@@ -83,7 +84,12 @@ def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Sour
     stop_codes = [request.key for request in sources.valid_requests(v1.passages, catalogue.stop_codes())]
     if not stop_codes:
         raise NothingKnownError("no known stop has a code that can be asked for")
-    policy, observer = Adaptive(stop_codes), Observer(settings.zone)
+    courses = [
+        Course(normal_label(known.line_number or known.line_code), known.stop_codes)
+        for known in catalogue.line_directions()
+    ]
+    policy = Adaptive(stop_codes, courses, settings.rate_per_minute)
+    observer = Observer(settings.zone)
     replay(policy, observer, settings.data_dir, settings.operator, start)
     return sources.Passages(policy, observer)
 

@@ -16,7 +16,7 @@ SUSPECT_AHEAD = timedelta(
 )  # a bus that has passed may stay listed with its wait wrapped round the clock
 SUSPECT_BEHIND = timedelta(minutes=2)
 _REFUSED = frozenset({Outcome.ERROR_ROW, Outcome.CLIENT_ERROR})
-_LABEL = re.compile(r"0*(?=.)(.*?)/?\s*$")
+_PADDING = re.compile(r"^0+(?=[^/])")
 
 
 class Observer:
@@ -63,6 +63,5 @@ class Observer:
 
 
 def normal_label(label: str) -> str:
-    """Return a line label as lines are numbered: without padding zeros and the slash of a short run."""
-    match = _LABEL.match(label.strip())
-    return match.group(1) if match else label
+    """Return a line label without the zeros it may be padded with."""
+    return _PADDING.sub("", label.strip())
