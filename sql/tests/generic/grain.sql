@@ -1,14 +1,16 @@
 {# Rows whose key is incomplete or not theirs alone. `may_be_null` names key columns that may be unknown. #}
 {% test grain(model, columns, date_column='service_date', may_be_null=[]) %}
+{%- set keys = [] -%}
+{%- for column in columns %}{% do keys.append(adapter.quote(column)) %}{% endfor -%}
 select
-    {{ columns | join(', ') }},
+    {{ keys | join(', ') }},
     count(*) as n_rows
 from {{ model }}
 {% if date_column %}where {{ is_received_around(date_column, 1, 1) }}{% endif %}
-group by {{ columns | join(', ') }}
+group by {{ keys | join(', ') }}
 having
     count(*) > 1
     {%- for column in columns if column not in may_be_null %}
-    or {{ column }} is null
+    or {{ adapter.quote(column) }} is null
     {%- endfor %}
 {% endtest %}
