@@ -19,7 +19,7 @@ EXPLORE_EVERY = 16  # of so many choices one goes to the routes least known of
 SWEEP_EVERY = 97  # and one to the stop longest unseen
 ENOUGH_PER_TRIP = 3
 FEW_BONUS = 2.0
-SCARCITY = 480.0  # the bonus of a third's first passage is so much over the requests a minute
+THIRD_BONUS, SCARCITY = 16.0, 1.3  # at 60 a minute; with more, each third counts for less
 FIRST_OF_PAIR, LOCATING = 0.5, 0.1
 LOST_SPREAD, LOCATE_SECONDS = 35.0, 150.0
 _LONGEST_UNKNOWN_SECONDS = 900.0
@@ -37,7 +37,7 @@ class Adaptive:
     def __init__(
         self, stop_codes: Iterable[str], courses: Iterable[Course] = (), rate_per_minute: float = 60.0
     ) -> None:
-        self._third_bonus = SCARCITY / rate_per_minute
+        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY
         self._tracker = Tracker(stop_codes, Routes(courses))
         self._gains: dict[Stop, float] = {}
         self._scanned_at = -inf
