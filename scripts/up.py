@@ -45,6 +45,7 @@ def main() -> int:
         f"Logs     {FOLDER}/*.log\n"
         "Stop it with `make down`.",
         highlight=False,
+        soft_wrap=True,
     )
     return 0
 

@@ -150,7 +150,7 @@ def test_validation_results_say_what_was_checked_and_when(folder: Folder) -> Non
     folder.land("news", [("", [{"id": "1", "titolo": "t", "data": "2026-11-20T08:00:00.000Z"}])])
     stage(folder.settings)
 
-    rules = {row["rule"]: row for row in folder.rows("validation_results") if row["dataset"] == "news"}
+    rules = {row["rule"]: row for row in folder.rows("validation_results") if row["suite"] == "news"}
     row = rules["id_present"]
     assert ("expect_column_values_to_not_be_null", "news_id", "row", 1, 0) == tuple(
         row[name] for name in ("expectation", "column", "scope", "n_rows", "n_unexpected")

@@ -203,7 +203,7 @@ class Lake:
             {
                 "operator": self.operator,
                 "window": "w",
-                "dataset": dataset,
+                "suite": dataset,
                 "last_received_at": self.at(clock),
                 "expectation": expectation,
                 "rule": expectation,

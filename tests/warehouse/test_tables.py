@@ -113,8 +113,8 @@ def test_unknown_keys_and_codes_are_drift(ask: Ask) -> None:
 
 
 def test_validation_results_come_along(ask: Ask) -> None:
-    assert [{"expectation": "values_not_null", "is_success": True}] == ask(
-        "select expectation, is_success from quality.validation_results"
+    assert [{"dataset": "passages", "expectation": "values_not_null", "is_success": True}] == ask(
+        "select dataset, expectation, is_success from quality.validation_results"
     )
 
 

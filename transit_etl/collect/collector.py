@@ -146,8 +146,13 @@ class Collector:
         task.add_done_callback(self._finished)
 
     async def _exchange(self, request: Request, intent: Planned, permit: Permit) -> None:
+        permits = [permit]
+
+        async def permit_retry() -> None:
+            permits.append(await self._permit_for_retry())
+
         try:
-            answer = await self._tools.client.send(request, before_retry=self._permit_for_retry)
+            answer = await self._tools.client.send(request, before_retry=permit_retry)
         except asyncio.CancelledError:
             self._tools.landing.interrupt(intent)
             self._tally.add_unanswered(Outcome.INTERRUPTED)
@@ -155,16 +160,17 @@ class Collector:
         self._tools.landing.land(intent, answer)
         self._take_note(answer)
         self._source.observe(answer)
-        await self._tools.budget.settle(permit)
+        for used in permits:
+            await self._tools.budget.settle(used)
         if answer.outcome is Outcome.RATE_LIMITED:
-            await self._tools.budget.report_rate_limited(permit, answer.retry_after_seconds)
+            await self._tools.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
 
-    async def _permit_for_retry(self) -> None:
+    async def _permit_for_retry(self) -> Permit:
         patience = self._now() + _RETRY_PATIENCE
         deadline = patience if self._deadline is None else min(patience, self._deadline)
         self._n_retrying += 1
         try:
-            await self._tools.budget.acquire(self._source.kind, deadline)
+            return await self._tools.budget.acquire(self._source.kind, deadline)
         finally:
             self._n_retrying -= 1
 

@@ -42,7 +42,7 @@ class RawWriter:
         self._is_dirty = False
         self._is_broken = False
         self._sync_error: OSError | None = None
-        self._compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+        self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self._size = 0
         self._part_fd = self._create()
         self._planned_fd = os.open(self._planned, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
@@ -157,7 +157,7 @@ def complete_lines(path: Path) -> list[bytes]:
 
 def write_beside(path: Path, lines: list[bytes], beside: Path) -> None:
     """Write lines (with their ends) as a finished raw file: beside first, durable, then renamed."""
-    compressor = zstandard.ZstdCompressor(level=_LEVEL).compressobj()
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
     with beside.open("wb") as file:
         for line in lines:
             file.write(compressor.compress(line))

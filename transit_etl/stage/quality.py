@@ -133,7 +133,7 @@ def left_out_results(
     return pa.Table.from_pylist(
         [
             {
-                "operator": window.operator, "window": window.name, "dataset": dataset,
+                "operator": window.operator, "window": window.name, "suite": dataset,
                 "last_received_at": last_received_at, "expectation": "left_out_by_normalising",
                 "rule": one.rule, "scope": "row", "reason": one.reason, "is_success": True,
                 "n_rows": one.n_rows, "n_unexpected": one.n_left_out,
@@ -170,7 +170,7 @@ def _results(
 ) -> pa.Table:
     rows = [
         {
-            "operator": window.operator, "window": window.name, "dataset": suite.dataset,
+            "operator": window.operator, "window": window.name, "suite": suite.dataset,
             "last_received_at": last_received_at, "expectation": rule.expectation,
             "column": rule.column, "rule": rule.name, "scope": rule.scope, "reason": rule.reason,
             "is_success": bool(found[rule.name].success), "n_rows": n_rows,

@@ -89,9 +89,10 @@ NEWS_DETAILS = _table(
 )  # fmt: skip
 
 # One row per expectation and batch: whether it held and how many rows broke it.
-# last_received_at is the batch's own, so that validating again gives the same row.
+# The suite has its dataset's name; a column `dataset` would clash with the folder's. last_received_at is the
+# batch's own, so that validating again gives the same row.
 VALIDATION_RESULTS = _table(
-    ("operator", TEXT), ("window", TEXT), ("dataset", TEXT), ("last_received_at", INSTANT),
+    ("operator", TEXT), ("window", TEXT), ("suite", TEXT), ("last_received_at", INSTANT),
     ("expectation", TEXT), ("column", TEXT), ("rule", TEXT), ("scope", TEXT), ("reason", TEXT),
     ("is_success", FLAG), ("n_rows", WHOLE), ("n_unexpected", WHOLE), ("observed", TEXT),
 )  # fmt: skip

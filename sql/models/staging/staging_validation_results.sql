@@ -2,7 +2,7 @@
 select
     operator,
     "window",
-    dataset,
+    suite as dataset,
     last_received_at,
     expectation,
     "column",
