@@ -1,7 +1,7 @@
 # What there is to do here; `make` alone lists it. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test lint unit test-long up down clean docs
+.PHONY: help setup lock demo test lint unit test-long up down clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -45,9 +45,6 @@ up: setup ## run it all here: Airflow on http://localhost:8080 and an emulated u
 
 down: setup ## stop what `make up` started
 	@$(BIN)/python -m scripts.down
-
-docs: setup ## dbt's documentation of every table, below data/reports/dbt
-	$(BIN)/python -m scripts.docs
 
 clean: ## remove caches; data/ and .venv/ stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis sql/target sql/logs build *.egg-info

@@ -147,9 +147,9 @@ def _rejected(settings: Settings) -> list[Rejection]:
         settings,
         "validation_results",
         """
-        select "window", dataset, rule, reason, last_received_at from lake
+        select "window", suite, rule, reason, last_received_at from lake
         where scope = 'batch' and not is_success
-        order by last_received_at desc, "window", dataset, rule limit $n
+        order by last_received_at desc, "window", suite, rule limit $n
         """,
         n=N_REJECTED,
     )
