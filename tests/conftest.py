@@ -11,6 +11,12 @@ from tests.journey import journey, upstream
 __all__ = ["journey", "upstream"]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Give Airflow, which reads its home when it is imported, one that is not the user's."""
+    assert config.cache is not None
+    os.environ["AIRFLOW_HOME"] = str(config.cache.mkdir("airflow"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _without_the_callers_settings() -> Iterator[None]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
