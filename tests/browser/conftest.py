@@ -10,7 +10,8 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 OF_THIS_MACHINE = ("file:", "data:", "blob:", "http://127.0.0.1:", "http://localhost:")
 
 
-@pytest.fixture(scope="session")
+# Not for the session: while Playwright is open its event loop runs, and no other test could run one.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Start the Chromium of this machine, or skip."""
     chromium = shutil.which("chromium")
