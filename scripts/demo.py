@@ -89,7 +89,7 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
     runs.run(["network", "timetables"])
     runs.run(["passages"], ["status", "news"])
     is_small = about["n_stops"] <= LARGEST_FOR_VERSION_0
-    runs.run(["warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
+    runs.run(["staging", "warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
     show_findings(console, {**_without_settings(), **settings}, FOLDER)
 
 

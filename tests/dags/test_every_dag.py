@@ -7,7 +7,10 @@ from datetime import timedelta
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, Asset, AssetAny, TriggerRule
+from airflow.sdk import DAG, Asset, TriggerRule
+from airflow.sdk.timezone import coerce_datetime
+from airflow.serialization.encoders import coerce_to_core_timetable
+from airflow.timetables.base import TimeRestriction
 
 from scripts.local_airflow import CHECKOUT, WAREHOUSE_POOL
 from transit_etl.settings import load_settings
@@ -16,6 +19,15 @@ DAGS = CHECKOUT / "dags"
 NAMES = sorted(path.stem for path in DAGS.glob("*.py"))
 COLLECTING = ["legacy_v0", "network", "news", "passages", "status", "timetables"]
 MOMENTARY = ["passages", "status"]
+NEXT = {
+    "legacy_v0": "warehouse",
+    "network": "warehouse",
+    "news": "warehouse",
+    "passages": "staging",
+    "staging": "warehouse",
+    "status": "staging",
+    "timetables": "warehouse",
+}
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +38,12 @@ def bag() -> DagBag:
 @pytest.fixture
 def dag(bag: DagBag, name: str) -> DAG:
     return bag.dags[name]
+
+
+def awaited(dag: DAG) -> set[str]:
+    """Return the names of the assets whose events start a DAG."""
+    condition = getattr(coerce_to_core_timetable(dag.timetable), "asset_condition", None)
+    return {key.name for key, _ in condition.iter_assets()} if condition else set()
 
 
 def produced(dag: DAG) -> set[str]:
@@ -81,28 +99,35 @@ def test_its_last_task_is_green_only_when_all_the_others_are(dag: DAG) -> None:
 
 
 @pytest.mark.parametrize("name", COLLECTING)
-def test_what_was_landed_is_staged_whatever_became_of_the_collection(dag: DAG) -> None:
-    staging = [task for task in dag.tasks if task.task_id.startswith("stage")]
+def test_what_was_landed_goes_on_whatever_became_of_the_collection(dag: DAG) -> None:
+    handing_on = [task for task in dag.tasks if task.task_id.startswith(("stage", "landed"))]
 
-    assert staging
-    assert {TriggerRule.ALL_DONE} == {task.trigger_rule for task in staging}
+    assert handing_on
+    assert {TriggerRule.ALL_DONE} == {task.trigger_rule for task in handing_on}
 
 
-@pytest.mark.parametrize("name", COLLECTING)
-def test_it_tells_the_warehouse_that_the_lake_has_grown(bag: DagBag, dag: DAG) -> None:
-    schedule = bag.dags["warehouse"].schedule
-
-    assert isinstance(schedule, AssetAny)
+@pytest.mark.parametrize(("name", "next_dag"), NEXT.items())
+def test_the_next_dag_waits_for_what_it_makes(bag: DagBag, dag: DAG, next_dag: str) -> None:
     assert produced(dag)
-    assert produced(dag) <= {asset.name for asset in schedule.objects if isinstance(asset, Asset)}
+    assert produced(dag) <= awaited(bag.dags[next_dag])
 
 
-def test_the_warehouse_waits_for_nothing_that_nobody_makes(bag: DagBag) -> None:
-    schedule = bag.dags["warehouse"].schedule
+def test_nobody_waits_for_what_nobody_makes(bag: DagBag) -> None:
     made = {name for dag in bag.dags.values() for name in produced(dag)}
 
-    assert isinstance(schedule, AssetAny)
-    assert {asset.name for asset in schedule.objects if isinstance(asset, Asset)} <= made
+    assert made - {"warehouse"} == {name for dag in bag.dags.values() for name in awaited(dag)}
+
+
+@pytest.mark.parametrize("name", MOMENTARY)
+def test_each_continuous_run_has_a_date_of_its_own(dag: DAG) -> None:
+    timetable = coerce_to_core_timetable(dag.timetable)
+    bounds = TimeRestriction(earliest=coerce_datetime(dag.start_date), latest=None, catchup=False)
+    first = timetable.next_dagrun_info(last_automated_data_interval=None, restriction=bounds)
+    assert first is not None
+    second = timetable.next_dagrun_info(last_automated_data_interval=first.data_interval, restriction=bounds)
+
+    assert second is not None
+    assert first.logical_date != second.logical_date
 
 
 @pytest.mark.parametrize("name", ["warehouse", "nightly"])

@@ -104,9 +104,10 @@ def test_a_failed_collection_fails_the_run_and_what_was_landed_is_staged(
 ) -> None:
     result = run_dag("status", TRANSIT_BASE_URL=dead_upstream, TRANSIT_WINDOW_SECONDS="6")
 
-    assert {"collect": "failed", "stage": "success", "complete": "upstream_failed"} == result["tasks"]
+    assert {"collect": "failed", "landed": "success", "complete": "upstream_failed"} == result["tasks"]
     assert result["state"] == "failed"
     assert "no usable answer for status" in result["log"]
+    assert "success" == run_dag("staging")["state"]
     assert list(tmp_path.glob("data/lake/operator=*/dataset=requests/date=*/*.parquet"))
 
 
