@@ -158,6 +158,7 @@ class Tracker:
         is_elsewhere = run.route is None or not run.route.positions(stop.code)
         if route is not None and len(origins) == 1 and is_elsewhere:
             run.route, run.anchor_position, run.anchor_spread = route, 0, inf  # no anchor on it yet
+            run.theory = None  # positions along another route mean nothing on this one
         run.seen_at, run.origin_at = at, origin_at
         return run
 
