@@ -267,7 +267,8 @@ def test_bad_rows_leave_with_their_rule_and_the_good_ones_beside_them_stay(tmp_p
 
 
 def test_a_batch_of_nothing_but_bad_rows_is_rejected_and_still_in_raw(tmp_path: Path) -> None:
-    body = json.dumps({"codice_fermata": STOP.key, "passaggi": [{**GOOD_ROW, "orario": "soon"}] * 30}).encode()
+    bad_rows = [{**GOOD_ROW, "orario": "soon"}] * 30
+    body = json.dumps({"codice_fermata": STOP.key, "passaggi": bad_rows}).encode()
     with landing_at(tmp_path) as landing:
         landing.land(landing.plan(STOP), answer(body=body))
 
