@@ -43,7 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     chosen = parser.parse_args(arguments)
     console, started = Console(width=None if sys.stdout.isatty() else 110), time.monotonic()
-    signal.signal(signal.SIGTERM, _interrupt)
+    for interruption in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(interruption, _interrupt)
     stack = Stack(FOLDER / "programs")
     stack.stop()
     shutil.rmtree(FOLDER, ignore_errors=True)
