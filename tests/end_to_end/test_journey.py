@@ -5,7 +5,7 @@ import hashlib
 import json
 import signal
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -109,10 +109,9 @@ def test_every_departure_of_the_day_is_known(journey: Journey, truth: Path) -> N
 
 
 def test_what_is_said_to_be_evidenced_is_true(journey: Journey, truth: Path) -> None:
-    happened = {
-        (row["trip_id"], row["stop_code"]): row["passed_at"]
-        for row in ask_truth(f"select trip_id, stop_code, passed_at from '{truth}/actual_passages.parquet'")
-    }
+    happened = defaultdict(list)  # a circular line passes its first stop twice
+    for row in ask_truth(f"select trip_id, stop_code, passed_at from '{truth}/actual_passages.parquet'"):
+        happened[row["trip_id"], row["stop_code"]].append(row["passed_at"])
     said = journey.sql(
         "select trip_id, stop_code, passed_after, passed_before from core.stop_visits "
         f"where arrival_quality = 'evidenced' and service_date = '{journey.day}'"
@@ -120,10 +119,9 @@ def test_what_is_said_to_be_evidenced_is_true(journey: Journey, truth: Path) -> 
 
     assert len(said) >= 3
     for visit in said:
-        passed_at = happened[visit["trip_id"], visit["stop_code"]]
+        after, before = (datetime.fromisoformat(visit[side]) for side in ("passed_after", "passed_before"))
 
-        assert datetime.fromisoformat(visit["passed_after"]) <= passed_at
-        assert passed_at <= datetime.fromisoformat(visit["passed_before"])
+        assert any(after <= at <= before for at in happened[visit["trip_id"], visit["stop_code"]]), visit
 
 
 def test_open_disruptions_are_those_the_upstream_lists(journey: Journey, truth: Path) -> None:
