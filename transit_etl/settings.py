@@ -3,6 +3,7 @@
 import os
 import re
 from datetime import time
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 from urllib.parse import urlsplit, urlunsplit
@@ -14,6 +15,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "TRANSIT_"
 RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
+
+
+class PolicyName(StrEnum):
+    """Which stop is asked about next; `transit_etl.collect.policies` makes each."""
+
+    ADAPTIVE = "adaptive"  # where a bus is expected to be seen just before and just after it passes
+    ROTATION = "rotation"  # each in turn
 
 
 class BadSettingError(Exception):
@@ -78,6 +86,7 @@ class Settings(BaseSettings):
 
     window_seconds: float = Field(600, ge=5, le=3600)
     status_interval_seconds: float = Field(60, ge=5, le=3600)
+    policy: PolicyName = PolicyName.ADAPTIVE
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 
     timezone: Annotated[str, AfterValidator(_zone_name)] = "Europe/Rome"

@@ -8,9 +8,9 @@ from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
 from transit_etl.api.exchange import Request
 from transit_etl.collect import sources
-from transit_etl.collect.adaptive import Adaptive
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.observing import Observer, normal_label
+from transit_etl.collect.policies import policy_of
 from transit_etl.collect.priorities import Kind
 from transit_etl.collect.replay import replay
 from transit_etl.collect.routes import Course
@@ -88,7 +88,7 @@ def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Sour
         Course(normal_label(known.line_number or known.line_code), known.stop_codes)
         for known in catalogue.line_directions()
     ]
-    policy = Adaptive(stop_codes, courses, settings.rate_per_minute)
+    policy = policy_of(settings.policy, stop_codes, courses, settings.rate_per_minute)
     observer = Observer(settings.zone)
     replay(policy, observer, settings.data_dir, settings.operator, start)
     return sources.Passages(policy, observer)

@@ -1,0 +1,27 @@
+"""Names the policies that can decide which stop is asked about next; the setting `policy` picks one."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from transit_etl.collect.adaptive import Adaptive
+from transit_etl.collect.planner import Policy, Rotation
+from transit_etl.collect.routes import Course
+from transit_etl.settings import PolicyName
+
+MakePolicy = Callable[[Iterable[str], Iterable[Course], float], Policy]
+
+
+def policy_of(
+    name: PolicyName, stop_codes: Iterable[str], courses: Iterable[Course], rate_per_minute: float
+) -> Policy:
+    """Return a new policy over the stops and courses of a network, for an allowance."""
+    return POLICIES[name](stop_codes, courses, rate_per_minute)
+
+
+def _rotation(stop_codes: Iterable[str], _courses: Iterable[Course], _rate_per_minute: float) -> Policy:
+    return Rotation(stop_codes)
+
+
+POLICIES: Mapping[PolicyName, MakePolicy] = {
+    PolicyName.ADAPTIVE: Adaptive,
+    PolicyName.ROTATION: _rotation,
+}
