@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import date
+from itertools import islice
 from pathlib import Path
 
 from transit_etl.collect.rawfile import make_folder
@@ -20,6 +21,9 @@ from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import DATASETS
 from transit_etl.stage.stager import Stager
+
+# A raw file is one compressed stream, which one thread reads; two keep the cores of a small machine busy.
+_READERS = 2
 
 
 def stage(
@@ -86,15 +90,16 @@ def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:
 def _stage_all(
     stager: Stager, windows: Sequence[Window], root: Path, known: KnownLines, report: StageReport
 ) -> Iterator[Window]:
-    """Stage windows in order and yield each when done; the next one is read while one is validated."""
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="normalise") as reader:
-        ahead = deque(reader.submit(stager.prepare, window) for window in windows[:1])
-        for number, window in enumerate(windows, start=1):
-            ahead.extend(reader.submit(stager.prepare, later) for later in windows[number : number + 1])
+    """Stage windows in order and yield each when done; while one is validated, the next ones are read."""
+    with ThreadPoolExecutor(max_workers=_READERS, thread_name_prefix="normalise") as readers:
+        later = iter(windows)
+        ahead = deque(readers.submit(stager.prepare, window) for window in islice(later, _READERS + 1))
+        for window in windows:
             try:
                 stager.finish(ahead.popleft().result(), root, known, report)
             except RawFileError as error:
                 report.errors.append(str(error))
+            ahead.extend(readers.submit(stager.prepare, following) for following in islice(later, 1))
             yield window
 
 

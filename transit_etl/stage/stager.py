@@ -1,5 +1,6 @@
 """Takes one window the straight way: read, normalise, validate, write."""
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,17 +33,26 @@ class Stager:
 
     def __init__(self, settings: Settings) -> None:
         self.quality = Quality()
-        self._normaliser = Normaliser(settings)
+        self._settings = settings
+        self._idle: deque[Normaliser] = deque()
         cutoff = settings.service_day_cutoff
         self._cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
 
     def close(self) -> None:
         """Give memory back."""
-        self._normaliser.close()
+        while self._idle:
+            self._idle.pop().close()
 
     def prepare(self, window: Window) -> Normalised:
-        """Normalise a window; RawFileError when its file cannot be read. One call at a time."""
-        return self._normaliser.normalise(window)
+        """Normalise a window; RawFileError when its file cannot be read. Any thread may call."""
+        try:
+            normaliser = self._idle.pop()
+        except IndexError:
+            normaliser = Normaliser(self._settings)
+        try:
+            return normaliser.normalise(window)
+        finally:
+            self._idle.append(normaliser)
 
     def finish(self, normalised: Normalised, root: Path, known: KnownLines, report: StageReport) -> None:
         """Validate a normalised window and write what it gives into the lake below `root`."""
