@@ -1,9 +1,16 @@
-"""Says where every file lives below the data folder; nothing here touches the disk."""
+"""Says where every file lives below the data folder, and where the project's own rules and models are."""
 
 from datetime import date, datetime
 from pathlib import Path
 
 RAW_SUFFIX = ".jsonl.zst"
+
+
+def part_of_project(name: str) -> Path:
+    """Return the folder `sql` or `expectations`: beside the package in a checkout, inside it in a wheel."""
+    package = Path(__file__).resolve().parent
+    beside = package.parent / name
+    return beside if (package.parent / "pyproject.toml").exists() else package / name
 
 
 def window_name(started_at: datetime, endpoint: str, worker: str) -> str:

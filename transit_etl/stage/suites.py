@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from transit_etl.paths import part_of_project
 from transit_etl.stage import gx
 from transit_etl.stage.schemas import DATASETS
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from great_expectations import ExpectationSuite
     from great_expectations.expectations.expectation import Expectation
 
-EXPECTATIONS = Path(__file__).resolve().parents[2] / "expectations"
+EXPECTATIONS = part_of_project("expectations")
 
 Scope = Literal["row", "batch"]
 

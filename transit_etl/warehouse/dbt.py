@@ -15,7 +15,7 @@ from transit_etl import paths
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
 
-PROJECT = Path(__file__).parents[2] / "sql"
+PROJECT = paths.part_of_project("sql")
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
 

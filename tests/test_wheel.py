@@ -1,0 +1,43 @@
+"""What is installed without a checkout has the rules and the models with it."""
+
+import zipfile
+from pathlib import Path
+
+import pytest
+from hatchling.build import build_wheel
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    folder = tmp_path_factory.mktemp("wheel")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        wheel = build_wheel(str(folder))
+    return set(zipfile.ZipFile(folder / wheel).namelist())
+
+
+@pytest.mark.parametrize(
+    ("kept_in", "pattern", "packed_in"),
+    [
+        (ROOT, "transit_etl/**/*.py", ""),
+        (ROOT, "transit_etl/stage/sql/*.sql", ""),
+        (ROOT, "expectations/*.json", "transit_etl/"),
+        (ROOT, "sql/models/**/*.*", "transit_etl/"),
+        (ROOT, "sql/seeds/*.*", "transit_etl/"),
+        (ROOT, "sql/*.yml", "transit_etl/"),
+    ],
+)
+def test_a_wheel_holds_the_code_its_rules_and_its_models(
+    packed: set[str], kept_in: Path, pattern: str, packed_in: str
+) -> None:
+    expected = {f"{packed_in}{path.relative_to(kept_in).as_posix()}" for path in kept_in.glob(pattern)}
+
+    assert expected
+    assert expected <= packed
+
+
+def test_a_wheel_holds_neither_data_nor_tests(packed: set[str]) -> None:
+    assert {"transit_etl"} == {name.split("/")[0] for name in packed if ".dist-info/" not in name}
+    assert not any("/target/" in name or "/logs/" in name for name in packed)
