@@ -10,11 +10,22 @@ from pathlib import Path
 import pytest
 import typer
 
-from transit_etl.cli import duration
+from transit_etl.cli_options import duration
 
 Done = subprocess.CompletedProcess[str]
 RunCli = Callable[..., Done]
-COMMANDS = ["collect", "stage", "reprocess", "build", "publish", "compact", "sql", "status", "emulator"]
+COMMANDS = [
+    "collect",
+    "stage",
+    "reprocess",
+    "build",
+    "publish",
+    "compact",
+    "sql",
+    "status",
+    "emulator",
+    "rehearse",
+]
 
 
 @pytest.fixture

@@ -1,27 +1,21 @@
 """The command line: one command for each step of the way from an answer to a figure."""
 
 import json
-import re
 import sys
 from datetime import date
 from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from transit_etl import cli_output as show
+from transit_etl.cli_emulated import emulator_app, rehearse
+from transit_etl.cli_options import EXIT_FAILED, EXIT_STOPPED, FROM, TO, Json, day, duration
 from transit_etl.settings import load_settings
 
-if TYPE_CHECKING:
-    from transit_etl.emulator.world import World
-
-EXIT_FAILED, EXIT_STOPPED = 1, 130
-UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
-
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-emulator_app = typer.Typer(invoke_without_command=True)
 app.add_typer(emulator_app, name="emulator")
+app.command()(rehearse)
 
 
 class Dataset(StrEnum):
@@ -36,126 +30,12 @@ class Dataset(StrEnum):
     LEGACY = "legacy"
 
 
-class Size(StrEnum):
-    """The networks that are built in."""
-
-    SMALL = "small"
-    CITY = "city"
-
-
-class Ids(StrEnum):
-    """What the emulator's trip ids identify."""
-
-    STABLE = "stable"
-    VEHICLE = "vehicle"
-    REUSED = "reused"
-
-
-def duration(text: str) -> float:
-    """Read `90s`, `10m` or `2h` as seconds."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
-    if not found or not float(found[1]):
-        raise typer.BadParameter(f"{text!r} is no duration: write 90s, 10m or 2h")
-    return float(found[1]) * UNIT_SECONDS[found[2]]
-
-
-def day(text: str) -> date:
-    """Read `2026-03-29` as a date."""
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise typer.BadParameter(f"{text!r} is no date: write 2026-03-29") from None
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]
-FROM = typer.Option("--from", metavar="DATE", parser=day, help="The first date.")
-TO = typer.Option("--to", metavar="DATE", parser=day, help="The last date.")
-Gtfs = Annotated[
-    Path | None, typer.Option(exists=True, dir_okay=False, help="Serve the network of a GTFS zip.")
-]
-Seed = Annotated[int, typer.Option(help="Another seed is another day of delays, failures and news.")]
-TripIds = Annotated[Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared numbers.")]
-Revisions = Annotated[bool, typer.Option("--revisions", help="Let timetables, notes and stops change.")]
-
-
 @app.callback()
 def about() -> None:
     """Poll a public-transport interface within its allowance; turn the answers into a warehouse.
 
     Settings are TRANSIT_* environment variables; without any, the upstream is an emulator on this machine.
     """
-
-
-@emulator_app.callback()
-def emulator(
-    context: typer.Context,
-    *,
-    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8400,
-    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
-    gtfs: Gtfs = None,
-    seed: Seed = 1,
-    token: Annotated[
-        list[str] | None, typer.Option(help="A valid token, may be repeated; demo-token unless given.")
-    ] = None,
-    segment: Annotated[str, typer.Option(help="The operator's name in version 0 paths.")] = "amt",
-    log: Annotated[Path | None, typer.Option(help="A file that gets one JSON line per answer.")] = None,
-    ids: TripIds = Ids.STABLE,
-    revisions: Revisions = False,
-    faults: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="TOML or JSON: what may go wrong.")
-    ] = None,
-) -> None:
-    """Serve the emulated upstream, versions 1 and 0, until interrupted.
-
-    Example: transit-etl emulator --port 8400 --gtfs feed.zip
-    """
-    if context.invoked_subcommand:
-        return
-    from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-    from transit_etl.emulator.faults import read_faults
-    from transit_etl.emulator.server import serve
-
-    world = _world(size, gtfs, seed, ids, has_revisions=revisions)
-    served = create_app(
-        world,
-        tokens=token or [DEFAULT_TOKEN],
-        segment=segment,
-        log=log,
-        faults=read_faults(faults) if faults else (),
-    )
-    serve(served, host=host, port=port)
-
-
-@emulator_app.command("truth")
-def emulator_truth(
-    *,
-    first: Annotated[date, FROM],
-    last: Annotated[date, TO],
-    out: Annotated[Path, typer.Option(file_okay=False, help="Folder the Parquet files go to.")],
-    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
-    gtfs: Gtfs = None,
-    seed: Seed = 1,
-    ids: TripIds = Ids.STABLE,
-    revisions: Revisions = False,
-) -> None:
-    """Write down what truly happened on some service dates: every scheduled and actual passage.
-
-    Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
-    """
-    from transit_etl.emulator.truth import write_truth
-
-    with show.busy("writing the truth"):
-        files = write_truth(_world(size, gtfs, seed, ids, has_revisions=revisions), first, last, out)
-    for file in files:
-        typer.echo(file)
-
-
-def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
-    from transit_etl.emulator.trip_ids import IdMode
-    from transit_etl.emulator.world import build_world
-
-    return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, fields, is_dataclass
@@ -9,7 +10,15 @@ from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -17,12 +26,15 @@ if TYPE_CHECKING:
 
     from transit_etl.collect import Progress as Collected
     from transit_etl.installation import Installation
+    from transit_etl.rehearsal import RehearsalProgress as Rehearsed
+    from transit_etl.rehearsal import RehearsalReport
     from transit_etl.stage import StageProgress
     from transit_etl.warehouse import BuildProgress
 
 # What is piped into a file or a program is not cut to the width of a screen.
 out = Console(width=None if sys.stdout.isatty() else 4096)
 err = Console(stderr=True)
+SECONDS_BETWEEN_UPDATES = 0.2
 
 
 @contextmanager
@@ -81,6 +93,97 @@ def staging() -> Iterator[Callable[["StageProgress"], None]]:
             bar.update(task, total=progress.n_windows, completed=progress.n_done, window=progress.window)
 
         yield on_progress
+
+
+class RehearsalBar:
+    """Shows how far a rehearsal is, some times a second; `now` is the last virtual instant told of."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.now: datetime | None = None
+        self._bar = bar
+        self._task = bar.add_task("rehearsing", total=None, requests="", speed="")
+        self._began = time.monotonic()
+        self._shown = 0.0
+        self._first: float | None = None
+
+    def update(self, progress: "Rehearsed") -> None:
+        """Take over how far it is."""
+        self.now = progress.now
+        if self._first is None:
+            self._first = progress.seconds_done
+        elapsed = time.monotonic() - self._began
+        if elapsed - self._shown < SECONDS_BETWEEN_UPDATES:
+            return
+        self._shown = elapsed
+        self._bar.update(
+            self._task,
+            description=f"{progress.now:%Y-%m-%d %H:%M} UTC",
+            total=progress.seconds_total,
+            completed=progress.seconds_done,
+            requests=f"{progress.n_requests:,} requests",
+            speed=f"{(progress.seconds_done - self._first) / elapsed:,.0f} times real time",
+        )
+
+
+@contextmanager
+def rehearsing() -> Iterator[RehearsalBar]:
+    """Show how far a rehearsal is; yields the bar that is to be told."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[requests]}, {task.fields[speed]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
+        yield RehearsalBar(bar)
+
+
+def stopped_rehearsal(now: datetime | None) -> None:
+    """Say that a rehearsal was interrupted, and that it can be taken up."""
+    where = f" at {_at(now)} of its own time" if now else ""
+    err.print(f"transit-etl: interrupted{where}; the same command goes on from there", highlight=False)
+
+
+def rehearsal(done: "RehearsalReport", *, as_json: bool) -> None:
+    """Show what was rehearsed, how fast, and where the time went; what made it fail goes to stderr."""
+    if as_json:
+        _print_json({**asdict(done), "times_real_time": done.times_real_time, "is_failure": done.is_failure})
+    else:
+        out.print(_rehearsal_table(done))
+    for sentence in [*_refusals(done), *done.errors]:
+        err.print(f"transit-etl: {sentence}", style="red", markup=False, highlight=False, soft_wrap=True)
+
+
+def _rehearsal_table(done: "RehearsalReport") -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold")
+    grid.add_column(overflow="fold")
+    if not done.virtual_seconds:
+        grid.add_row("rehearsed", f"until {_at(done.end)}: there was nothing left to do")
+        return grid
+    virtual = timedelta(seconds=round(done.virtual_seconds))
+    grid.add_row("rehearsed", f"{_at(done.start)} to {_at(done.end)}: {virtual} hours of its own time")
+    speed = f"{done.times_real_time:,.0f} times real time"
+    grid.add_row("took", f"{timedelta(seconds=round(done.real_seconds))}: {speed}")
+    total = sum(done.outcomes.values())
+    outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in done.outcomes.items())
+    grid.add_row("requests", f"{total:,}: {outcomes}")
+    grid.add_row("allowance", f"{done.allowance_share:.1%} used; refused as too many: {done.n_refused}")
+    spent = sorted(done.seconds_spent.items(), key=lambda part: -part[1])
+    parts = (f"{name} {seconds / max(1e-9, done.real_seconds):.0%}" for name, seconds in spent)
+    grid.add_row("time went to", ", ".join(parts))
+    for sentence in done.rejected:
+        grid.add_row("rejected", sentence)
+    return grid
+
+
+def _refusals(done: "RehearsalReport") -> Iterator[str]:
+    if done.n_refused:
+        yield (
+            f"failed: the upstream refused {done.n_refused} request{'s' * (done.n_refused > 1)} as too many "
+            "(429), and no fault had asked it to"
+        )
 
 
 def report(result: object, *, as_json: bool) -> None:

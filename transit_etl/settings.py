@@ -5,7 +5,7 @@ import re
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
@@ -127,8 +127,11 @@ class Settings(BaseSettings):
         return self.limiter_url or f"sqlite:///{self.data_dir.absolute() / 'state' / 'budget.sqlite'}"
 
 
-def load_settings() -> Settings:
-    """Read the settings, or raise BadSettingError with one line for every bad TRANSIT_* variable."""
+def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked like its variable
+    """Read the settings, or raise BadSettingError with one line for every bad TRANSIT_* variable.
+
+    What is `given` by name takes the place of the variable.
+    """
     unknown = [
         name
         for name in sorted(os.environ)
@@ -137,7 +140,7 @@ def load_settings() -> Settings:
     if unknown:
         raise BadSettingError(f"unknown setting: {', '.join(unknown)}")
     try:
-        return Settings()
+        return Settings(**given)
     except ValidationError as error:
         raise BadSettingError("\n".join(_explain(problem) for problem in error.errors())) from None
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from starlette.responses import Response
 
-from transit_etl.emulator.faults import Fault, FaultKind
+from transit_etl.emulator.faults import FAULT_HEADER, Fault, FaultKind
 from transit_etl.emulator.responses import json_response
 
 _PAGE = "<!DOCTYPE html><html><head><title>Manutenzione</title></head><body>Servizio sospeso</body></html>"
@@ -19,7 +19,9 @@ def replacement(fault: Fault) -> Response | None:
 
 def _rate_limited(fault: Fault) -> Response:
     wait = fault.retry_after_seconds
-    headers = {} if wait is None else {"Retry-After": str(wait)}
+    headers = {FAULT_HEADER: fault.kind.value}  # tells it from a refusal that the caller deserves
+    if wait is not None:
+        headers["Retry-After"] = str(wait)
     return json_response({"errore": "troppe richieste"}, 429, headers)
 
 

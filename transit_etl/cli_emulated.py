@@ -1,0 +1,196 @@
+"""The commands about an emulated upstream: serve it, write down its truth, rehearse against it."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from transit_etl import cli_output as show
+from transit_etl.cli_options import EXIT_FAILED, EXIT_STOPPED, FROM, TO, Json, instant
+from transit_etl.settings import BadSettingError, PolicyName, Settings, load_settings
+
+if TYPE_CHECKING:
+    import httpx
+
+    from transit_etl.emulator.world import World
+
+emulator_app = typer.Typer(invoke_without_command=True)
+
+
+class Size(StrEnum):
+    """The networks that are built in."""
+
+    SMALL = "small"
+    CITY = "city"
+
+
+class Ids(StrEnum):
+    """What the emulator's trip ids identify."""
+
+    STABLE = "stable"
+    VEHICLE = "vehicle"
+    REUSED = "reused"
+
+
+Gtfs = Annotated[
+    Path | None, typer.Option(exists=True, dir_okay=False, help="Serve the network of a GTFS zip.")
+]
+Seed = Annotated[int, typer.Option(help="Another seed is another day of delays, failures and news.")]
+TripIds = Annotated[Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared numbers.")]
+Revisions = Annotated[bool, typer.Option("--revisions", help="Let timetables, notes and stops change.")]
+
+
+@emulator_app.callback()
+def emulator(
+    context: typer.Context,
+    *,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8400,
+    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
+    gtfs: Gtfs = None,
+    seed: Seed = 1,
+    token: Annotated[
+        list[str] | None, typer.Option(help="A valid token, may be repeated; demo-token unless given.")
+    ] = None,
+    segment: Annotated[str, typer.Option(help="The operator's name in version 0 paths.")] = "amt",
+    log: Annotated[Path | None, typer.Option(help="A file that gets one JSON line per answer.")] = None,
+    ids: TripIds = Ids.STABLE,
+    revisions: Revisions = False,
+    faults: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="TOML or JSON: what may go wrong.")
+    ] = None,
+) -> None:
+    """Serve the emulated upstream, versions 1 and 0, until interrupted.
+
+    Example: transit-etl emulator --port 8400 --gtfs feed.zip
+    """
+    if context.invoked_subcommand:
+        return
+    from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
+    from transit_etl.emulator.faults import read_faults
+    from transit_etl.emulator.server import serve
+
+    world = _world(size, gtfs, seed, ids, has_revisions=revisions)
+    served = create_app(
+        world,
+        tokens=token or [DEFAULT_TOKEN],
+        segment=segment,
+        log=log,
+        faults=read_faults(faults) if faults else (),
+    )
+    serve(served, host=host, port=port)
+
+
+@emulator_app.command("truth")
+def emulator_truth(
+    *,
+    first: Annotated[date, FROM],
+    last: Annotated[date, TO],
+    out: Annotated[Path, typer.Option(file_okay=False, help="Folder the Parquet files go to.")],
+    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
+    gtfs: Gtfs = None,
+    seed: Seed = 1,
+    ids: TripIds = Ids.STABLE,
+    revisions: Revisions = False,
+) -> None:
+    """Write down what truly happened on some service dates: every scheduled and actual passage.
+
+    Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
+    """
+    from transit_etl.emulator.truth import write_truth
+
+    with show.busy("writing the truth"):
+        files = write_truth(_world(size, gtfs, seed, ids, has_revisions=revisions), first, last, out)
+    for file in files:
+        typer.echo(file)
+
+
+def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
+    from transit_etl.emulator.trip_ids import IdMode
+    from transit_etl.emulator.world import build_world
+
+    return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
+
+
+def rehearse(
+    *,
+    start: Annotated[str, typer.Option(metavar="INSTANT", help="A date begins at the service day's cutoff.")],
+    hours: Annotated[float, typer.Option(help="Hours to rehearse, from the start.", min=0.01)] = 24,
+    rate: Annotated[int | None, typer.Option(help="Requests a minute.", min=1, max=6000)] = None,
+    policy: Annotated[PolicyName | None, typer.Option(help="Which stop is asked about next.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(metavar="URL", help="A server that honours X-Emulated-Now.")
+    ] = None,
+    size: Annotated[Size | None, typer.Option(help="Rehearse in process, on a built-in network.")] = None,
+    gtfs: Gtfs = None,
+    seed: Seed = 1,
+    ids: TripIds = Ids.STABLE,
+    revisions: Revisions = False,
+    faults: Annotated[
+        Path | None, typer.Option(exists=True, dir_okay=False, help="In process: what may go wrong.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Let the real collector, budget and staging live through days of the past in minutes.
+
+    Asks an emulator over HTTP (TRANSIT_BASE_URL or --base-url), or in process with --size or --gtfs. The
+    lake it leaves is as a collector's would be; build it next. Interrupted, the same command goes on. Fails
+    if the upstream refused a request (429) that no fault had asked it to.
+
+    Example: transit-etl rehearse --start 2026-03-02 --hours 24 --size small
+    """
+    from transit_etl.rehearsal import rehearse as run
+
+    given = {"rate_per_minute": rate, "policy": policy, "base_url": base_url}
+    settings = load_settings(**{name: value for name, value in given.items() if value is not None})
+    transport = None
+    if size or gtfs:
+        if base_url:
+            raise typer.BadParameter("--base-url is a server's; --size and --gtfs rehearse without one")
+        world = _world(size or Size.SMALL, gtfs, seed, ids, has_revisions=revisions)
+        transport = _in_process(world, settings, faults)
+    elif faults or seed != 1 or ids is not Ids.STABLE or revisions:
+        raise typer.BadParameter("--seed, --ids, --revisions and --faults need --size or --gtfs")
+    with show.rehearsing() as progress:
+        try:
+            report = run(
+                settings, _aware(start, settings), hours, transport=transport, on_progress=progress.update
+            )
+        except KeyboardInterrupt:
+            show.stopped_rehearsal(progress.now)
+            raise typer.Exit(EXIT_STOPPED) from None
+    show.rehearsal(report, as_json=as_json)
+    if report.is_failure:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _in_process(world: "World", settings: Settings, faults: Path | None) -> "httpx.AsyncBaseTransport":
+    """Return a transport to a world in this process, which allows each caller what the settings say."""
+    import httpx
+
+    from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
+    from transit_etl.emulator.faults import read_faults
+
+    zone = world.network.zone.key
+    if zone != settings.timezone:
+        raise BadSettingError(f"the network lives in {zone}: set TRANSIT_TIMEZONE={zone}")
+    token = settings.token.get_secret_value() if settings.token else DEFAULT_TOKEN
+    app = create_app(
+        world,
+        tokens=[token],
+        segment=settings.operator_segment,
+        limit_without_token=settings.rate_per_minute,
+        limit_with_token=settings.rate_per_minute,
+        faults=read_faults(faults) if faults else (),
+    )
+    return httpx.ASGITransport(app)
+
+
+def _aware(text: str, settings: Settings) -> datetime:
+    """Return an instant given as a date, as local time or as itself."""
+    start = instant(text)
+    if not isinstance(start, datetime):
+        start = datetime.combine(start, settings.service_day_cutoff)
+    return start if start.tzinfo else start.replace(tzinfo=settings.zone)

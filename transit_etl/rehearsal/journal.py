@@ -1,0 +1,107 @@
+"""Keeps which rehearsal a data folder holds, until when it is done, and what spoilt it."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from transit_etl.paths import state_dir
+from transit_etl.settings import Settings
+
+WORKER = "rehearsal"
+_WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{WORKER}\.")
+_FOLDERS = ("raw", "lake", "quarantine")
+
+
+class RehearsalError(Exception):
+    """A rehearsal cannot begin or go on in this data folder; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is rehearsed. A leg is as long as a window of the settings."""
+
+    start: datetime
+    hours: float
+    rate_per_minute: int
+    leg_seconds: float
+    policy: str
+
+    @property
+    def end(self) -> datetime:
+        """The instant at which the rehearsal is over."""
+        return self.start + timedelta(hours=self.hours)
+
+
+class Journal:
+    """The rehearsal in a data folder. `n_refused` counts the 429s of its finished legs nobody asked for."""
+
+    def __init__(self, settings: Settings, plan: Plan) -> None:
+        self._data_dir = settings.data_dir
+        self._path = state_dir(settings.data_dir) / "rehearsal.json"
+        self._plan = plan
+        self._identity = {
+            "start": plan.start.isoformat(),
+            "rate_per_minute": plan.rate_per_minute,
+            "leg_seconds": plan.leg_seconds,
+            "policy": plan.policy,
+            "operator": settings.operator,
+        }
+        self.done_until, self.n_refused = plan.start, 0
+        self._read()
+
+    def begin(self) -> None:
+        """Claim the folder, and remove what an interrupted leg left behind: it is rehearsed again.
+
+        Only windows of a rehearsal are ever removed. RehearsalError where a real collection has gone on
+        from what was rehearsed, for the rest of the rehearsal would then begin from another knowledge.
+        """
+        if self.done_until >= self._plan.end:
+            return
+        raw = self._data_dir / "raw"
+        if any(path.is_file() and not _WINDOW.match(path.name) for path in raw.rglob("*")):
+            raise RehearsalError(
+                f"{self._data_dir} holds answers of a real collection beside a rehearsal that is not over: "
+                "rehearse in a folder of its own (TRANSIT_DATA_DIR)"
+            )
+        self._write()
+        first = f"{self.done_until:%Y%m%dT%H%M%SZ}"
+        for path in self._windows():
+            if path.name >= first:
+                path.unlink()
+
+    def mark_done(self, until: datetime, n_refused: int) -> None:
+        """Keep that everything before `until` is in the lake, and how many refusals there were up to it."""
+        self.done_until, self.n_refused = until, n_refused
+        self._write()
+
+    def _windows(self) -> Iterator[Path]:
+        for folder in _FOLDERS:
+            for path in (self._data_dir / folder).rglob("*"):
+                if path.is_file() and _WINDOW.match(path.name):
+                    yield path
+
+    def _write(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        state = {"done_until": self.done_until.isoformat(), "n_refused": self.n_refused}
+        beside = self._path.with_suffix(".new")
+        beside.write_text(json.dumps({**self._identity, **state}, indent=1))
+        beside.replace(self._path)
+
+    def _read(self) -> None:
+        try:
+            kept = json.loads(self._path.read_text())
+        except FileNotFoundError:
+            if (self._data_dir / "raw").exists():
+                raise RehearsalError(
+                    f"{self._data_dir} holds answers of a real collection: rehearse in a folder of its own "
+                    "(TRANSIT_DATA_DIR)"
+                ) from None
+            return
+        self.done_until = datetime.fromisoformat(kept.pop("done_until"))
+        self.n_refused = kept.pop("n_refused")
+        if kept != self._identity:
+            found = ", ".join(f"{name} {value}" for name, value in kept.items())
+            raise RehearsalError(f"{self._data_dir} holds another rehearsal: {found}")

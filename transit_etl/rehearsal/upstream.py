@@ -1,0 +1,46 @@
+"""Makes sure that a server lives in the time it is told, before it is asked as fast as it can answer."""
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+
+from transit_etl.api import v1
+from transit_etl.api.client import NOW_HEADER
+from transit_etl.rehearsal.journal import RehearsalError
+from transit_etl.settings import Settings
+
+_ANY_STOP = "0000"  # an unknown one is answered too, with the instant
+_ANOTHER_TIME = timedelta(days=-30)
+_TOLERANCE = timedelta(days=1)  # a fault may set its clock wrong by hours
+_TRIES = 10  # faults may spoil some
+
+
+def require_emulated_clock(settings: Settings) -> None:
+    """Ask about another time than now; RehearsalError unless the answer is about that.
+
+    A server that does not honour the header would take a rehearsal for a flood of requests.
+    """
+    problem = "no answer"
+    for number in range(_TRIES):
+        told = datetime.now(UTC) + _ANOTHER_TIME * (number + 1)
+        try:
+            answered_for = _answered_for(settings, told)
+        except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError) as error:
+            problem = f"{type(error).__name__}: {error}"
+            continue
+        if abs(answered_for - told) <= _TOLERANCE:
+            return
+        raise RehearsalError(
+            f"{settings.base_url} answers about {answered_for:%Y-%m-%d %H:%M} UTC when told that it is "
+            f"{told:%Y-%m-%d %H:%M}: only a server that honours {NOW_HEADER} can be rehearsed against"
+        )
+    raise RehearsalError(f"{settings.base_url} cannot be rehearsed against: {problem}")
+
+
+def _answered_for(settings: Settings, told: datetime) -> datetime:
+    answer = httpx.get(
+        settings.base_url + v1.passages(_ANY_STOP).path,
+        headers={NOW_HEADER: told.isoformat(), "User-Agent": settings.user_agent},
+        timeout=settings.total_timeout_seconds,
+    )
+    return datetime.fromisoformat(answer.raise_for_status().json()["timestamp"])
