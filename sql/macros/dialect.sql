@@ -93,3 +93,59 @@
 {% macro default__nth_smallest(column, n) -%}
     (min({{ column }}, 8))[{{ n }}]
 {%- endmacro %}
+
+{# An instant cut to its minute. #}
+{% macro whole_minute(instant) -%}
+    {{ adapter.dispatch("whole_minute", "transit")(instant) }}
+{%- endmacro %}
+{% macro default__whole_minute(instant) -%}
+    date_trunc('minute', {{ instant }})
+{%- endmacro %}
+
+{# The first date of the week (Monday) or month a date lies in. #}
+{% macro first_date_of(period, date) -%}
+    {{ adapter.dispatch("first_date_of", "transit")(period, date) }}
+{%- endmacro %}
+{% macro default__first_date_of(period, date) -%}
+    cast(date_trunc('{{ period }}', {{ date }}) as date)
+{%- endmacro %}
+
+{# Dates whose service is alike: `weekday`, `saturday` or `sunday`. #}
+{% macro weekday_type(date) -%}
+    {{ adapter.dispatch("weekday_type", "transit")(date) }}
+{%- endmacro %}
+{% macro default__weekday_type(date) -%}
+    case isodow({{ date }}) when 6 then 'saturday' when 7 then 'sunday' else 'weekday' end
+{%- endmacro %}
+
+{# A number in [0, 1) that looks drawn by chance and is the same whenever it is asked for. #}
+{% macro chance(columns) -%}
+    {{ adapter.dispatch("chance", "transit")(columns) }}
+{%- endmacro %}
+{% macro default__chance(columns) -%}
+    (hash({{ columns }}) % 1000000007) / 1000000007.0
+{%- endmacro %}
+
+{# The value below which a share of a group's values lies. #}
+{% macro quantile(column, share) -%}
+    {{ adapter.dispatch("quantile", "transit")(column, share) }}
+{%- endmacro %}
+{% macro default__quantile(column, share) -%}
+    quantile_cont({{ column }}, {{ share }})
+{%- endmacro %}
+
+{# The numbers 1, 2 … n, one a row, as a relation with the column `number`. #}
+{% macro numbers(n) -%}
+    {{ adapter.dispatch("numbers", "transit")(n) }}
+{%- endmacro %}
+{% macro default__numbers(n) -%}
+    (select number from range(1, {{ n + 1 }}) as counted(number))
+{%- endmacro %}
+
+{# Each element of a list as a row of its own; an empty or missing list gives one null. #}
+{% macro each_of(list) -%}
+    {{ adapter.dispatch("each_of", "transit")(list) }}
+{%- endmacro %}
+{% macro default__each_of(list) -%}
+    unnest(case when coalesce(len({{ list }}), 0) = 0 then [null] else {{ list }} end)
+{%- endmacro %}

@@ -2,34 +2,7 @@
 -- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, with bounds.
 -- low counts every undecided visit as not on time, high as on time. Coverage is the watched share of the time of
 -- the stops that were asked; under the ruleset's threshold the shares are null, with the reason.
-with watched as (
-    select
-        coverage.operator,
-        coverage.service_date,
-        stops.line_code,
-        stops.direction,
-        coverage.service_hour,
-        count(*) as n_stops_polled,
-        cast(sum(coverage.covered_seconds) as bigint) as covered_seconds,
-        3600 * count(*) as asked_seconds
-    from {{ ref('coverage') }} as coverage
-    inner join (
-        select distinct
-            operator,
-            service_date,
-            line_code,
-            direction,
-            stop_code
-        from {{ ref('line_stops_of_day') }}
-    ) as stops
-        on
-            coverage.operator = stops.operator
-            and coverage.service_date = stops.service_date
-            and coverage.stop_code = stops.stop_code
-    group by coverage.operator, coverage.service_date, stops.line_code, stops.direction, coverage.service_hour
-),
-
-judged as (
+with judged as (
     select
         punctuality.*,
         coalesce(watched.n_stops_polled, 0) as n_stops_polled,
@@ -45,7 +18,7 @@ judged as (
     from {{ ref('punctuality') }} as punctuality
     inner join {{ ref('rulesets') }} as rules
         on punctuality.ruleset_version = rules.ruleset_version
-    left join watched
+    left join {{ ref('line_coverage') }} as watched
         on
             punctuality.operator = watched.operator
             and punctuality.service_date = watched.service_date

@@ -1,0 +1,10 @@
+-- One row per operator and service_date with requests: the instant its seconds and hours count from.
+select
+    operator,
+    service_date,
+    -- noon less twelve hours lies on a whole minute, and planned_at on no whole second
+    {{ whole_minute(add_seconds('min(' ~ add_seconds('planned_at', '-service_seconds') ~ ')', 30)) }} as zero_at,
+    count(*) as n_requests
+from {{ ref('requests') }}
+where service_date is not null and {{ is_built() }}
+group by operator, service_date

@@ -1,0 +1,19 @@
+-- One row per operator, service_date, line, direction, stop and service_hour: how many buses were flagged full there.
+-- A visit is judged by its live listings: full in most of them, surely full in all, possibly full in any.
+select
+    operator,
+    service_date,
+    line_code,
+    direction,
+    stop_code,
+    service_hour,
+    count(*) as n_visits,
+    count(case when is_full_share >= 0.5 then 1 end) as n_full,
+    count(case when is_full_share = 1 then 1 end) as n_surely_full,
+    count(case when is_full_share > 0 then 1 end) as n_possibly_full,
+    cast(sum(n_polls) as bigint) as n_listings,
+    cast(sum(round(is_full_share * n_polls)) as bigint) as n_full_listings,
+    max(ruleset_version) as ruleset_version
+from {{ ref('stop_visits') }}
+where is_full_share is not null and {{ is_built() }}
+group by operator, service_date, line_code, direction, stop_code, service_hour

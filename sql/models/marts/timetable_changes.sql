@@ -1,0 +1,95 @@
+-- One row per operator, service_date, line, direction and change: what the timetable began and ceased to promise then.
+-- The first answer for a line and date is a promise, not a change of one.
+with departures as (
+    select
+        *,
+        min(valid_from) over (partition by operator, service_date, line_code) as first_promised_at
+    from {{ ref('timetable_departures') }}
+    where {{ is_built() }}
+),
+
+changes as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        valid_from as changed_at,
+        departure_at,
+        1 as is_added,
+        first_promised_at
+    from departures
+    where valid_from > first_promised_at
+    union all
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        valid_to as changed_at,
+        departure_at,
+        0 as is_added,
+        first_promised_at
+    from departures
+    where valid_to is not null
+),
+
+sums as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        changed_at,
+        min(first_promised_at) as first_promised_at,
+        count(case when is_added = 1 then 1 end) as n_added,
+        count(case when is_added = 0 then 1 end) as n_withdrawn,
+        count(case when is_added = 0 and departure_at <= changed_at then 1 end) as n_withdrawn_after_due,
+        min(departure_at) as first_departure_at,
+        max(departure_at) as last_departure_at
+    from changes
+    group by operator, service_date, line_code, direction, changed_at
+),
+
+promised as (
+    select
+        sums.operator,
+        sums.service_date,
+        sums.line_code,
+        sums.direction,
+        sums.changed_at,
+        count(*) as n_promised
+    from sums
+    inner join departures
+        on
+            sums.operator = departures.operator
+            and sums.service_date = departures.service_date
+            and sums.line_code = departures.line_code
+            and sums.direction = departures.direction
+            and sums.changed_at >= departures.valid_from
+            and coalesce(sums.changed_at < departures.valid_to, true)
+    group by sums.operator, sums.service_date, sums.line_code, sums.direction, sums.changed_at
+)
+
+select
+    sums.operator,
+    sums.service_date,
+    sums.line_code,
+    sums.direction,
+    sums.changed_at,
+    sums.first_promised_at,
+    sums.n_added,
+    sums.n_withdrawn,
+    sums.n_withdrawn_after_due,
+    coalesce(promised.n_promised, 0) - sums.n_added + sums.n_withdrawn as n_promised_before,
+    coalesce(promised.n_promised, 0) as n_promised,
+    sums.first_departure_at,
+    sums.last_departure_at
+from sums
+left join promised
+    on
+        sums.operator = promised.operator
+        and sums.service_date = promised.service_date
+        and sums.line_code = promised.line_code
+        and sums.direction = promised.direction
+        and sums.changed_at = promised.changed_at
