@@ -164,13 +164,21 @@ def test_a_data_folder_that_cannot_be_written_is_named_before_anything_is_asked(
     assert [] == asked
 
 
-def test_a_line_code_that_cannot_be_asked_for_is_left_out(tmp_path: Path) -> None:
+def test_a_line_code_that_cannot_be_asked_for_is_not_asked_and_in_the_ledger(tmp_path: Path) -> None:
     write_lake(tmp_path, "lines", [{"line_code": code} for code in ("../../etc", "", "015 00", GOOD_LINE)])
+    asked: list[str] = []
 
-    with serving(lambda _: json_reply(HEALTHY["fermate"])) as base_url:
+    def choose(path: str) -> Reply:
+        asked.append(path)
+        return json_reply(HEALTHY["fermate"])
+
+    with serving(choose) as base_url:
         collect_here(tmp_path, base_url, "stops")
 
-    assert [GOOD_LINE] == [row["key"] for row in rows(tmp_path)]
+    assert [f"/api/v1/fermate/{GOOD_LINE}"] == asked
+    outcomes = {row["key"]: row["outcome"] for row in rows(tmp_path)}
+    bad = dict.fromkeys(["../../etc", "", "015 00"], "bad_identifier")
+    assert {GOOD_LINE: "ok", **bad} == outcomes
 
 
 def test_a_network_without_one_usable_stop_says_so(tmp_path: Path) -> None:

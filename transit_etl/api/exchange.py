@@ -22,6 +22,7 @@ class Outcome(StrEnum):
     CONNECTION_ERROR = "connection_error"
     INTERRUPTED = "interrupted"  # the collector died while this was in flight
     NOT_SENT = "not_sent"  # planned, but the window closed before a permit came; `error` says why
+    BAD_IDENTIFIER = "bad_identifier"  # never sent: an identifier that cannot be a part of an address
 
     @property
     def is_good(self) -> bool:

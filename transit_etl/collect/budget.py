@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,6 +16,10 @@ from transit_etl.collect.budget_store import BudgetStore, SqlStore
 from transit_etl.collect.priorities import Kind
 from transit_etl.settings import Settings
 
+# Told what others have in hand, settles on what the permit is for. Called inside the store's transaction,
+# perhaps in another thread: it must be quick, and must not fail.
+Claim = Callable[[Collection[str]], str]
+
 _HEARTBEATS_UNTIL_DEAD = 3
 _SHORTEST_PAUSE_SECONDS = 0.001  # a clock of microseconds would not move at all for less than one
 
@@ -26,11 +30,15 @@ class BudgetClosedError(RetryRefusedError):
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """The right to send one request now. `granted_at` is on the store's clock, `asked_at` on the caller's."""
+    """The right to send one request now. `granted_at` is on the store's clock, `asked_at` on the caller's.
+
+    `claimed` is what the caller settled on with it, if it did.
+    """
 
     kind: Kind
     granted_at: float
     asked_at: datetime
+    claimed: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,19 +73,32 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         self._clock = clock
         self._shift = clock_shift
         self._expiry = store.heartbeat and store.heartbeat * _HEARTBEATS_UNTIL_DEAD
+        self._name = uuid4().hex[:12]
+        self._has_claimed = False
+        self._answered: list[str] = []
 
     async def __aexit__(self, *_: object) -> None:
-        await self._store.aclose()
+        try:
+            if self._has_claimed:
+                await self._store.transact(lambda state, _: state.release_all(self._name), self._now)
+        finally:
+            await self._store.aclose()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def acquire(self, kind: Kind, deadline: datetime | None = None) -> Permit:
-        """Wait for a permit; BudgetClosedError as soon as it is clear that none comes before `deadline`."""
+    async def acquire(
+        self, kind: Kind, deadline: datetime | None = None, claim: Claim | None = None
+    ) -> Permit:
+        """Wait for a permit; BudgetClosedError as soon as it is clear that none comes before `deadline`.
+
+        With a `claim`, what the permit is for is settled in the same transaction, so that nobody else who
+        claims settles on the same: until some seconds after the permit is settled, or the caller ends.
+        """
         caller, permit = uuid4().hex, None
         try:
             while permit is None:
-                permit = await self._ask(caller, kind, deadline)
+                permit = await self._ask(caller, kind, deadline, claim)
         except (BudgetClosedError, asyncio.CancelledError):
             await self._store.transact(lambda state, _: state.withdraw(caller), self._now)
             raise
@@ -85,6 +106,8 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 
     async def settle(self, permit: Permit) -> None:
         """Tell that a permit's request is over, answered or not; costs nothing unless it took long."""
+        if permit.claimed is not None:
+            self._answered.append(permit.claimed)  # the store is told with the next request for a permit
         if self._clock.now() - permit.asked_at <= timedelta(seconds=self._limits.tolerated_delay):
             return
 
@@ -120,17 +143,23 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 
         return await self._store.transact(work, self._now)
 
-    async def _ask(self, caller: str, kind: Kind, deadline: datetime | None) -> Permit | None:
+    async def _ask(
+        self, caller: str, kind: Kind, deadline: datetime | None, claim: Claim | None
+    ) -> Permit | None:
         asked_at = self._clock.now()
+        answered, self._answered = self._answered, []
 
-        def work(state: BudgetState, now: float) -> tuple[Decision, float]:
+        def work(state: BudgetState, now: float) -> tuple[Decision, Permit]:
             state.advance(now, self._limits, self._expiry)
-            return state.ask(now, caller, kind, self._limits), now
+            state.release(self._name, answered, now + self._limits.learning)
+            decision = state.ask(now, caller, kind, self._limits)
+            claimed = self._claim(state, now, claim) if decision.is_granted and claim else None
+            return decision, Permit(kind, now, asked_at, claimed)
 
         _check(deadline, asked_at)
-        decision, granted_at = await self._store.transact(work, self._now)
+        decision, permit = await self._store.transact(work, self._now)
         if decision.is_granted:
-            return Permit(kind, granted_at, asked_at)
+            return permit
         told_at = self._clock.now()
         _check(deadline, told_at + timedelta(seconds=decision.slot_in))
         pauses = [
@@ -140,6 +169,12 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         ]
         await self._clock.sleep(min(pause for pause in pauses if pause is not None))
         return None
+
+    def _claim(self, state: BudgetState, now: float, claim: Claim) -> str:
+        self._has_claimed = True
+        claimed = claim(state.taken(self._name))
+        state.lease(self._name, claimed, now + self._limits.lease)
+        return claimed
 
     def _now(self) -> float:
         return self._clock.now().timestamp() - self._shift

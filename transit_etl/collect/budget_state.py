@@ -13,6 +13,8 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
 - Slow-down: `rate = N * share`. A 429 closes the budget to everyone until `Retry-After` has passed, and
   halves `share`, but only if its permit is younger than the last slow-down: a storm of 429s halves once.
   `share` grows again by `1 / recovery` a second, from the moment the budget opens.
+- Leases: what a caller settled on with its permit is its own until `lease` seconds have passed, or
+  `learning` seconds after the answer, in which the others can read it. Others are told to leave it alone.
 - A clock that was set back moves every time in the state back with it: ages stay as they were at the last
   look, which can neither free a permit early nor block anyone for longer than the state already did.
 """
@@ -20,6 +22,7 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
 import bisect
 import json
 from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -41,6 +44,8 @@ class Limits:
     recovery: float = 300.0
     smallest_share: float = 0.1
     default_retry_after: float = 5.0
+    lease: float = 75.0  # the longest request: two attempts, and a permit between them
+    learning: float = 10.0
 
     @property
     def span(self) -> float:
@@ -61,6 +66,13 @@ class Demand(NamedTuple):
     seen: float
 
 
+class Lease(NamedTuple):
+    """Who has a key in hand, and until when the others leave it alone."""
+
+    owner: str
+    until: float
+
+
 class Decision(NamedTuple):
     """Whether a permit was granted, and if not, how long until the caller's turn and until anybody's."""
 
@@ -77,6 +89,7 @@ class BudgetState:
     demands: dict[str, Demand] = field(default_factory=dict)
     counts: Counter[Kind] = field(default_factory=Counter)
     granted_since: dict[Kind, int] = field(default_factory=dict)
+    leases: dict[str, Lease] = field(default_factory=dict)
     touched_at: float = 0.0
     granted_at: float = 0.0
     paced_at: float = 0.0
@@ -91,6 +104,8 @@ class BudgetState:
         self.touched_at = now
         while self.permits and self.permits[0][0] <= now - limits.span:
             self.counts[self.permits.popleft()[1]] -= 1
+        if self.leases:
+            self.leases = {key: lease for key, lease in self.leases.items() if lease.until > now}
         if expiry is not None:
             self.demands = {name: d for name, d in self.demands.items() if d.seen > now - expiry}
 
@@ -111,6 +126,25 @@ class BudgetState:
     def withdraw(self, caller: str) -> None:
         """Forget a caller that no longer waits."""
         self.demands.pop(caller, None)
+
+    def taken(self, owner: str) -> set[str]:
+        """Return the keys that others than `owner` have in hand, as of the last `advance`."""
+        return {key for key, lease in self.leases.items() if lease.owner != owner}
+
+    def lease(self, owner: str, key: str, until: float) -> None:
+        """Let a caller have a key to itself for a while."""
+        self.leases[key] = Lease(owner, until)
+
+    def release(self, owner: str, keys: Iterable[str], until: float) -> None:
+        """Let go of a caller's keys at `until`, unless that is later than it would have been."""
+        for key in keys:
+            lease = self.leases.get(key)
+            if lease is not None and lease.owner == owner:
+                self.leases[key] = Lease(owner, min(lease.until, until))
+
+    def release_all(self, owner: str) -> None:
+        """Let go of everything a caller has in hand."""
+        self.leases = {key: lease for key, lease in self.leases.items() if lease.owner != owner}
 
     def settle(self, now: float, granted_at: float, kind: Kind, limits: Limits) -> None:
         """Enter a request that was answered late (`now`) anew, as of its answer less the tolerated delay."""
@@ -140,8 +174,10 @@ class BudgetState:
 
     def dumps(self) -> str:
         """Write the state as text."""
+        leases = {"leases": self.leases} if self.leases else {}
         return json.dumps(
             {
+                **leases,
                 "format": FORMAT,
                 "touched_at": self.touched_at,
                 "granted_at": self.granted_at,
@@ -165,10 +201,12 @@ class BudgetState:
         permits = [(float(at), Kind(kind)) for at, kind in fields.pop("permits")]
         demands = fields.pop("demands").items()
         granted_since = fields.pop("granted_since", {}).items()
+        leases = fields.pop("leases", {}).items()
         return cls(
             permits=deque(permits),
             counts=Counter(kind for _, kind in permits),
             granted_since={Kind(kind): n for kind, n in granted_since},
+            leases={key: Lease(owner, until) for key, (owner, until) in leases},
             demands={caller: Demand(Kind(kind), since, seen) for caller, (kind, since, seen) in demands},
             **fields,
         )
@@ -200,6 +238,7 @@ class BudgetState:
             caller: Demand(kind, since + seconds, seen + seconds)
             for caller, (kind, since, seen) in self.demands.items()
         }
+        self.leases = {key: Lease(owner, until + seconds) for key, (owner, until) in self.leases.items()}
         self.granted_at += seconds
         self.paced_at += seconds
         self.blocked_until += seconds

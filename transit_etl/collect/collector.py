@@ -1,21 +1,19 @@
 """Runs one collection: takes a permit, lets the source choose, sends, lands, and lets the source learn."""
 
 import asyncio
-import contextlib
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from types import FrameType
 
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
 from transit_etl.collect.budget import Budget, BudgetClosedError, Permit
+from transit_etl.collect.guarding import Complaints
 from transit_etl.collect.landing import Landing
 from transit_etl.collect.ledger import Planned
 from transit_etl.collect.report import ProgressCallback, Tally
-from transit_etl.collect.sources import Source
+from transit_etl.collect.sources import SharedSource, Source
 
 MAX_IN_FLIGHT = 16  # at 300 a minute three seconds' worth: slow answers do not starve the allowance
 GRACE_SECONDS = 2.0  # what answers in flight get at the end; the next window takes over within three
@@ -35,10 +33,11 @@ class Tools:
 
 
 class Collector:
-    """One collection of one source, until the source has nothing more, the deadline, or a signal.
+    """One collection of one source, until the source has nothing more, the deadline, or `stop`.
 
     Whatever was planned has its row when `run` returns, however it ends: requests still in flight after
-    the grace are marked interrupted, what was due and found no permit is marked not sent.
+    the grace are marked interrupted, what was due and found no permit is marked not sent, what cannot be
+    asked for at all a bad identifier.
     """
 
     def __init__(
@@ -57,30 +56,41 @@ class Collector:
         self._on_progress = on_progress
         self._started_at = tools.clock.now()
         self._in_flight: set[asyncio.Task[None]] = set()
+        self._producer: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
+        self._complaints = Complaints()
+        self._claim = self._claimed if isinstance(source, SharedSource) else None
         self._n_retrying = 0
         self._n_unanswered = 0
         self._last_unanswered_at = self._started_at
         self._ended_because = "the collection was over before a permit came"
 
-    async def run(self) -> None:
-        """Collect; a failure to write ends the run and is raised once everything else is settled."""
-        self._producer = asyncio.create_task(self._produce())
-        with _on_signals(self._stop):
+    async def run(self, begin_at: datetime | None = None) -> None:
+        """Collect, from `begin_at` on; a failure to write ends the run and is raised once all is settled."""
+        self._started_at = max(self._started_at, begin_at or self._started_at)
+        if not self.is_stopped:
+            self._producer = asyncio.create_task(self._produce())
             await asyncio.wait([self._producer])
             await self._drain()
-        if self._failure is None and not self._producer.cancelled():
-            self._failure = self._producer.exception()
+            if self._failure is None and not self._producer.cancelled():
+                self._failure = self._producer.exception()
         if self._failure is not None:
             raise self._failure
         self._skip_unasked()
 
-    def _stop(self) -> None:
+    def stop(self) -> None:
+        """Ask for nothing more, and let `run` return within the grace; may be called before it, and twice."""
         self.is_stopped = True
         self._ended_because = "the collector was told to stop"
-        self._producer.cancel()
+        self._end()
+
+    def _end(self) -> None:
+        if self._producer is not None:
+            self._producer.cancel()
 
     async def _produce(self) -> None:
+        while (early := (self._started_at - self._now()).total_seconds()) > 0:
+            await self._tools.clock.sleep(early)
         while await self._is_due():
             await self._pause_while_silent()
             await self._make_room()
@@ -90,7 +100,7 @@ class Collector:
             if request_now is None:
                 continue
             try:
-                permit = await self._tools.budget.acquire(self._source.kind, self._deadline)
+                permit = await self._tools.budget.acquire(self._source.kind, self._deadline, self._claim)
             except BudgetClosedError as error:
                 self._ended_because = str(error)
                 return
@@ -159,11 +169,24 @@ class Collector:
             return
         self._tools.landing.land(intent, answer)
         self._take_note(answer)
-        self._source.observe(answer)
+        self._learn(answer)
         for used in permits:
             await self._tools.budget.settle(used)
         if answer.outcome is Outcome.RATE_LIMITED:
             await self._tools.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
+
+    def _claimed(self, taken: Collection[str]) -> str:
+        assert isinstance(self._source, SharedSource)  # noqa: S101 - looked at when it was given
+        return self._source.claim(self._now(), taken)
+
+    def _learn(self, answer: Answer) -> None:
+        """Show the source an answer; if that fails, only what it would have taught is lost."""
+        try:
+            self._source.observe(answer)
+        except Exception as error:  # noqa: BLE001 - the answer is landed, the next ones are worth their permits
+            what = f"{answer.request.endpoint} {answer.request.key}".rstrip()
+            if self._complaints.add(f"learning from the answer of {what}", error):
+                self._tally.warn(f"learning from the answer of {what} failed: {error!r}")
 
     async def _permit_for_retry(self) -> Permit:
         patience = self._now() + _RETRY_PATIENCE
@@ -189,7 +212,7 @@ class Collector:
         self._in_flight.discard(task)
         if not task.cancelled() and task.exception() is not None:
             self._failure = self._failure or task.exception()
-            self._producer.cancel()
+            self._end()
 
     async def _drain(self) -> None:
         """Give what is in flight a moment, then let go of it."""
@@ -208,10 +231,15 @@ class Collector:
             await asyncio.wait(pending)
 
     def _skip_unasked(self) -> None:
-        """Keep a row for what was due and not sent, and why."""
+        """Keep a row for what was due and not sent, or cannot be asked for, and why."""
         for request, due_at in self._source.unasked(self._now()):
             self._tools.landing.skip(self._plan(request, due_at), self._ended_because)
             self._tally.add_unanswered(Outcome.NOT_SENT)
+        for each in self._source.unaskable:
+            intent = self._plan(each.request, self._now())
+            self._tools.landing.skip(intent, each.reason, Outcome.BAD_IDENTIFIER)
+            self._tally.add_unanswered(Outcome.BAD_IDENTIFIER)
+            self._tally.warn(f"not asked: {each.reason}")
         self._show_progress()
 
     def _plan(self, request: Request, at: datetime) -> Planned:
@@ -241,23 +269,3 @@ class Collector:
     def _show_progress(self) -> None:
         if self._on_progress is not None:
             self._on_progress(self._tally.progress(self._source.total, self._now() - self._started_at))
-
-
-@contextlib.contextmanager
-def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Call `stop` on SIGTERM or SIGINT meanwhile; outside the main thread signals are somebody else's."""
-    loop = asyncio.get_running_loop()
-
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(stop)
-
-    try:
-        before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
-    except ValueError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

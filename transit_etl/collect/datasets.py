@@ -2,19 +2,21 @@
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import partial, reduce
+from operator import add
 
 from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
-from transit_etl.api.exchange import Request
 from transit_etl.collect import sources
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
+from transit_etl.collect.guarding import Complaints, GuardedObserver, GuardedPolicy
 from transit_etl.collect.observing import Observer, normal_label
+from transit_etl.collect.planner import Policy
 from transit_etl.collect.policies import policy_of
 from transit_etl.collect.priorities import Kind
 from transit_etl.collect.replay import replay
 from transit_etl.collect.routes import Course
-from transit_etl.collect.sources import Source
+from transit_etl.collect.sources import Plan, Source, planned
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
 
@@ -35,12 +37,12 @@ def source_of(dataset: str, settings: Settings, start: datetime) -> Source:
 
 
 def _lines(_settings: Settings, _catalogue: Catalogue, _start: datetime) -> Source:
-    return sources.Listed(Kind.NETWORK, [v1.lines()])
+    return sources.Listed(Kind.NETWORK, Plan([v1.lines()]))
 
 
 def _stops(_settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
     codes = [line.code for line in catalogue.lines()]
-    return sources.Listed(Kind.NETWORK, sources.valid_requests(v1.stops, codes))
+    return sources.Listed(Kind.NETWORK, planned("stops", v1.stops, codes))
 
 
 def _timetables(settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
@@ -48,18 +50,17 @@ def _timetables(settings: Settings, catalogue: Catalogue, start: datetime) -> So
     codes = [line.code for line in catalogue.lines() if line.is_active]
     received = catalogue.timetables()
     days = [today + DAY * ahead for ahead in range(settings.timetable_days_ahead + 1)]
-    return sources.Listed(
-        Kind.TIMETABLES,
-        (request for day in days for request in _oldest_first(codes, day, received)),
-    )
+    plan = reduce(add, (_oldest_first(codes, day, received) for day in days))
+    return sources.Listed(Kind.TIMETABLES, plan)
 
 
-def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> list[Request]:
+def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> Plan:
     """Return a day's timetable requests, those never received well before those received long ago."""
-    requests = sources.valid_requests(partial(v1.timetable, day=day), codes)
-    known = [request for request in requests if request.key in received]
-    unknown = [request for request in requests if request.key not in received]
-    return unknown + sorted(known, key=lambda request: received[request.key])
+    plan = planned(
+        "timetables", partial(v1.timetable, day=day), codes, key=lambda code: f"{code}/{day.isoformat()}"
+    )
+    plan.requests.sort(key=lambda request: received.get(request.key, datetime.min))  # noqa: DTZ901 - before any
+    return plan
 
 
 def _status(settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
@@ -81,7 +82,8 @@ def _legacy(settings: Settings, catalogue: Catalogue, _start: datetime) -> Sourc
 
 
 def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
-    stop_codes = [request.key for request in sources.valid_requests(v1.passages, catalogue.stop_codes())]
+    plan = planned("passages", v1.passages, catalogue.stop_codes())
+    stop_codes = [request.key for request in plan.requests]
     if not stop_codes:
         raise NothingKnownError("no known stop has a code that can be asked for")
     courses = [
@@ -89,9 +91,21 @@ def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Sour
         for known in catalogue.line_directions()
     ]
     policy = policy_of(settings.policy, stop_codes, courses, settings.rate_per_minute)
-    observer = Observer(settings.zone)
-    replay(policy, observer, settings.data_dir, settings.operator, start)
-    return sources.Passages(policy, observer)
+    complaints = Complaints()
+    guarded = GuardedPolicy(policy, stop_codes, complaints)
+    observer = GuardedObserver(settings.zone, complaints)
+    _remember(guarded, observer, settings, start, complaints)
+    return sources.Passages(guarded, observer, plan.unaskable)
+
+
+def _remember(
+    policy: Policy, observer: Observer, settings: Settings, start: datetime, complaints: Complaints
+) -> None:
+    """Replay the last hour; without it a policy knows less, which is no reason to ask nothing."""
+    try:
+        replay(policy, observer, settings.data_dir, settings.operator, start)
+    except Exception as error:  # noqa: BLE001 - a damaged old window must not end this one
+        complaints.add("replaying the last hour's answers", error)
 
 
 _SOURCES: dict[str, Callable[[Settings, Catalogue, datetime], Source]] = {

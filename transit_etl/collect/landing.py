@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from transit_etl.api.exchange import Answer, Request
+from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
 from transit_etl.collect import ledger
 from transit_etl.collect.ledger import Planned
@@ -86,11 +86,11 @@ class Landing:
             window.writer.append(ledger.answered_row(self._operator, window.name, intent, answer))
             self._settle(intent)
 
-    def skip(self, intent: Planned, reason: str) -> None:
+    def skip(self, intent: Planned, reason: str, outcome: Outcome = Outcome.NOT_SENT) -> None:
         """Keep that a planned request was not sent, and why."""
         home = self._open[intent.window]
         with self._naming_the_folder():
-            home.writer.append(ledger.unsent_row(self._operator, home.name, intent, reason))
+            home.writer.append(ledger.unsent_row(self._operator, home.name, intent, reason, outcome))
             self._settle(intent)
 
     def interrupt(self, intent: Planned) -> None:

@@ -70,9 +70,11 @@ def answered_row(operator: str, window: str, intent: Planned, answer: Answer) ->
     )
 
 
-def unsent_row(operator: str, window: str, intent: Planned, reason: str) -> bytes:
+def unsent_row(
+    operator: str, window: str, intent: Planned, reason: str, outcome: Outcome = Outcome.NOT_SENT
+) -> bytes:
     """Write the row of a request that never left, and why."""
-    return _row(operator, window, intent, Outcome.NOT_SENT, attempts=0, error=reason)
+    return _row(operator, window, intent, outcome, attempts=0, error=reason)
 
 
 def interrupted_row(operator: str, window: str, intent: Planned) -> bytes:

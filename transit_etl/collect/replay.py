@@ -47,10 +47,11 @@ def _answers(path: Path) -> Iterator[Answer]:
     for line in read_lines(path):
         row = json.loads(line)
         if row["received_at"] is not None:
-            yield _answer(row)
+            yield answer_of(row)
 
 
-def _answer(row: dict[str, Any]) -> Answer:
+def answer_of(row: dict[str, Any]) -> Answer:
+    """Return the answer that a landed row holds, as far as a policy learns from it."""
     body = row["body"]
     return Answer(
         request=Request(row["endpoint"], row["key"], ""),

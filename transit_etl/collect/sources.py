@@ -1,11 +1,11 @@
 """Says, dataset by dataset, which requests there are to make and which of them is next."""
 
 import json
-import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from transit_etl.api import v0, v1
 from transit_etl.api.exchange import Answer, Outcome, Request
@@ -14,8 +14,6 @@ from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.observing import Observer
 from transit_etl.collect.planner import Policy
 from transit_etl.collect.priorities import Kind
-
-_log = logging.getLogger(__name__)
 
 MAX_TRIES = 3
 _WORTH_ANOTHER_TRY = frozenset({
@@ -30,11 +28,20 @@ _WORTH_ANOTHER_TRY = frozenset({
 SEEDED_CATEGORIES = frozenset({"ASC", "MM", "SG"})
 
 
+@dataclass(frozen=True, slots=True)
+class Unaskable:
+    """Something that cannot be asked for: its identifier would not make an address. `reason` says why."""
+
+    request: Request
+    reason: str
+
+
 class Source(Protocol):
     """Where a collector's requests come from. It takes a permit first and asks what to send then."""
 
     kind: Kind
     total: int | None
+    unaskable: list[Unaskable]
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return when the next request is worth a permit; None when only an answer in flight can tell."""
@@ -53,12 +60,22 @@ class Source(Protocol):
         ...
 
 
+@runtime_checkable
+class SharedSource(Protocol):
+    """A source of which several workers ask at once: what one of them has in hand the others leave alone."""
+
+    def claim(self, now: datetime, taken: Collection[str]) -> str:
+        """Settle on the key that `choose` returns next: not one that others have taken, if that can be."""
+        ...
+
+
 class Listed:
     """A list of requests, each made once, in order; one that failed in passing is tried again at the end."""
 
-    def __init__(self, kind: Kind, requests: Iterable[Request]) -> None:
+    def __init__(self, kind: Kind, plan: "Plan") -> None:
         self.kind = kind
-        self._queue = deque(requests)
+        self.unaskable = plan.unaskable
+        self._queue = deque(plan.requests)
         self._n_tries: dict[Request, int] = {}
         self.total: int | None = len(self._queue)
 
@@ -82,25 +99,25 @@ class Listed:
         """Return the rest of the list."""
         return [(request, now) for request in self._queue]
 
-    def add(self, requests: Iterable[Request]) -> None:
+    def add(self, plan: "Plan") -> None:
         """Put more at the end of the list."""
-        more = list(requests)
-        self._queue.extend(more)
-        self.total = (self.total or 0) + len(more)
+        self._queue.extend(plan.requests)
+        self.unaskable += plan.unaskable
+        self.total = (self.total or 0) + len(plan.requests)
 
 
 class News(Listed):
     """The list of news, then the full text of each item that is new or has changed since it was fetched."""
 
     def __init__(self, fetched: set[NewsItem]) -> None:
-        super().__init__(Kind.NEWS, [v1.news()])
+        super().__init__(Kind.NEWS, Plan([v1.news()]))
         self._fetched = fetched
 
     def observe(self, answer: Answer) -> None:
         """Queue the items that a good list names."""
         super().observe(answer)
         if answer.request.endpoint == "news" and answer.outcome is Outcome.OK:
-            self.add(valid_requests(v1.news_item, self._new_ids(answer)))
+            self.add(planned("news_details", v1.news_item, self._new_ids(answer)))
 
     def _new_ids(self, answer: Answer) -> Iterator[str]:
         for row in _dictionaries(_document(answer)):
@@ -115,9 +132,9 @@ class Legacy(Listed):
     """Version 0: the status, the news and their items, the timetable of each line, each four-digit stop."""
 
     def __init__(self, line_codes: Iterable[str], stop_codes: Iterable[str]) -> None:
-        timetables = valid_requests(v0.timetable, line_codes)
-        transits = valid_requests(v0.transits, stop_codes)
-        super().__init__(Kind.LEGACY, [v0.status(), v0.news(), *timetables, *transits])
+        timetables = planned("v0_timetables", v0.timetable, line_codes, version=0)
+        transits = planned("v0_transits", v0.transits, stop_codes, version=0)
+        super().__init__(Kind.LEGACY, Plan([v0.status(), v0.news()]) + timetables + transits)
         self._listed: set[str] = set()
 
     def observe(self, answer: Answer) -> None:
@@ -129,7 +146,7 @@ class Legacy(Listed):
             ]
             new = [identifier for identifier in dict.fromkeys(found) if identifier not in self._listed]
             self._listed.update(new)
-            self.add(valid_requests(v0.news_item, new))
+            self.add(planned("v0_news_details", v0.news_item, new, version=0))
 
 
 class Status:
@@ -141,9 +158,9 @@ class Status:
     def __init__(self, start: datetime, interval: timedelta, categories: Iterable[str]) -> None:
         self._interval = interval
         self._next_whole_at = start
-        self._categories = deque(
-            (request, start) for request in valid_requests(v1.status, sorted(categories))
-        )
+        plan = planned("status", v1.status, sorted(categories))
+        self.unaskable = plan.unaskable
+        self._categories = deque((request, start) for request in plan.requests)
         self._missed: list[tuple[Request, datetime]] = []
 
     def due_at(self, now: datetime) -> datetime | None:
@@ -179,17 +196,33 @@ class Passages:
     kind = Kind.PASSAGES
     total: int | None = None
 
-    def __init__(self, policy: Policy, observer: Observer) -> None:
+    def __init__(self, policy: Policy, observer: Observer, unaskable: Iterable[Unaskable] = ()) -> None:
+        self.unaskable = list(unaskable)
         self._policy = policy
         self._observer = observer
+        self._claimed: str | None = None
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return now: there is always a stop worth asking for."""
         return now
 
+    def claim(self, now: datetime, taken: Collection[str]) -> str:
+        """Settle on the best stop that no other worker has in hand, or on the best if they have them all.
+
+        To the policy a stop that was passed over has been asked, which it has: by the other worker.
+        """
+        stop_code = self._policy.choose(now.timestamp())
+        for _ in taken:
+            if stop_code not in taken:
+                break
+            stop_code = self._policy.choose(now.timestamp())
+        self._claimed = stop_code
+        return stop_code
+
     def choose(self, now: datetime) -> Request:
-        """Return the request for the stop chosen."""
-        return v1.passages(self._policy.choose(now.timestamp()))
+        """Return the request for the stop that was claimed, otherwise for the best one."""
+        stop_code, self._claimed = self._claimed, None
+        return v1.passages(stop_code or self._policy.choose(now.timestamp()))
 
     def observe(self, answer: Answer) -> None:
         """Tell the policy what the answer says, or that it says nothing."""
@@ -200,15 +233,34 @@ class Passages:
         return []
 
 
-def valid_requests(build: Callable[[str], Request], codes: Iterable[str]) -> list[Request]:
-    """Build a request per code, leaving out codes that cannot be asked for."""
-    requests = []
+@dataclass(slots=True)
+class Plan:
+    """Requests to be made, in order, and what was left out of them because it cannot be asked for."""
+
+    requests: list[Request]
+    unaskable: list[Unaskable] = field(default_factory=list)
+
+    def __add__(self, other: "Plan") -> "Plan":
+        """Return both, one after the other."""
+        return Plan(self.requests + other.requests, self.unaskable + other.unaskable)
+
+
+def planned(
+    endpoint: str,
+    build: Callable[[str], Request],
+    codes: Iterable[str],
+    *,
+    version: int = 1,
+    key: Callable[[str], str] = str,
+) -> Plan:
+    """Build a request per code; `key` names in the ledger what a code that cannot be asked for stands for."""
+    plan = Plan([])
     for code in codes:
         try:
-            requests.append(build(code))
+            plan.requests.append(build(code))
         except InvalidIdentifierError as error:
-            _log.warning("left out: %s", error)
-    return requests
+            plan.unaskable.append(Unaskable(Request(endpoint, key(code), "", version), str(error)))
+    return plan
 
 
 def _document(answer: Answer) -> Any:  # noqa: ANN401 - whatever JSON the upstream sent

@@ -1,0 +1,102 @@
+"""Reads what other workers land while they land it, so that each learns from the answers of all."""
+
+import json
+import logging
+from collections.abc import Iterator
+from datetime import UTC, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import zstandard
+
+from transit_etl.api.exchange import Answer
+from transit_etl.clock import Clock
+from transit_etl.collect.rawfile import PART_SUFFIX
+from transit_etl.collect.replay import answer_of
+from transit_etl.paths import RAW_SUFFIX
+
+_CHUNK_BYTES = 65_536
+_log = logging.getLogger(__name__)
+
+
+class _Tail:
+    """The whole lines that a raw file has gained since it was last looked at, open or finished."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.is_over = False
+        self._file = path.open("rb")
+        self._decoder = zstandard.ZstdDecompressor().decompressobj()
+        self._rest = b""
+
+    def lines(self) -> Iterator[bytes]:
+        while not self.is_over and (chunk := self._file.read(_CHUNK_BYTES)):
+            *lines, self._rest = (self._rest + self._decoder.decompress(chunk)).split(b"\n")
+            yield from lines
+            self.is_over = self._decoder.eof
+
+    def close(self) -> None:
+        self.is_over = True
+        self._file.close()
+
+
+class Follower:
+    """The passage windows of other workers in one data folder, from now on.
+
+    Windows that are finished already are left to a replay; one that is being written is read from its
+    beginning. Use it with `with`.
+    """
+
+    def __init__(self, data_dir: Path, operator: str, worker: str, clock: Clock) -> None:
+        self._folder = data_dir / "raw" / f"operator={operator}" / "endpoint=passages"
+        self._own = f"-passages-{worker}"
+        self._clock = clock
+        self._finished = {path.name for path in self._found(RAW_SUFFIX)}
+        self._tails: dict[str, _Tail] = {}
+        self._open_new()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for tail in self._tails.values():
+            tail.close()
+
+    def new_answers(self) -> list[Answer]:
+        """Return the answers landed by others since the last call, oldest first; damage ends a file."""
+        self._open_new()
+        answers = [answer for tail in self._tails.values() for answer in self._read(tail)]
+        for name in [name for name, tail in self._tails.items() if tail.is_over]:
+            self._tails.pop(name).close()
+            self._finished.add(name)
+        return sorted(answers, key=lambda answer: answer.received_at)
+
+    def _open_new(self) -> None:
+        for path in [*self._found(RAW_SUFFIX + PART_SUFFIX), *self._found(RAW_SUFFIX)]:
+            name = path.name.removesuffix(PART_SUFFIX)
+            if name in self._finished or name in self._tails or self._own in name:
+                continue
+            try:
+                self._tails[name] = _Tail(path)
+            except OSError:  # renamed or gone since it was listed: the next look finds it
+                continue
+
+    def _found(self, suffix: str) -> list[Path]:
+        now = self._clock.now().astimezone(UTC)
+        days = {(now - timedelta(hours=hours)).date() for hours in (0, 1)}
+        return [path for day in days for path in (self._folder / f"date={day}").glob(f"*{suffix}")]
+
+    def _read(self, tail: _Tail) -> list[Answer]:
+        answers: list[Answer] = []
+        try:
+            for line in tail.lines():
+                row = json.loads(line)
+                if row["received_at"] is not None:
+                    answers.append(answer_of(row))
+        except (OSError, zstandard.ZstdError, ValueError, KeyError) as error:
+            _log.warning("stopped following %s: %s", tail.path.name, error)
+            tail.is_over = True
+        return answers
