@@ -24,10 +24,12 @@ FIRST_OF_PAIR, LOCATING = 0.5, 0.1
 LOST_SPREAD, LOCATE_SECONDS = 35.0, 150.0
 _LONGEST_UNKNOWN_SECONDS = 900.0
 _LEAST_GAIN, _NOT_WORTH = 0.05, 0.01
+_SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is _NOT_WORTH it
 _SCAN_SECONDS = 1.0
 _LOOK_BACK_SECONDS, _LOOK_AHEAD_SECONDS = 75.0, 150.0
 _LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hardly be
 _LIKELY, _HARDLY = 0.95, 0.05
+_SQRT_2 = sqrt(2.0)
 _DEAD_AFTER, _FIRST_REST_SECONDS, _LONGEST_REST_SECONDS = 4, 300.0, 3_600.0
 
 
@@ -77,7 +79,11 @@ class Adaptive:
         by_stop: dict[Stop, list[Visit]] = {}
         for visit in self._tracker.due(now - _LOOK_BACK_SECONDS, now + _LOOK_AHEAD_SECONDS):
             if visit.mean - now < PAIR_SECONDS + 2 * visit.spread:
-                by_stop.setdefault(visit.stop, []).append(visit)
+                visits = by_stop.get(visit.stop)
+                if visits is None:
+                    by_stop[visit.stop] = [visit]
+                else:
+                    visits.append(visit)
         self._gains = {
             stop: gain
             for stop, visits in by_stop.items()
@@ -86,20 +92,23 @@ class Adaptive:
 
     def _gain(self, stop: Stop, visits: list[Visit], now: float) -> float:
         """Return what a poll of a stop is worth now; nothing while it is better to wait."""
-        since = now - stop.seen_at
+        seen_at = stop.seen_at
+        since = now - seen_at
         is_open = since <= PAIR_SECONDS + 2
         completed = completable = prepared = 0.0
         for visit in visits:
+            is_half_done = is_open and visit.listed_at == seen_at
+            if not is_half_done and now - visit.mean > _SURELY_GONE * visit.spread:
+                continue
             gone = _below(now, visit)
             preparation = _preparation(visit, gone, now)
-            is_half_done = is_open and visit.listed_at == stop.seen_at
             if preparation < _NOT_WORTH and not is_half_done:
                 continue
             weight = self._weight(visit)
             prepared += weight * preparation
             if is_half_done:
                 completed += weight * gone
-                completable += weight * _below(stop.seen_at + PAIR_SECONDS, visit)
+                completable += weight * _below(seen_at + PAIR_SECONDS, visit)
         if completable > 2 * _LEAST_GAIN:
             if since < READY_SECONDS and completed < 0.97 * completable:
                 return 0.0
@@ -172,4 +181,4 @@ def _is_pending(stop: Stop, now: float) -> bool:
 
 def _below(instant: float, visit: Visit) -> float:
     """Return how likely it is that a visit is over by an instant."""
-    return 0.5 * (1.0 + erf((instant - visit.mean) / (visit.spread * sqrt(2.0))))
+    return 0.5 * (1.0 + erf((instant - visit.mean) / (visit.spread * _SQRT_2)))

@@ -86,7 +86,7 @@ class Tracker:
         self.stops = {code: Stop(code) for code in sorted(set(stop_codes))}
         self.routes = routes
         self._runs: dict[tuple[str, str, str], list[Run]] = {}
-        self._due: dict[int, list[Visit]] = {}
+        self._due: dict[int, dict[Visit, None]] = {}  # visits that stops still expect, in order
         self._forgot_at = -inf
 
     def observe(self, observation: Observation) -> None:
@@ -102,6 +102,9 @@ class Tracker:
             for visit in before.values()
             if self._unlist(visit, seen_before, at, observation.listings)
         ]
+        for visit in before.values():
+            if stop.visits.get(visit.run) is not visit:
+                self._drop(visit)
         for run in touched:
             self._project(run, at)
         for route in self.routes.through.get(stop.code, ()):
@@ -111,9 +114,7 @@ class Tracker:
     def due(self, earliest: float, latest: float) -> Iterator[Visit]:
         """Yield the visits expected within an interval, each once."""
         for bucket in range(int(earliest // BUCKET_SECONDS), int(latest // BUCKET_SECONDS) + 1):
-            for visit in self._due.get(bucket, ()):
-                if visit.bucket == bucket and visit.stop.visits.get(visit.run) is visit:
-                    yield visit
+            yield from self._due.get(bucket, ())
 
     def _list(self, stop: Stop, listing: Listing, before: dict[Run, Visit], at: float) -> Run:
         """Take over one listed passage; return its run."""
@@ -134,6 +135,8 @@ class Tracker:
                 _learn_schedule(run, position, listing.predicted_at)
             self._anchor_by_listing(run, position, mean, spread, at)
         visit.listed_at = at if listing.is_live else -inf
+        if run in stop.visits and stop.visits[run] is not visit:
+            self._drop(stop.visits[run])  # listed twice
         stop.visits[run] = visit
         self._expect(visit, mean, spread)
         return run
@@ -222,11 +225,12 @@ class Tracker:
             stop = self.stops.get(route.stop_codes[position])
             if stop is None or stop.seen_at == at:
                 continue
-            visit, spread = stop.visits.get(run), run.spread_at(position)
+            visit = stop.visits.get(run)
             if visit is None:
                 if stop.seen_at > at - _FRESH_SECONDS:
                     continue  # it was looked at a moment ago, and did not list this run
                 visit = stop.visits[run] = Visit(run, stop, position)
+            spread = run.spread_at(position)
             if spread <= 1.1 * visit.spread:
                 self._expect(visit, start + route.offsets[position], spread)
 
@@ -234,8 +238,15 @@ class Tracker:
         visit.mean, visit.spread = mean, spread
         bucket = int(mean // BUCKET_SECONDS)
         if bucket != visit.bucket:
+            self._drop(visit)
             visit.bucket = bucket
-            self._due.setdefault(bucket, []).append(visit)
+            self._due.setdefault(bucket, {})[visit] = None
+
+    def _drop(self, visit: Visit) -> None:
+        """Expect a visit no longer."""
+        if visit.bucket != -1:
+            del self._due[visit.bucket][visit]
+            visit.bucket = -1
 
     def _forget(self, at: float) -> None:
         """Drop what is long over, now and then."""
@@ -245,8 +256,8 @@ class Tracker:
         past = int((at - 300.0) // BUCKET_SECONDS)
         for bucket in [bucket for bucket in self._due if bucket < past]:
             for visit in self._due.pop(bucket):
-                if visit.bucket == bucket and visit.stop.visits.get(visit.run) is visit:
-                    del visit.stop.visits[visit.run]
+                visit.bucket = -1
+                del visit.stop.visits[visit.run]
         for trip, runs in list(self._runs.items()):
             kept = [run for run in runs if run.seen_at > at - _FORGET_SECONDS]
             if kept:
