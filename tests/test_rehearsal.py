@@ -17,6 +17,7 @@ from transit_etl.settings import Settings
 
 START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
 HOURS = 0.25
+LEG_SECONDS = 300
 
 
 def _rehearse(
@@ -29,7 +30,7 @@ def _rehearse(
         if die_at and progress.now >= die_at:
             raise KeyboardInterrupt
 
-    return rehearse(settings, start, hours, transport=transport, on_progress=die)
+    return rehearse(settings, start, hours, transport=transport, leg_seconds=LEG_SECONDS, on_progress=die)
 
 
 def _checksums(data_dir: Path) -> dict[str, str]:

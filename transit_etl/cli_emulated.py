@@ -156,7 +156,12 @@ def rehearse(
     with show.rehearsing() as progress:
         try:
             report = run(
-                settings, _aware(start, settings), hours, transport=transport, on_progress=progress.update
+                settings,
+                _aware(start, settings),
+                hours,
+                transport=transport,
+                stages_beside=True,
+                on_progress=progress.update,
             )
         except KeyboardInterrupt:
             show.stopped_rehearsal(progress.now)

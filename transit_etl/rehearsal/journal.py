@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from transit_etl.collect.budget_state import BudgetState
 from transit_etl.paths import state_dir
 from transit_etl.settings import Settings
 
@@ -21,12 +22,13 @@ class RehearsalError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is rehearsed. A leg is as long as a window of the settings."""
+    """What is rehearsed: windows as long as the settings say, several of them to a leg."""
 
     start: datetime
     hours: float
     rate_per_minute: int
-    leg_seconds: float
+    window: timedelta
+    leg: timedelta
     policy: str
 
     @property
@@ -34,9 +36,30 @@ class Plan:
         """The instant at which the rehearsal is over."""
         return self.start + timedelta(hours=self.hours)
 
+    def window_after(self, instant: datetime) -> datetime:
+        """Return when the window that an instant lies in, or begins, ends."""
+        n_begun = (instant - self.start) // self.window
+        return min(self.end, self.start + self.window * (n_begun + 1))
+
+    def is_due(self, every: timedelta, window_start: datetime) -> bool:
+        """Tell whether a window is the first of its period, counted from the beginning of the rehearsal."""
+        return (window_start - self.start) % every < self.window
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """What the finished legs leave: everything before `done_until` is in the lake.
+
+    `budget` is the state of the budget as text; `n_refused` counts the 429s that no fault had asked for.
+    """
+
+    done_until: datetime
+    budget: str
+    n_refused: int
+
 
 class Journal:
-    """The rehearsal in a data folder. `n_refused` counts the 429s of its finished legs nobody asked for."""
+    """The rehearsal in a data folder."""
 
     def __init__(self, settings: Settings, plan: Plan) -> None:
         self._data_dir = settings.data_dir
@@ -45,12 +68,12 @@ class Journal:
         self._identity = {
             "start": plan.start.isoformat(),
             "rate_per_minute": plan.rate_per_minute,
-            "leg_seconds": plan.leg_seconds,
+            "window_seconds": plan.window.total_seconds(),
+            "leg_seconds": plan.leg.total_seconds(),
             "policy": plan.policy,
             "operator": settings.operator,
         }
-        self.done_until, self.n_refused = plan.start, 0
-        self._read()
+        self.reached = self._read() or Reached(plan.start, BudgetState().dumps(), n_refused=0)
 
     def begin(self) -> None:
         """Claim the folder, and remove what an interrupted leg left behind: it is rehearsed again.
@@ -58,7 +81,7 @@ class Journal:
         Only windows of a rehearsal are ever removed. RehearsalError where a real collection has gone on
         from what was rehearsed, for the rest of the rehearsal would then begin from another knowledge.
         """
-        if self.done_until >= self._plan.end:
+        if self.reached.done_until >= self._plan.end:
             return
         raw = self._data_dir / "raw"
         if any(path.is_file() and not _WINDOW.match(path.name) for path in raw.rglob("*")):
@@ -67,14 +90,14 @@ class Journal:
                 "rehearse in a folder of its own (TRANSIT_DATA_DIR)"
             )
         self._write()
-        first = f"{self.done_until:%Y%m%dT%H%M%SZ}"
+        first = f"{self.reached.done_until:%Y%m%dT%H%M%SZ}"
         for path in self._windows():
             if path.name >= first:
                 path.unlink()
 
-    def mark_done(self, until: datetime, n_refused: int) -> None:
-        """Keep that everything before `until` is in the lake, and how many refusals there were up to it."""
-        self.done_until, self.n_refused = until, n_refused
+    def keep(self, reached: Reached) -> None:
+        """Keep what the legs finished by now leave."""
+        self.reached = reached
         self._write()
 
     def _windows(self) -> Iterator[Path]:
@@ -85,12 +108,12 @@ class Journal:
 
     def _write(self) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        state = {"done_until": self.done_until.isoformat(), "n_refused": self.n_refused}
+        state = {**asdict(self.reached), "done_until": self.reached.done_until.isoformat()}
         beside = self._path.with_suffix(".new")
         beside.write_text(json.dumps({**self._identity, **state}, indent=1))
         beside.replace(self._path)
 
-    def _read(self) -> None:
+    def _read(self) -> Reached | None:
         try:
             kept = json.loads(self._path.read_text())
         except FileNotFoundError:
@@ -99,9 +122,10 @@ class Journal:
                     f"{self._data_dir} holds answers of a real collection: rehearse in a folder of its own "
                     "(TRANSIT_DATA_DIR)"
                 ) from None
-            return
-        self.done_until = datetime.fromisoformat(kept.pop("done_until"))
-        self.n_refused = kept.pop("n_refused")
+            return None
+        done_until = datetime.fromisoformat(kept.pop("done_until"))
+        reached = Reached(done_until, kept.pop("budget"), kept.pop("n_refused"))
         if kept != self._identity:
             found = ", ".join(f"{name} {value}" for name, value in kept.items())
             raise RehearsalError(f"{self._data_dir} holds another rehearsal: {found}")
+        return reached

@@ -1,9 +1,13 @@
-"""Collects everything that is due in one leg of a rehearsal, side by side, as separate processes would."""
+"""Collects one leg of a rehearsal: window after window, everything that is due side by side.
+
+Status and passages are polled in windows without a pause, lists when their time has come, as their DAGs do.
+A leg ends with the first window, from its planned end on, in which no list is under way: then the data
+folder and the state of the budget hold everything that the next leg needs to know.
+"""
 
 import asyncio
-import json
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import httpx
@@ -13,25 +17,28 @@ from transit_etl.collect.budget import Budget
 from transit_etl.collect.budget_state import BudgetState, Limits
 from transit_etl.collect.collector import Collector, Tools
 from transit_etl.collect.datasets import MOMENTARY, source_of
-from transit_etl.collect.priorities import Kind
-from transit_etl.collect.rawfile import read_lines
+from transit_etl.collect.landing import Landing
 from transit_etl.collect.report import Tally
-from transit_etl.paths import RAW_SUFFIX
-from transit_etl.rehearsal.journal import WORKER, Plan
-from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredLanding, MeteredSource, MeteredStore
+from transit_etl.rehearsal.journal import WORKER, Plan, RehearsalError
+from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
+NETWORK = ("lines", "stops")
 NETWORK_EVERY, TIMETABLES_EVERY, NEWS_EVERY = timedelta(days=1), timedelta(hours=4), timedelta(hours=1)
 
 
 class Leg:
-    """The collections of one leg; each lands in windows of its own. `tick` is called after each answer."""
+    """A leg from `start`, with the budget as the leg before left it.
+
+    `stage` is called once a dataset is collected that others ask the lake about, `tick` after each answer.
+    """
 
     def __init__(
         self,
         settings: Settings,
         plan: Plan,
         start: datetime,
+        budget: BudgetState,
         *,
         transport: httpx.AsyncBaseTransport | None,
         meter: Meter,
@@ -40,90 +47,97 @@ class Leg:
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.n_sent = 0
-        self.n_refused = 0
-        self.end = min(start + timedelta(seconds=plan.leg_seconds), plan.end)
+        self.end = start
         self._settings = settings
         self._plan = plan
         self._start = start
-        self._transport = transport
-        self._meter = meter
         self._stage = stage
         self._tick = tick
+        self._meter = meter
+        self._clock = VirtualClock(start)
+        self._client = MeteredClient(settings, self._clock, transport, meter)
+        self._store = MeteredStore(budget, meter)
+        self._budget = Budget(Limits(plan.rate_per_minute), self._store, self._clock)
+        self._known: asyncio.Task[None] | None = None
+        self._lists: dict[str, asyncio.Task[None]] = {}
+
+    @property
+    def n_refused(self) -> int:
+        """How many requests were refused with a 429 that is no fault of the upstream's making."""
+        return self._client.n_refused
+
+    @property
+    def budget(self) -> BudgetState:
+        """The state of the budget."""
+        return self._store.state
 
     def run(self) -> None:
         """Collect until the end of the leg."""
-        clock = VirtualClock(self._start)
         try:
-            clock.run(self._run(clock))
-        except ExceptionGroup as failures:  # of collections side by side; the first ended the others
-            raise failures.exceptions[0] from failures
+            self._clock.run(self._run())
+        except ExceptionGroup as failures:
+            raise _first(failures) from None
 
-    async def _run(self, clock: VirtualClock) -> None:
-        limits = Limits(self._plan.rate_per_minute)
-        store = MeteredStore(_last_minute(self._settings, self._start, limits), self._meter)
-        client = MeteredClient(self._settings, clock, self._transport, self._meter)
-        async with client, Budget(limits, store, clock) as budget:
-            await self._collect_all(client, budget, clock)
-        self.n_refused = client.n_refused
+    async def _run(self) -> None:
+        async with self._client, self._budget, asyncio.TaskGroup() as group:
+            while self.end < min(self._start + self._plan.leg, self._plan.end) or self._is_listing():
+                window_start, self.end = self.end, self._plan.window_after(self.end)
+                self._begin_lists(group, window_start)
+                async with asyncio.TaskGroup() as window:
+                    window.create_task(self._collect("status", self.end))
+                    window.create_task(self._passages(self.end))
 
-    async def _collect_all(self, client: MeteredClient, budget: Budget, clock: VirtualClock) -> None:
-        async def collect(*datasets: str) -> None:
-            for dataset in datasets:
-                await self._collect(dataset, client, budget, clock)
+    def _is_listing(self) -> bool:
+        is_on = any(not task.done() for task in self._lists.values())
+        return is_on and self.end < self._plan.end
 
-        async with asyncio.TaskGroup() as group:
-            group.create_task(collect("status"))
-            if self._is_due(NEWS_EVERY):
-                group.create_task(collect("news"))
-            if self._start == self._plan.start:
-                await collect("lines", "stops")
-            elif self._is_due(NETWORK_EVERY):
-                group.create_task(collect("lines", "stops"))
-            if self._is_due(TIMETABLES_EVERY):
-                group.create_task(collect("timetables"))
-            group.create_task(collect("passages"))
+    def _begin_lists(self, group: asyncio.TaskGroup, window_start: datetime) -> None:
+        """Begin the lists that are due in a window, unless they are still under way."""
+        for every, datasets in (
+            (NEWS_EVERY, ("news",)),
+            (NETWORK_EVERY, NETWORK),
+            (TIMETABLES_EVERY, ("timetables",)),
+        ):
+            is_on = datasets[0] in self._lists and not self._lists[datasets[0]].done()
+            if self._plan.is_due(every, window_start) and not is_on:
+                self._lists[datasets[0]] = group.create_task(self._list(datasets))
+        if window_start == self._plan.start:
+            self._known = self._lists["lines"]
 
-    async def _collect(
-        self, dataset: str, client: MeteredClient, budget: Budget, clock: VirtualClock
-    ) -> None:
-        """Collect a dataset until its list, or the leg, is over."""
-        start = clock.now()
+    async def _list(self, datasets: tuple[str, ...]) -> None:
+        if datasets == ("timetables",) and self._known:
+            await self._known
+        for dataset in datasets:
+            await self._collect(dataset, self._plan.end)
+            if datasets == NETWORK:
+                self._stage(dataset)  # stops can only be asked for once their lines are staged
+
+    async def _passages(self, end: datetime) -> None:
+        """Poll passages for the rest of a window, from when it is known which stops there are."""
+        while self._known and not self._known.done():
+            if self._clock.now() >= end:
+                return
+            await self._clock.sleep(1.0)
+        await self._collect("passages", end)
+
+    async def _collect(self, dataset: str, end: datetime) -> None:
+        """Collect a dataset until `end`, or until its list is done."""
+        start = self._clock.now()
         with self._meter.part("planning"):
-            source = MeteredSource(source_of(dataset, self._settings, start), self._meter)
-        tally = Tally(dataset, (self.end - start).total_seconds() if dataset in MOMENTARY else None)
-        with MeteredLanding(self._settings, clock, self._meter) as landing:
-            tools = Tools(client, budget, landing, clock)
-            await Collector(tools, source, tally, self.end, lambda _: self._tick(clock.now())).run()
+            source = source_of(dataset, self._settings, start)
+        self._meter.measure("planning", source, "choose", "observe")
+        tally = Tally(dataset, (end - start).total_seconds() if dataset in MOMENTARY else None)
+        with Landing(self._settings.data_dir, self._settings.operator, self._clock, WORKER) as landing:
+            self._meter.measure("landing", landing, "plan", "land")
+            tools = Tools(self._client, self._budget, landing, self._clock)
+            await Collector(tools, source, tally, end, lambda _: self._tick(self._clock.now())).run()
         self.outcomes.update(tally.outcomes)
         self.n_sent += tally.sent + tally.retries
-        if dataset in ("lines", "stops"):
-            self._stage(dataset)  # stops can only be asked for once their lines are staged
-
-    def _is_due(self, every: timedelta) -> bool:
-        """Tell whether this leg is the first of its period, counted from the beginning of the rehearsal."""
-        return (self._start - self._plan.start) % every < timedelta(seconds=self._plan.leg_seconds)
+        if dataset == "lines" and not tally.received:
+            raise RehearsalError(f"{self._settings.base_url} does not answer: {'; '.join(tally.warnings)}")
 
 
-def _last_minute(settings: Settings, start: datetime, limits: Limits) -> BudgetState:
-    """Return the budget as the permits of the last minute left it, read from the ledger."""
-    since = start - timedelta(seconds=limits.span)
-    permits = sorted(
-        (sent_at.timestamp(), Kind.of(endpoint))
-        for endpoint, sent_at in _sent(settings, start)
-        if sent_at > since
-    )
-    last = permits[-1][0] if permits else 0.0
-    return BudgetState(
-        permits=deque(permits), counts=Counter(kind for _, kind in permits), granted_at=last, paced_at=last
-    )
-
-
-def _sent(settings: Settings, start: datetime) -> Iterator[tuple[str, datetime]]:
-    """Yield endpoint and instant of what was sent in the windows of the leg before."""
-    first = f"{start - timedelta(seconds=settings.window_seconds):%Y%m%dT%H%M%SZ}"
-    folder = settings.data_dir / "raw" / f"operator={settings.operator}"
-    for path in sorted(folder.glob(f"endpoint=*/date=*/*-{WORKER}*{RAW_SUFFIX}")):
-        if path.name >= first:
-            for row in map(json.loads, read_lines(path)):
-                if row["sent_at"]:
-                    yield row["endpoint"], datetime.fromisoformat(row["sent_at"])
+def _first(failures: ExceptionGroup[Exception]) -> Exception:
+    """Return the failure of collections side by side that ended the others."""
+    first = failures.exceptions[0]
+    return _first(first) if isinstance(first, ExceptionGroup) else first

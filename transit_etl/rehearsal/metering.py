@@ -4,8 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 import httpx
 
@@ -14,12 +13,9 @@ from transit_etl.api.exchange import Answer, Request
 from transit_etl.clock import Clock
 from transit_etl.collect.budget_state import BudgetState
 from transit_etl.collect.budget_store import MemoryStore, Work
-from transit_etl.collect.landing import Landing
-from transit_etl.collect.ledger import Planned
-from transit_etl.collect.sources import Source
-from transit_etl.rehearsal.journal import WORKER
 from transit_etl.settings import Settings
 
+P = ParamSpec("P")
 T = TypeVar("T")
 FAULT_HEADER = "X-Emulated-Fault"
 
@@ -40,6 +36,18 @@ class Meter:
             yield
         finally:
             self.seconds[name] += time.perf_counter() - began
+
+    def measure(self, name: str, thing: object, *methods: str) -> None:
+        """Count what some methods of an object take for a part; they must not wait for anything."""
+        for method in methods:
+            setattr(thing, method, self._measured(name, getattr(thing, method)))
+
+    def _measured(self, name: str, method: Callable[P, T]) -> Callable[P, T]:
+        def measured(*arguments: P.args, **named: P.kwargs) -> T:
+            with self.part(name):
+                return method(*arguments, **named)
+
+        return measured
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -84,63 +92,10 @@ class MeteredStore(MemoryStore):
 
     def __init__(self, state: BudgetState, meter: Meter) -> None:
         super().__init__(state)
+        self.state = state
         self._meter = meter
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
         """Change the state."""
         with self._meter.part("budget"):
             return await super().transact(work, now)
-
-
-class MeteredLanding(Landing):
-    """A landing whose writing is measured."""
-
-    def __init__(self, settings: Settings, clock: Clock, meter: Meter) -> None:
-        super().__init__(settings.data_dir, settings.operator, clock, WORKER)
-        self._meter = meter
-
-    def plan(self, request: Request, planned_at: datetime | None = None) -> Planned:
-        """Write an intent down."""
-        with self._meter.part("landing"):
-            return super().plan(request, planned_at)
-
-    def land(self, intent: Planned, answer: Answer) -> None:
-        """Keep an answer."""
-        with self._meter.part("landing"):
-            super().land(intent, answer)
-
-
-class MeteredSource:
-    """A source whose choices, and what it learns from answers, are measured."""
-
-    def __init__(self, source: Source, meter: Meter) -> None:
-        self.kind = source.kind
-        self._source = source
-        self._meter = meter
-
-    @property
-    def total(self) -> int | None:
-        """How many requests there will be, where that is known."""
-        return self._source.total
-
-    @total.setter
-    def total(self, total: int | None) -> None:
-        self._source.total = total
-
-    def due_at(self, now: datetime) -> datetime | None:
-        """Return when the next request is worth a permit."""
-        return self._source.due_at(now)
-
-    def choose(self, now: datetime) -> Request:
-        """Return the most valuable request."""
-        with self._meter.part("planning"):
-            return self._source.choose(now)
-
-    def observe(self, answer: Answer) -> None:
-        """Take note of an answer."""
-        with self._meter.part("planning"):
-            self._source.observe(answer)
-
-    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
-        """Return what was due and never asked."""
-        return self._source.unasked(now)

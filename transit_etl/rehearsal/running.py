@@ -1,23 +1,25 @@
-"""Runs a rehearsal leg by leg, of one window each.
+"""Runs a rehearsal leg by leg, so that one that was killed goes on from its last finished leg.
 
-Everything that a leg needs to know lies in the data folder when it begins, as in production: the planner
-replays the last hour, the budget the last minute. So a rehearsal that was killed takes up its last
-unfinished leg, and its lake is the one of an uninterrupted one.
+Its lake is then the one of an uninterrupted rehearsal: what a leg begins with is in the data folder.
 """
 
 import time
 from collections import Counter
-from datetime import UTC, datetime
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import httpx
 
-from transit_etl.rehearsal.journal import Journal, Plan
+from transit_etl.collect.budget_state import BudgetState
+from transit_etl.rehearsal.journal import Journal, Plan, Reached
 from transit_etl.rehearsal.legs import Leg
 from transit_etl.rehearsal.metering import Meter
 from transit_etl.rehearsal.report import OnProgress, RehearsalProgress, RehearsalReport
+from transit_etl.rehearsal.staging import ASKED_ABOUT, Staging, StagingBeside, StagingHere
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
-from transit_etl.stage import stage
+
+LEG_SECONDS = 3600.0
 
 
 def rehearse(
@@ -26,20 +28,34 @@ def rehearse(
     hours: float,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
+    leg_seconds: float = LEG_SECONDS,
+    stages_beside: bool = False,
     on_progress: OnProgress | None = None,
 ) -> RehearsalReport:
     """Rehearse from `start` (aware) for `hours`, or take up where the same rehearsal was interrupted.
 
     Requests carry `X-Emulated-Now`, so any server that honours it can be rehearsed against; `transport`
-    replaces the network. RehearsalError unless the data folder is new or holds this very rehearsal, and the
-    server lives in the time that it is told.
+    replaces the network. An interruption costs two legs at most. With `stages_beside` a second
+    process stages passages while the next leg is collected; the lake is the same.
+
+    RehearsalError unless the data folder is new or holds this very rehearsal, and the server lives in the
+    time that it is told.
     """
     plan = Plan(
-        start.astimezone(UTC), hours, settings.rate_per_minute, settings.window_seconds, settings.policy.value
+        start.astimezone(UTC).replace(microsecond=0),  # windows are named by the second
+        hours,
+        settings.rate_per_minute,
+        window=timedelta(seconds=settings.window_seconds),
+        leg=timedelta(seconds=leg_seconds),
+        policy=settings.policy.value,
     )
     if transport is None:
         require_emulated_clock(settings)
-    return _Rehearsal(settings, plan, transport, on_progress).run()
+    journal = Journal(settings, plan)
+    journal.begin()
+    with closing(StagingBeside(settings) if stages_beside else StagingHere(settings)) as staging:
+        rehearsal = _Rehearsal(settings, plan, journal, staging, transport=transport, on_progress=on_progress)
+        return rehearsal.run()
 
 
 class _Rehearsal:
@@ -47,50 +63,67 @@ class _Rehearsal:
         self,
         settings: Settings,
         plan: Plan,
+        journal: Journal,
+        staging: Staging,
+        *,
         transport: httpx.AsyncBaseTransport | None,
         on_progress: OnProgress | None,
     ) -> None:
         self._settings = settings
         self._plan = plan
+        self._journal = journal
+        self._staging = staging
         self._transport = transport
         self._on_progress = on_progress
-        self._journal = Journal(settings, plan)
         self._meter = Meter()
         self._outcomes: Counter[str] = Counter()
         self._n_sent = 0
         self._n_ticks = 0
-        self._rejected: list[str] = []
-        self._errors: list[str] = []
+        self._reached: Reached | None = None
 
     def run(self) -> RehearsalReport:
-        """Go through the legs that are left."""
-        began, taken_up_at = time.perf_counter(), self._journal.done_until
-        self._journal.begin()
-        while self._journal.done_until < self._plan.end:
-            self._run_leg(self._journal.done_until)
+        """Go through the legs that are left; the passages of one are staged while the next is collected."""
+        began, reached = time.perf_counter(), self._journal.reached
+        taken_up_at = reached.done_until
+        try:
+            while reached.done_until < self._plan.end:
+                reached = self._run_leg(reached)
+        finally:
+            self._keep_reached()
         return self._report(taken_up_at, time.perf_counter() - began)
 
-    def _run_leg(self, start: datetime) -> None:
+    def _run_leg(self, before: Reached) -> Reached:
         leg = Leg(
             self._settings,
             self._plan,
-            start,
+            before.done_until,
+            BudgetState.loads(before.budget),
             transport=self._transport,
             meter=self._meter,
             stage=self._stage,
             tick=self._tick,
         )
         leg.run()
-        self._stage()
         self._outcomes.update(leg.outcomes)
         self._n_sent += leg.n_sent
-        self._journal.mark_done(leg.end, self._journal.n_refused + leg.n_refused)
-
-    def _stage(self, endpoint: str | None = None) -> None:
+        self._keep_reached()
+        self._stage(*ASKED_ABOUT)
         with self._meter.part("staging"):
-            report = stage(self._settings, endpoints=[endpoint] if endpoint else None)
-        self._rejected += report.rejected
-        self._errors += [error for error in report.errors if error not in self._errors]
+            self._staging.begin(["passages"])
+        self._reached = Reached(leg.end, leg.budget.dumps(), before.n_refused + leg.n_refused)
+        return self._reached
+
+    def _stage(self, *endpoints: str) -> None:
+        with self._meter.part("staging"):
+            self._staging.begin(endpoints)
+            self._staging.wait()
+
+    def _keep_reached(self) -> None:
+        """Wait for what is being staged, and keep that everything up to there is done."""
+        with self._meter.part("staging"):
+            self._staging.wait()
+        if self._reached is not None:
+            self._journal.keep(self._reached)
 
     def _tick(self, now: datetime) -> None:
         """Tell how far it is, after each answer."""
@@ -113,7 +146,7 @@ class _Rehearsal:
             seconds_spent=spent,
             outcomes=dict(sorted(self._outcomes.items())),
             allowance_share=self._n_sent / max(1.0, self._plan.rate_per_minute * virtual_seconds / 60),
-            n_refused=self._journal.n_refused,
-            rejected=self._rejected,
-            errors=self._errors,
+            n_refused=self._journal.reached.n_refused,
+            rejected=self._staging.found.rejected,
+            errors=self._staging.found.errors,
         )
