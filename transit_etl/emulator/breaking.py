@@ -24,6 +24,7 @@ from transit_etl.emulator.world import World
 
 TRANSPORT = "transport"  # where the server leaves the connection in the request's state
 _OK = 200
+_PIECES = 8
 _ORDER = {kind: place for place, kind in enumerate(FaultKind)}
 
 
@@ -53,6 +54,7 @@ class Breaking:
             await error_response(BadRequestError(str(error)))(scope, receive, send)
             return
         if faults:
+            scope["state"]["faults"] = [fault.kind.value for fault in faults]
             await self._break(faults, scope, receive, send)
         else:
             await self._app(scope, receive, send)
@@ -74,7 +76,7 @@ class Breaking:
     async def _break(self, faults: list[Fault], scope: Scope, receive: Receive, send: Send) -> None:
         for fault in faults:
             if fault.kind is FaultKind.SLOW:
-                await self._sleep(fault.delay_seconds)
+                await self._sleep(fault.delay_of(scope["path"], scope["state"]["now"]))
             if fault.kind is FaultKind.CONNECTION_RESET:
                 await _drop(scope, receive, is_abrupt=True)
                 return
@@ -95,7 +97,19 @@ class Breaking:
             await _drop(scope, receive, is_abrupt=False)
             return
         await send(_with_length(start, len(body)))
+        slow = next((fault for fault in faults if fault.kind is FaultKind.SLOW_BODY), None)
+        if slow is not None:
+            body = await self._trickle(body, slow.delay_of(scope["path"], scope["state"]["now"]), send)
         await send({"type": "http.response.body", "body": body})
+
+    async def _trickle(self, body: bytes, seconds: float, send: Send) -> bytes:
+        """Send all but the last piece of a body, a pause after each, and return the last."""
+        size = len(body) // _PIECES + 1
+        for first in range(0, len(body) - size, size):
+            piece = body[first : first + size]
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+            await self._sleep(seconds / _PIECES)
+        return body[max(0, (len(body) - 1) // size * size) :]
 
     def _changed(self, faults: list[Fault], body: bytes, now: datetime) -> bytes:
         """Change contents, then bytes, in the order of the kinds: each bears what earlier ones leave."""

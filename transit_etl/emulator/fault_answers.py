@@ -41,6 +41,8 @@ def spoiled(fault: Fault, body: bytes) -> bytes:
         return body[: len(body) // 2]
     if fault.kind is FaultKind.WRONG_CHARSET:
         return _in_latin_1(body)
+    if fault.kind is FaultKind.HUGE:
+        return body.rjust(fault.n_bytes)
     return body
 
 

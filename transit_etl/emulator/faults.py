@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,12 @@ class FaultKind(StrEnum):
     HTML = "html"  # 200 with a page
     NOT_JSON = "not_json"  # 200 with plain text that claims to be JSON
 
-    SLOW = "slow"  # after `delay_seconds`
+    SLOW = "slow"  # after `delay_seconds`, or about that long: see `delay_spread`
+    SLOW_BODY = "slow_body"  # at once, but the body comes in pieces and takes as long
     TRUNCATED = "truncated"  # half the body, its length agreeing
     CUT_OFF = "cut_off"  # the connection closes halfway through the body
     WRONG_CHARSET = "wrong_charset"  # Latin-1 that claims to be UTF-8
+    HUGE = "huge"  # blanks before the answer make it `n_bytes` long
 
     CLOCK_SKEW = "clock_skew"  # `timestamp` moved by `seconds`
     ERROR_ROW = "error_row"  # one *ERR* row in place of the passages
@@ -51,7 +54,10 @@ class FaultKind(StrEnum):
 
 
 class Fault(BaseModel):
-    """A fault, whom it hits and when. Instants are emulated ones; shares are of requests, or of rows."""
+    """A fault, whom it hits and when. Instants are emulated ones; shares are of requests, or of rows.
+
+    Delays are real seconds: `delay_seconds` is their median, `delay_spread` the sigma of its logarithm.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
@@ -66,6 +72,8 @@ class Fault(BaseModel):
     status: int = Field(default=503, ge=400, le=599)
     retry_after_seconds: int | None = Field(default=None, ge=0)
     delay_seconds: float = Field(default=5.0, ge=0, le=300)
+    delay_spread: float = Field(default=0.0, ge=0, le=2)
+    n_bytes: int = Field(default=16 * 1024 * 1024, ge=0, le=256 * 1024 * 1024)
     seconds: float = 3600.0
     row_share: float = Field(default=0.5, ge=0, le=1)
 
@@ -81,7 +89,18 @@ class Fault(BaseModel):
             return False
         if self.only_without_user_agent and has_user_agent:
             return False
-        return noise.unit(draw, self.kind, path, round(now.timestamp() * 1000)) < self.share
+        return noise.unit(draw, self.kind, path, _milliseconds(now)) < self.share
+
+    def delay_of(self, path: str, now: datetime) -> float:
+        """Return by how many seconds a request is delayed; the same one always by as many."""
+        if not self.delay_spread:
+            return self.delay_seconds
+        draw = noise.normal(noise.keys([f"{path}/{_milliseconds(now)}"]), "delay")
+        return self.delay_seconds * exp(self.delay_spread * float(draw[0]))
+
+
+def _milliseconds(now: datetime) -> int:
+    return round(now.timestamp() * 1000)
 
 
 class _FaultsFile(BaseModel):

@@ -32,9 +32,10 @@ class _Seen:
 
 
 class RequestLog:
-    """Appends to a file: at (real), now, caller, path, status, sha256 and n_bytes of the body.
+    """Appends to a file: at (real), now, caller, path, status, sha256 and n_bytes of the body, and more.
 
-    A response that was never completed has the bytes it got to, and status 0 where it had not begun.
+    A response that is not `is_complete` has the bytes it got to, and status 0 where it had not begun.
+    `faults` names the kinds that hit the request, in the order in which they were tried.
     """
 
     def __init__(self, app: ASGIApp, path: Path, clock: Callable[[], datetime]) -> None:
@@ -56,9 +57,11 @@ class RequestLog:
             if seen.is_complete:
                 self._write(scope, seen)
 
-        await self._app(scope, receive, watch)
-        if not seen.is_complete:
-            self._write(scope, seen)
+        try:
+            await self._app(scope, receive, watch)
+        finally:
+            if not seen.is_complete:
+                self._write(scope, seen)
 
     def _write(self, scope: Scope, seen: _Seen) -> None:
         state = scope.get("state", {})
@@ -71,6 +74,8 @@ class RequestLog:
             "status": seen.status,
             "sha256": seen.digest.hexdigest(),
             "n_bytes": seen.n_bytes,
+            "is_complete": seen.is_complete,
+            "faults": state.get("faults", []),
         }
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, separators=(",", ":")) + "\n")
