@@ -2,13 +2,11 @@
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airflow.sdk import get_current_context
+from airflow.sdk import DeltaTriggerTimetable, get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
 from transit_etl.service_day import DAY, service_date
@@ -27,8 +25,12 @@ WAREHOUSE_POOL = "warehouse"  # one slot: whoever rewrites the lake or the wareh
 MOMENTARY = frozenset({"passages", "status"})  # their answers speak of the moment they were asked for
 LATE_AFTER = timedelta(minutes=15)  # a run started by hand for an older date was meant for that date
 GRACE = timedelta(minutes=3)  # what finalising a window may take beyond the window itself
-SHORTEST_FAILURE_SECONDS = 30.0
+LONGEST_LEAD = timedelta(minutes=1)  # what Airflow and a process may take to be ready, with room to spare
 KNOWN_CHECK_SECONDS = 5.0
+SHORTEST_REST_SECONDS = 1.0  # less than this is no window any more
+# A task whose process died goes on with the rest of its window; a window that is over is never asked for.
+RETRY_DELAY = timedelta(seconds=10)
+WITHIN_ITS_WINDOW: dict[str, Any] = {"retries": 5, "retry_delay": RETRY_DELAY}
 _log = logging.getLogger(__name__)
 
 
@@ -38,6 +40,10 @@ class NotNowError(AirflowFailException):
 
 class CollectionError(Exception):
     """A collection brought no usable answer, or gave up before the end of its list; the message says more."""
+
+
+class WindowLostError(AirflowFailException):
+    """A window ended and something was wrong with it. Never retried: its moments are over."""
 
 
 class StagingError(AirflowFailException):
@@ -73,9 +79,38 @@ def operator_timezone() -> str:
     return load_settings().timezone
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The stretch of time that a run polls for, in real time, whatever the pipeline's clock shows."""
+
+    begin: datetime
+    end: datetime
+
+
+def window_schedule() -> DeltaTriggerTimetable:
+    """Return the schedule of a DAG of windows: one run each, started while the one before still polls."""
+    return DeltaTriggerTimetable(timedelta(seconds=load_settings().window_seconds))
+
+
+def window_of(run: Run, settings: Settings, now: datetime) -> Window:
+    """Return the window of a run.
+
+    A scheduled one begins a fixed time after the run was due, which is when the window of the run before
+    ends: both know the instant without telling each other. Any other begins now.
+    """
+    length = timedelta(seconds=settings.window_seconds)
+    begin = run.run_after + _lead(settings) if run.run_type == "scheduled" else now
+    return Window(begin, begin + length)
+
+
 def window_timeout() -> timedelta:
     """Return how long a task that polls one window may take before it counts as stuck."""
-    return timedelta(seconds=load_settings().window_seconds) + GRACE
+    settings = load_settings()
+    return _lead(settings) + timedelta(seconds=settings.window_seconds) + GRACE
+
+
+def _lead(settings: Settings) -> timedelta:
+    return min(LONGEST_LEAD, timedelta(seconds=settings.window_seconds) / 2)
 
 
 def refuse_other_moments(run: Run, dataset: str, now: datetime) -> None:
@@ -109,12 +144,19 @@ def poll(dataset: str) -> dict[str, int]:
     Raises NotNowError when the run is about another moment, CollectionError when the collection is not
     what its DAG stands for, and whatever `collect` raises.
     """
-    settings = load_settings()
-    refuse_other_moments(current_run(), dataset, datetime.now(UTC))
+    settings, run, now = load_settings(), current_run(), datetime.now(UTC)
+    refuse_other_moments(run, dataset, now)
     if dataset not in MOMENTARY:
         return usable(_collect(settings, dataset))
-    with _no_hurried_failure():
-        return usable(_collect_once_known(settings, dataset))
+    window = window_of(run, settings, now)
+    try:
+        return usable(_collect_once_known(settings, dataset, window))
+    except AirflowFailException:
+        raise
+    except Exception as error:
+        if datetime.now(UTC) + RETRY_DELAY < window.end:
+            raise
+        raise WindowLostError(f"{type(error).__name__}: {error}") from error
 
 
 def usable(report: "CollectReport") -> dict[str, int]:
@@ -127,27 +169,36 @@ def usable(report: "CollectReport") -> dict[str, int]:
     return report.outcomes
 
 
-def _collect(settings: Settings, dataset: str, seconds: float | None = None) -> "CollectReport":
+def _collect(settings: Settings, dataset: str, window: Window | None = None) -> "CollectReport":
     from transit_etl.collect import collect
 
-    report = collect(settings, dataset, seconds=seconds)
+    if window is None:
+        report = collect(settings, dataset)
+    else:
+        begin = max(window.begin, datetime.now(UTC))
+        left = (window.end - begin).total_seconds()
+        begin_at = begin + timedelta(seconds=settings.clock_shift_seconds)
+        report = collect(settings, dataset, seconds=left, begin_at=begin_at)
     for warning in report.warnings:
         _log.warning(warning)
     return report
 
 
-def _collect_once_known(settings: Settings, dataset: str) -> "CollectReport":
+def _collect_once_known(settings: Settings, dataset: str, window: Window) -> "CollectReport":
     """Collect for the rest of the window once the network is known: `network` may just be finding it."""
     from transit_etl.collect.catalogue import NothingKnownError
 
-    ends = time.monotonic() + settings.window_seconds
-    while (left := ends - time.monotonic()) > KNOWN_CHECK_SECONDS:
+    while (left := (window.end - datetime.now(UTC)).total_seconds()) > SHORTEST_REST_SECONDS:
         try:
-            return _collect(settings, dataset, left)
+            return _collect(settings, dataset, window)
         except NothingKnownError as error:
+            if left <= KNOWN_CHECK_SECONDS:
+                raise
             _log.info("waiting: %s", error)
             time.sleep(KNOWN_CHECK_SECONDS)
-    return _collect(settings, dataset, KNOWN_CHECK_SECONDS)
+    raise NotNowError(
+        f"this window of {dataset} ended at {window.end:%H:%M:%S}: answers would be about another moment"
+    )
 
 
 def stage_landed(*endpoints: str) -> dict[str, int]:
@@ -204,14 +255,3 @@ def counts(report: object) -> dict[str, int]:
 def _instant(settings: Settings) -> datetime:
     run = current_run()
     return (run.logical_date or run.run_after) + timedelta(seconds=settings.clock_shift_seconds)
-
-
-@contextmanager
-def _no_hurried_failure() -> Iterator[None]:
-    """Let a failure take half a minute at least: @continuous would start again at once, for ever."""
-    started = time.monotonic()
-    try:
-        yield
-    except Exception:
-        time.sleep(max(0.0, SHORTEST_FAILURE_SECONDS - (time.monotonic() - started)))
-        raise

@@ -8,11 +8,12 @@ import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, Asset, TriggerRule
-from airflow.sdk.timezone import coerce_datetime
 from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 
 from scripts.local_airflow import CHECKOUT, WAREHOUSE_POOL
+from tests.dags.runs import ARun
+from transit_etl.scheduling import window_of
 from transit_etl.settings import load_settings
 
 DAGS = CHECKOUT / "dags"
@@ -65,19 +66,27 @@ def test_the_page_says_what_it_does_what_a_failure_means_and_what_to_do(dag: DAG
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_an_owner_a_tag_and_one_run_at_a_time(dag: DAG) -> None:
+def test_it_has_an_owner_and_a_tag_and_makes_up_for_nothing(dag: DAG) -> None:
     assert dag.owner == "transit-etl"
     assert dag.tags
-    assert dag.max_active_runs == 1
     assert dag.catchup is False
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_only_the_collection_of_a_moment_is_never_retried(dag: DAG) -> None:
+def test_one_run_at_a_time_and_of_windows_the_next_one_getting_ready(dag: DAG) -> None:
+    expected = 2 if dag.dag_id in MOMENTARY else 1
+
+    assert expected == dag.max_active_runs
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_collection_of_a_moment_that_died_is_back_within_seconds(dag: DAG) -> None:
     for task in dag.tasks:
         is_of_a_moment = dag.dag_id in MOMENTARY and task.task_id == "collect"
+        delay = timedelta(seconds=10) if is_of_a_moment else timedelta(minutes=1)
 
-        assert (0 if is_of_a_moment else 2) == task.retries
+        assert task.retries
+        assert delay == task.retry_delay
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -119,14 +128,20 @@ def test_nobody_waits_for_what_nobody_makes(bag: DagBag) -> None:
 
 
 @pytest.mark.parametrize("name", MOMENTARY)
-def test_each_continuous_run_has_a_date_of_its_own(dag: DAG) -> None:
-    timetable = coerce_to_core_timetable(dag.timetable)
-    bounds = TimeRestriction(earliest=coerce_datetime(dag.start_date), latest=None, catchup=False)
+def test_a_run_takes_over_at_the_instant_at_which_the_one_before_stops(dag: DAG) -> None:
+    settings, timetable = load_settings(), coerce_to_core_timetable(dag.timetable)
+    bounds = TimeRestriction(earliest=None, latest=None, catchup=False)
     first = timetable.next_dagrun_info(last_automated_data_interval=None, restriction=bounds)
     assert first is not None
     second = timetable.next_dagrun_info(last_automated_data_interval=first.data_interval, restriction=bounds)
-
     assert second is not None
+    before, after = (
+        window_of(ARun(run_after=each.run_after), settings, each.run_after) for each in (first, second)
+    )
+
+    assert before.end == after.begin
+    assert timedelta(seconds=settings.window_seconds) == before.end - before.begin
+    assert timedelta(minutes=1) == after.begin - second.run_after
     assert first.logical_date != second.logical_date
 
 

@@ -2,28 +2,29 @@
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.dags.runs import NOW, ARun
+from tests.hostile import json_reply, serving
+from transit_etl import scheduling
 from transit_etl.collect import CollectReport
-from transit_etl.scheduling import CollectionError, NotNowError, refuse_other_moments, usable
+from transit_etl.collect.rawfile import DataFolderError
+from transit_etl.scheduling import (
+    CollectionError,
+    NotNowError,
+    WindowLostError,
+    poll,
+    refuse_other_moments,
+    usable,
+    window_of,
+)
+from transit_etl.settings import Settings
 
-NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
 RunDag = Callable[..., dict[str, Any]]
-
-
-@dataclass
-class ARun:
-    """A DAG run as Airflow describes it to a task."""
-
-    run_type: str = "scheduled"
-    logical_date: datetime | None = NOW
-    run_after: datetime = NOW
-    clear_number: int | None = 0
 
 
 def report(dataset: str, **outcomes: int) -> CollectReport:
@@ -75,6 +76,83 @@ def test_a_scheduled_run_may_ask_even_if_the_dag_was_paused_for_days() -> None:
 def test_a_window_that_is_over_is_not_polled_again(dataset: str) -> None:
     with pytest.raises(NotNowError, match=f"this window of {dataset} is over"):
         refuse_other_moments(ARun(clear_number=1), dataset, NOW)
+
+
+def test_a_scheduled_window_begins_a_minute_after_its_run_is_due() -> None:
+    window = window_of(ARun(), Settings(window_seconds=600), NOW + timedelta(seconds=17))
+
+    assert (NOW + timedelta(seconds=60), NOW + timedelta(seconds=660)) == (window.begin, window.end)
+
+
+def test_a_short_window_is_prepared_for_half_its_length() -> None:
+    window = window_of(ARun(), Settings(window_seconds=30), NOW)
+
+    assert NOW + timedelta(seconds=15) == window.begin
+
+
+def test_a_window_started_by_hand_begins_at_once() -> None:
+    window = window_of(ARun(run_type="manual"), Settings(window_seconds=30), NOW)
+
+    assert (NOW, NOW + timedelta(seconds=30)) == (window.begin, window.end)
+
+
+def poll_as(run: ARun, monkeypatch: pytest.MonkeyPatch, **settings: str) -> dict[str, int]:
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(scheduling, "current_run", lambda: run)
+    return poll("status")
+
+
+def test_a_run_that_comes_too_late_asks_nothing_and_is_not_retried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = ARun(run_after=datetime.now(UTC) - timedelta(minutes=30))
+
+    with pytest.raises(NotNowError, match="this window of status ended at"):
+        poll_as(run, monkeypatch, TRANSIT_DATA_DIR=str(tmp_path))
+    assert [] == list(tmp_path.iterdir())
+
+
+def test_a_task_that_is_tried_again_polls_for_the_rest_of_its_window(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    run = ARun(run_after=datetime.now(UTC) - timedelta(seconds=5))
+    with serving(lambda _: json_reply({"stato": []})) as base_url:
+        started = datetime.now(UTC)
+        outcomes = poll_as(
+            run,
+            monkeypatch,
+            TRANSIT_DATA_DIR=str(tmp_path),
+            TRANSIT_BASE_URL=base_url,
+            TRANSIT_WINDOW_SECONDS="6",
+        )
+        took = (datetime.now(UTC) - started).total_seconds()
+
+    assert outcomes["ok"] >= 1
+    assert 3.5 <= took <= 6.5  # half a window of lead, a window, less the five seconds that are over
+
+
+def test_a_window_without_an_answer_is_lost_and_not_retried(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dead_upstream: str
+) -> None:
+    run = ARun(run_after=datetime.now(UTC) - timedelta(seconds=5))
+
+    with pytest.raises(WindowLostError, match="no usable answer for status"):
+        poll_as(
+            run,
+            monkeypatch,
+            TRANSIT_DATA_DIR=str(tmp_path),
+            TRANSIT_BASE_URL=dead_upstream,
+            TRANSIT_WINDOW_SECONDS="6",
+        )
+
+
+def test_a_failure_within_the_window_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.write_text("a file, where a folder should be")
+
+    with pytest.raises(DataFolderError):
+        poll_as(ARun(run_after=datetime.now(UTC)), monkeypatch, TRANSIT_DATA_DIR=str(folder))
 
 
 def test_a_list_may_be_asked_for_again() -> None:
