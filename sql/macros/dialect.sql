@@ -149,3 +149,11 @@
 {% macro default__each_of(list) -%}
     unnest(case when coalesce(len({{ list }}), 0) = 0 then [null] else {{ list }} end)
 {%- endmacro %}
+
+{# The distinct values of a group as a sorted list. #}
+{% macro list_of_distinct(column) -%}
+    {{ adapter.dispatch("list_of_distinct", "transit")(column) }}
+{%- endmacro %}
+{% macro default__list_of_distinct(column) -%}
+    list_sort(list(distinct {{ column }}))
+{%- endmacro %}

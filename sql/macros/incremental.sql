@@ -22,3 +22,28 @@
     {{ column }} between cast('{{ var("from_date") }}' as date) - {{ days_before }}
         and cast('{{ var("to_date") }}' as date) + {{ days_after }}
 {%- endmacro %}
+
+{# The first instant that answers about the service dates being built can have been received at. What a model of
+   validity says of the time before it stands; from there on it is worked out again, to the last answer there is. #}
+{% macro first_instant() -%}
+    cast(cast('{{ var("from_date") }}' as date) - 1 as timestamp)
+{%- endmacro %}
+
+{# True for answers a model of validity has to read: all of them at first, later those from first_instant() on. #}
+{% macro is_continued() -%}
+    {%- if is_incremental() -%}
+        received_date >= cast('{{ var("from_date") }}' as date) - 1
+    {%- else -%}
+        true
+    {%- endif -%}
+{%- endmacro %}
+
+{# Replace what stood at first_instant() or began later; what had ended before it stays. #}
+{% macro get_incremental_validity_sql(arg_dict) %}
+    {%- set columns = get_quoted_csv(arg_dict["dest_columns"] | map(attribute="name")) -%}
+    delete from {{ arg_dict["target_relation"] }}
+    where coalesce(valid_to >= {{ first_instant() }}, true);
+
+    insert into {{ arg_dict["target_relation"] }} ({{ columns }})
+    select {{ columns }} from {{ arg_dict["temp_relation"] }}
+{% endmacro %}

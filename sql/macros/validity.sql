@@ -3,22 +3,52 @@
    without it. A failed answer is no answer, so it ends nothing.
 
    answers: a relation of good answers with operator, stream, request_id, received_at.
-   rows:    a relation of operator, request_id and the columns of `content`. #}
-{% macro validity(answers, rows, content) -%}
+   rows:    a relation of operator, request_id and the columns of `content`.
+   held:    the column that names the stream, in a model that is_continued(): what stood when the days being built
+            began is then taken from the table itself, as one more answer before all others. #}
+{% macro validity(answers, rows, content, held=none) -%}
     {%- set content_list = content | join(", ") -%}
+    {%- set is_continued = held is not none and is_incremental() -%}
+    {% if is_continued -%}
+    carried as (
+        select
+            operator, {{ held }} as stream, 'before' as request_id,
+            {{ add_seconds(first_instant(), "-1") }} as received_at,
+            valid_from as carried_from,
+            {{ content_list }}
+        from {{ this }}
+        where valid_from < {{ first_instant() }} and coalesce(valid_to >= {{ first_instant() }}, true)
+    ),
+    {%- endif %}
     numbered_answers as (
         select
             *,
             row_number() over (partition by operator, stream order by received_at, request_id) as answer_number,
             lead(received_at) over (partition by operator, stream order by received_at, request_id) as next_answer_at
-        from {{ answers }}
+        from {% if is_continued -%}
+            (
+                select operator, stream, request_id, received_at from {{ answers }}
+                union
+                select operator, stream, request_id, received_at from carried
+            ) as all_answers
+        {%- else %}{{ answers }}{% endif %}
     ),
     held as (
         select
             answers.operator, answers.stream, answers.answer_number, answers.received_at, answers.next_answer_at,
+            cast(null as timestamp) as carried_from,
             {{ content_list }}
         from {{ rows }} as content_rows
         inner join numbered_answers as answers using (operator, request_id)
+        {%- if is_continued %}
+        union all
+        select
+            answers.operator, answers.stream, answers.answer_number, answers.received_at, answers.next_answer_at,
+            carried.carried_from,
+            {{ content_list }}
+        from carried
+        inner join numbered_answers as answers using (operator, stream, request_id)
+        {%- endif %}
     ),
     islands as (
         select
@@ -31,10 +61,9 @@
     validity as (
         select
             operator, stream, {{ content_list }},
-            min(received_at) as valid_from,
+            coalesce(min(carried_from), min(received_at)) as valid_from,
             case when count(next_answer_at) = count(*) then max(next_answer_at) end as valid_to,
-            count(next_answer_at) < count(*) as is_current,
-            count(*) as n_answers
+            count(next_answer_at) < count(*) as is_current
         from islands
         group by operator, stream, {{ content_list }}, island
     )

@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(incremental_strategy='validity') }}
 -- One row per line, direction, position and validity: the stops a line serves, from when to when.
 with answers as (
     select
@@ -7,7 +7,7 @@ with answers as (
         request_id,
         received_at
     from {{ ref('staging_requests') }}
-    where endpoint = 'stops' and is_good
+    where endpoint = 'stops' and is_good and {{ is_continued() }}
 ),
 
 listed as (
@@ -19,11 +19,14 @@ listed as (
                 partition by operator, request_id, line_code, direction, position order by stop_sequence, stop_code
             ) as nth
         from {{ ref('staging_line_stops') }}
+        where {{ is_continued() }}
     ) as numbered
     where nth = 1
 ),
 
-{{ validity('answers', 'listed', ['line_code', 'direction', 'position', 'stop_sequence', 'stop_code']) }}
+{{ validity(
+    'answers', 'listed', ['line_code', 'direction', 'position', 'stop_sequence', 'stop_code'], held='line_code'
+) }}
 
 select
     operator,
@@ -34,6 +37,5 @@ select
     stop_code,
     valid_from,
     valid_to,
-    is_current,
-    n_answers
+    is_current
 from validity

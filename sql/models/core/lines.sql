@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(incremental_strategy='validity') }}
 -- One row per line and validity: what the lines list said of it, from when to when.
 with answers as (
     select
@@ -7,7 +7,7 @@ with answers as (
         request_id,
         received_at
     from {{ ref('staging_requests') }}
-    where endpoint = 'lines' and is_good
+    where endpoint = 'lines' and is_good and {{ is_continued() }}
 ),
 
 listed as (
@@ -19,13 +19,14 @@ listed as (
                 partition by operator, request_id, line_code order by row_number
             ) as nth
         from {{ ref('staging_lines') }}
+        where {{ is_continued() }}
     ) as numbered
     where nth = 1
 ),
 
 {{ validity('answers', 'listed', [
     'line_code', 'line_number', 'terminus_outbound', 'terminus_inbound', 'is_active', 'note'
-]) }}
+], held="''") }}
 
 select
     operator,
@@ -37,6 +38,5 @@ select
     note,
     valid_from,
     valid_to,
-    is_current,
-    n_answers
+    is_current
 from validity

@@ -1,79 +1,49 @@
 {{ config(materialized='table') }}
 -- One row per episode: an event of the service status from when it was first listed until it was listed no more.
--- An event has no identifier and no end: it is known by its category, code, lines and start, and it ends by
--- missing from a good answer. A failed poll, or none, is no evidence of an end.
-with answers as (
+-- It ends by missing from a good answer; a failed poll, or none, is no evidence of an end. Put together from the spells
+-- of each day, of which there are few.
+with answer_days as (
     select
         operator,
-        request_id,
-        key,
-        received_at,
-        service_date
-    from {{ ref('staging_requests') }}
-    where endpoint = 'status' and is_good
+        received_date,
+        category_asked,
+        first_answer_at
+    from {{ ref('status_answers') }}
 ),
 
-entries as (
-    -- equal entries of one answer are told apart by their place, so that a message may be edited
+next_days as (
+    -- the first answer after each day that would have shown an event of the category
     select
-        *,
-        row_number() over (
-            partition by operator, request_id, category, event, lines_text, started_at order by message, row_number
-        ) as twin_number
-    from (
-        select
-            *,
-            {{ sorted_text('lines') }} as lines_text
-        from {{ ref('staging_status') }}
-    ) as status
-),
-
-timeline as (
-    -- the answers that would have shown an event of a category: those about everything and those about it alone
-    select
-        answers.*,
-        categories.category,
-        row_number() over category_answers as answer_number,
-        lead(answers.received_at) over category_answers as next_answer_at
+        spells.operator,
+        spells.received_date,
+        spells.category,
+        min(later.first_answer_at) as next_answer_at
     from (
         select distinct
             operator,
+            received_date,
             category
-        from entries
-    ) as categories
-    inner join answers
-        on categories.operator = answers.operator and answers.key in ('', categories.category)
-    window category_answers as (
-        partition by answers.operator, categories.category order by answers.received_at, answers.request_id
-    )
+        from {{ ref('status_spells') }}
+        where next_answer_at is null
+    ) as spells
+    inner join answer_days as later
+        on
+            spells.operator = later.operator
+            and later.category_asked in ('', spells.category)
+            and spells.received_date < later.received_date
+    group by spells.operator, spells.received_date, spells.category
 ),
 
-listed as (
+spells as (
     select
-        entries.*,
-        timeline.answer_number,
-        timeline.next_answer_at,
-        case
-            when
-                timeline.answer_number > lag(timeline.answer_number) over event_answers + 1
-                and {{ seconds_between('lag(timeline.next_answer_at) over event_answers', 'timeline.received_at') }}
-                > rules.flap_seconds then 1
-            else 0
-        end as is_new_episode,
-        rules.ruleset_version
-    from entries
-    inner join timeline
+        spells.*,
+        coalesce(spells.next_answer_at, next_days.next_answer_at) as gone_at
+    from {{ ref('status_spells') }} as spells
+    left join next_days
         on
-            entries.operator = timeline.operator
-            and entries.request_id = timeline.request_id
-            and entries.category = timeline.category
-    {{ join_rules('timeline.service_date') }}
-    window event_answers as (
-        partition by
-            entries.operator, entries.category, entries.event, entries.lines_text, entries.started_at,
-            entries.twin_number
-        order by timeline.answer_number
-    )
+            spells.operator = next_days.operator
+            and spells.received_date = next_days.received_date
+            and spells.category = next_days.category
 ),
 
 episodes as (
@@ -81,24 +51,46 @@ episodes as (
         *,
         sum(is_new_episode) over (
             partition by operator, category, event, lines_text, started_at, twin_number
-            order by answer_number rows between unbounded preceding and current row
+            order by first_seen_at rows between unbounded preceding and current row
         ) as episode_number
-    from listed
+    from (
+        select
+            spells.*,
+            case
+                when
+                    {{ seconds_between('lag(spells.gone_at) over event_spells', 'spells.first_seen_at') }}
+                    > rules.flap_seconds then 1
+                else 0
+            end as is_new_episode
+        from spells
+        {{ join_rules('spells.first_service_date') }}
+        window event_spells as (
+            partition by
+                spells.operator, spells.category, spells.event, spells.lines_text, spells.started_at,
+                spells.twin_number
+            order by spells.first_seen_at
+        )
+    ) as steps
 ),
 
 latest as (
     select
-        *,
+        episodes.*,
+        rules.ruleset_version,
         row_number() over (
-            partition by operator, category, event, lines_text, started_at, twin_number, episode_number
-            order by answer_number desc
+            partition by
+                episodes.operator, episodes.category, episodes.event, episodes.lines_text, episodes.started_at,
+                episodes.twin_number, episodes.episode_number
+            order by episodes.first_seen_at desc
         ) as from_last,
-        min(received_at) over episode as first_seen_at,
-        max(received_at) over episode as last_seen_at,
-        count(*) over episode as n_answers
+        min(episodes.first_seen_at) over episode as episode_seen_at,
+        sum(episodes.n_answers) over episode as n_episode_answers
     from episodes
+    {{ join_rules('episodes.last_service_date') }}
     window episode as (
-        partition by operator, category, event, lines_text, started_at, twin_number, episode_number
+        partition by
+            episodes.operator, episodes.category, episodes.event, episodes.lines_text, episodes.started_at,
+            episodes.twin_number, episodes.episode_number
     )
 ),
 
@@ -111,8 +103,19 @@ messages as (
         started_at,
         twin_number,
         episode_number,
-        count(distinct message) as n_messages
-    from episodes
+        count(distinct one_message) as n_messages
+    from (
+        select
+            operator,
+            category,
+            event,
+            lines_text,
+            started_at,
+            twin_number,
+            episode_number,
+            {{ each_of('messages') }} as one_message
+        from episodes
+    ) as listed
     group by operator, category, event, lines_text, started_at, twin_number, episode_number
 )
 
@@ -131,12 +134,12 @@ select
     latest.message,
     messages.n_messages,
     latest.started_at,
-    latest.first_seen_at,
+    latest.episode_seen_at as first_seen_at,
     latest.last_seen_at,
     latest.last_seen_at as ended_after,
-    latest.next_answer_at as ended_before,
-    latest.next_answer_at is null as is_open,
-    latest.n_answers,
+    latest.gone_at as ended_before,
+    latest.gone_at is null as is_open,
+    cast(latest.n_episode_answers as bigint) as n_answers,
     latest.twin_number,
     cast(latest.episode_number + 1 as bigint) as episode_number,
     latest.ruleset_version

@@ -1,0 +1,35 @@
+{{ config(incremental_strategy='validity') }}
+-- One row per news item, title, publication and validity: what the news list said of it, from when to when.
+with answers as (
+    select
+        operator,
+        '' as stream,
+        request_id,
+        received_at
+    from {{ ref('staging_requests') }}
+    where endpoint = 'news' and is_good and {{ is_continued() }}
+),
+
+listed as (
+    select *
+    from (
+        select
+            *,
+            row_number() over (partition by operator, request_id, news_id order by row_number) as nth
+        from {{ ref('staging_news') }}
+        where news_id is not null and {{ is_continued() }}
+    ) as numbered
+    where nth = 1
+),
+
+{{ validity('answers', 'listed', ['news_id', 'title', 'published_at'], held="''") }}
+
+select
+    operator,
+    news_id,
+    title,
+    published_at,
+    valid_from,
+    valid_to,
+    is_current
+from validity

@@ -1,0 +1,147 @@
+{{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
+-- One row per operator, UTC day of receipt, event of the service status and spell: consecutive good answers with it.
+-- An event has no identifier: it is known by its category, code, lines and start.
+with answers as (
+    select
+        operator,
+        request_id,
+        key,
+        received_at,
+        received_date,
+        service_date
+    from {{ ref('staging_requests') }}
+    where endpoint = 'status' and is_good and {{ is_received_around() }}
+),
+
+entries as (
+    -- equal entries of one answer are told apart by their place, so that a message may be edited
+    select
+        *,
+        row_number() over (
+            partition by operator, request_id, category, event, lines_text, started_at order by message, row_number
+        ) as twin_number
+    from (
+        select
+            *,
+            {{ sorted_text('lines') }} as lines_text
+        from {{ ref('staging_status') }}
+        where {{ is_received_around() }}
+    ) as status
+),
+
+timeline as (
+    -- the answers that would have shown an event of a category: those about everything and those about it alone
+    select
+        answers.*,
+        categories.category,
+        row_number() over category_answers as answer_number,
+        lead(answers.received_at) over category_answers as next_answer_at
+    from (
+        select distinct
+            operator,
+            category
+        from entries
+    ) as categories
+    inner join answers
+        on categories.operator = answers.operator and answers.key in ('', categories.category)
+    window category_answers as (
+        partition by answers.operator, categories.category, answers.received_date
+        order by answers.received_at, answers.request_id
+    )
+),
+
+listed as (
+    select
+        entries.operator,
+        timeline.received_date,
+        entries.category,
+        entries.event,
+        entries.lines_text,
+        entries.started_at,
+        entries.twin_number,
+        entries.lines,
+        entries.lines_kind,
+        entries.cause,
+        entries.message,
+        timeline.received_at,
+        timeline.next_answer_at,
+        timeline.service_date,
+        timeline.answer_number,
+        timeline.answer_number - row_number() over (
+            partition by
+                entries.operator, timeline.received_date, entries.category, entries.event, entries.lines_text,
+                entries.started_at, entries.twin_number
+            order by timeline.answer_number
+        ) as spell
+    from entries
+    inner join timeline
+        on
+            entries.operator = timeline.operator
+            and entries.request_id = timeline.request_id
+            and entries.category = timeline.category
+),
+
+sums as (
+    select
+        *,
+        min(received_at) over spells as first_seen_at,
+        min(service_date) over spells as first_service_date,
+        count(*) over spells as n_answers,
+        row_number() over (
+            partition by
+                operator, received_date, category, event, lines_text, started_at, twin_number, spell
+            order by answer_number desc
+        ) as from_last
+    from listed
+    window spells as (
+        partition by operator, received_date, category, event, lines_text, started_at, twin_number, spell
+    )
+),
+
+messages as (
+    select
+        operator,
+        received_date,
+        category,
+        event,
+        lines_text,
+        started_at,
+        twin_number,
+        spell,
+        {{ list_of_distinct('message') }} as messages
+    from listed
+    group by operator, received_date, category, event, lines_text, started_at, twin_number, spell
+)
+
+select
+    sums.operator,
+    sums.received_date,
+    sums.category,
+    sums.event,
+    sums.lines_text,
+    sums.started_at,
+    sums.twin_number,
+    sums.first_seen_at,
+    sums.received_at as last_seen_at,
+    -- the first later answer of that day; null when the last one still listed it
+    sums.next_answer_at,
+    sums.n_answers,
+    sums.first_service_date,
+    sums.service_date as last_service_date,
+    sums.lines,
+    sums.lines_kind,
+    sums.cause,
+    sums.message,
+    messages.messages
+from sums
+inner join messages
+    on
+        sums.operator = messages.operator
+        and sums.received_date = messages.received_date
+        and sums.category = messages.category
+        and sums.event = messages.event
+        and sums.lines_text is not distinct from messages.lines_text
+        and sums.started_at is not distinct from messages.started_at
+        and sums.twin_number = messages.twin_number
+        and sums.spell = messages.spell
+where sums.from_last = 1
