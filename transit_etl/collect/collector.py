@@ -12,6 +12,7 @@ from transit_etl.collect.budget import Budget, BudgetClosedError, Permit
 from transit_etl.collect.guarding import Complaints
 from transit_etl.collect.landing import Landing
 from transit_etl.collect.ledger import Planned
+from transit_etl.collect.rawfile import DataFolderError
 from transit_etl.collect.report import ProgressCallback, Tally
 from transit_etl.collect.sources import SharedSource, Source
 
@@ -74,9 +75,13 @@ class Collector:
             await self._drain()
             if self._failure is None and not self._producer.cancelled():
                 self._failure = self._producer.exception()
+        if isinstance(self._failure, DataFolderError):
+            raise self._failure  # no row can be kept any more
+        if self._failure is not None:
+            self._ended_because = f"the collector failed: {self._failure}"
+        self._skip_unasked()
         if self._failure is not None:
             raise self._failure
-        self._skip_unasked()
 
     def stop(self) -> None:
         """Ask for nothing more, and let `run` return within the grace; may be called before it, and twice."""

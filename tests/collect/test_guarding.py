@@ -1,0 +1,181 @@
+"""A mistake in reading or planning costs one answer or one choice, and is told once."""
+
+import json
+import logging
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.collect.helpers import rows, write_network
+from tests.collect.upstream import Upstream, collect_from, settings_at
+from transit_etl.collect import CollectReport, datasets, sources
+from transit_etl.collect.observing import Observer
+from transit_etl.collect.planner import Observation, Rotation
+
+STOPS = ["0001", "0002", "0003"]
+
+
+class Clumsy(Rotation):
+    """Rotates, and trips over its own feet at the stops told."""
+
+    def __init__(self, *bad: str, choices: tuple[object, ...] = ()) -> None:
+        super().__init__(STOPS)
+        self.learned: list[Observation] = []
+        self._bad = bad
+        self._choices = iter(choices)
+
+    def observe(self, observation: Observation) -> None:
+        """Learn, or trip."""
+        if observation.stop_code in self._bad:
+            raise ZeroDivisionError("nobody thought of this")
+        self.learned.append(observation)
+
+    def choose(self, now: float) -> str:
+        """Choose what was told, or trip, and rotate after that."""
+        chosen = next(self._choices, None) or super().choose(now)
+        if isinstance(chosen, Exception):
+            raise chosen
+        return str(chosen)
+
+
+def collect_with(policy: Clumsy, folder: Path, monkeypatch: pytest.MonkeyPatch) -> CollectReport:
+    write_network(folder, {"015-00": STOPS})
+    monkeypatch.setattr(datasets, "policy_of", lambda *_: policy)
+    return collect_from(Upstream(), settings_at(folder), "passages", seconds=60)
+
+
+def complaints(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.message for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+def test_a_policy_that_fails_to_learn_loses_that_answer_alone_and_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    policy = Clumsy("0002")
+    report = collect_with(policy, tmp_path, monkeypatch)
+
+    assert {"ok": report.planned} == report.outcomes
+    assert report.planned == len(rows(tmp_path)) >= 55
+    assert {"0001", "0003"} == {each.stop_code for each in policy.learned}
+    assert ["learning from the answer of stop 0002 failed; going on without it"] == complaints(caplog)
+    assert "nobody thought of this" in caplog.text
+
+
+def test_a_policy_that_fails_to_choose_leaves_that_permit_to_rotation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    report = collect_with(Clumsy(choices=(KeyError("lost"),) * 30), tmp_path, monkeypatch)
+
+    assert {"ok": report.planned} == report.outcomes
+    assert report.planned >= 55
+    assert set(STOPS) == {row["key"] for row in rows(tmp_path)}
+    assert ["choosing a stop failed; going on without it"] == complaints(caplog)
+
+
+def test_a_choice_that_is_no_stop_is_never_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    collect_with(Clumsy(choices=("../news", "9999")), tmp_path, monkeypatch)
+
+    assert set(STOPS) == {row["key"] for row in rows(tmp_path)}
+    assert 1 == len(complaints(caplog))
+
+
+def test_an_answer_that_breaks_the_reading_teaches_only_that_its_stop_was_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def break_off(_self: Observer, _body: bytes, _at: object) -> None:
+        raise RecursionError("too deep")
+
+    monkeypatch.setattr(Observer, "_listings", break_off)
+    policy = Clumsy()
+    report = collect_with(policy, tmp_path, monkeypatch)
+
+    assert {"ok": report.planned} == report.outcomes
+    assert report.planned == len(policy.learned)
+    assert not any(each.is_good for each in policy.learned)
+    assert 1 == len(complaints(caplog))
+
+
+def test_a_source_that_cannot_read_a_list_goes_on_and_the_report_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise AttributeError("no such thing")
+
+    monkeypatch.setattr(sources, "_document", fail)
+    report = collect_from(Upstream(), settings_at(tmp_path), "news")
+
+    assert {"ok": 1} == report.outcomes
+    assert ["ok"] == [row["outcome"] for row in rows(tmp_path)]
+    assert any("learning from the answer of news failed" in warning for warning in report.warnings)
+
+
+def test_a_last_hour_that_cannot_be_read_is_no_reason_to_ask_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise UnicodeDecodeError("utf-8", b"?", 0, 1, "damaged")
+
+    monkeypatch.setattr(datasets, "replay", fail)
+    report = collect_with(Clumsy(), tmp_path, monkeypatch)
+
+    assert {"ok": report.planned} == report.outcomes
+    assert ["replaying the last hour's answers failed; going on without it"] == complaints(caplog)
+
+
+def test_lost_answers_and_an_outage_leave_what_is_known_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_network(tmp_path, {"015-00": STOPS})
+    policy = Clumsy()
+    monkeypatch.setattr(datasets, "policy_of", lambda *_: policy)
+    bad = iter([
+        httpx.Response(429, headers={"Retry-After": "3"}),
+        httpx.Response(200, content=b""),
+        httpx.Response(200, content=b'{"passaggi": ['),
+        httpx.Response(502, content=b"<html>"),
+        httpx.Response(200, json={"passaggi": "none"}),
+    ])  # fmt: skip
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        return next(bad, None) or Upstream()(request)
+
+    report = collect_from(answer, settings_at(tmp_path), "passages", seconds=60)
+    taught_nothing = [each for each in policy.learned if not each.is_good]
+
+    assert 5 == len(taught_nothing) == report.planned - report.outcomes["ok"]
+    assert [()] * 5 == [each.listings for each in taught_nothing]
+    assert report.outcomes["ok"] >= 20
+
+
+def test_what_cannot_be_asked_for_has_its_row_for_every_dataset(tmp_path: Path) -> None:
+    write_network(tmp_path, {"015-00": ["0001", "no stop"], "no line": ["0002"]})
+    settings = settings_at(tmp_path, timetable_days_ahead=0, token="t")
+    listed = [{"id": "n1", "titolo": "A"}, {"id": "../etc", "titolo": "B"}]
+    upstream = Upstream({
+        "v1/news": lambda r: httpx.Response(
+            200, json=listed if r.url.path.endswith("news") else {"titolo": "", "contenuto": ""}
+        )
+    })  # fmt: skip
+    for dataset in ("stops", "timetables", "news", "legacy"):
+        collect_from(upstream, settings, dataset)
+    collect_from(upstream, settings, "passages", seconds=5)
+    found = {
+        (row["endpoint"], row["key"]): row for row in rows(tmp_path) if row["outcome"] == "bad_identifier"
+    }
+
+    assert {
+        ("stops", "no line"),
+        ("timetables", "no line/2026-03-04"),
+        ("news_details", "../etc"),
+        ("v0_timetables", "no line"),
+        ("v0_transits", "no stop"),
+        ("passages", "no stop"),
+    } == set(found)
+    for row in found.values():
+        assert row["sent_at"] is None
+        assert row["error"].startswith("not a ")
+        assert json.dumps(row)
+    assert not any("no" in path.split("/")[-1].split("-") for path in upstream.asked)
