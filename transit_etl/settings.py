@@ -21,6 +21,7 @@ class PolicyName(StrEnum):
     """Which stop is asked about next; `transit_etl.collect.policies` makes each."""
 
     ADAPTIVE = "adaptive"  # where a bus is expected to be seen just before and just after it passes
+    COVER = "cover"  # in turn, few stops that every line passes
     ROTATION = "rotation"  # each in turn
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 import pytest
 
 from transit_etl.collect.adaptive import Adaptive
+from transit_etl.collect.cover import Cover, covering
 from transit_etl.collect.planner import Listing, Observation, Policy, Rotation
 from transit_etl.collect.routes import Course, Route, Routes
 
@@ -54,6 +55,20 @@ def test_rotation_asks_every_stop_in_turn() -> None:
     policy = Rotation(STOPS)
 
     assert [*STOPS, STOPS[0]] == [policy.choose(float(now)) for now in range(9)]
+
+
+def test_cover_asks_few_stops_that_every_course_passes() -> None:
+    courses = [Course("1", ("A", "B", "C")), Course("2", ("D", "B", "E")), Course("3", ("F", "G"))]
+    policy = Cover("ABCDEFG", courses)
+
+    assert ["B", "F"] == covering("ABCDEFG", courses)
+    assert ["B", "F", "B"] == [policy.choose(float(now)) for now in range(3)]
+
+
+def test_cover_asks_every_stop_where_no_course_is_known() -> None:
+    policy = Cover(STOPS, [])
+
+    assert STOPS == [policy.choose(float(now)) for now in range(len(STOPS))]
 
 
 def test_every_stop_is_asked_when_nothing_is_known() -> None:

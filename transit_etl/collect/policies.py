@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 
 from transit_etl.collect.adaptive import Adaptive
+from transit_etl.collect.cover import Cover
 from transit_etl.collect.planner import Policy, Rotation
 from transit_etl.collect.routes import Course
 from transit_etl.settings import PolicyName
@@ -21,7 +22,12 @@ def _rotation(stop_codes: Iterable[str], _courses: Iterable[Course], _rate_per_m
     return Rotation(stop_codes)
 
 
+def _cover(stop_codes: Iterable[str], courses: Iterable[Course], _rate_per_minute: float) -> Policy:
+    return Cover(stop_codes, courses)
+
+
 POLICIES: Mapping[PolicyName, MakePolicy] = {
     PolicyName.ADAPTIVE: Adaptive,
+    PolicyName.COVER: _cover,
     PolicyName.ROTATION: _rotation,
 }
