@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 import httpx
 
+from transit_etl.api.exchange import Outcome
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.budget import Budget
 from transit_etl.collect.budget_state import BudgetState, Limits
@@ -24,6 +25,7 @@ from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
 NETWORK = ("lines", "stops")
+LIST_RETRY_SECONDS, PATIENCE = 60.0, 4  # so many times without any answer for the lines, then it is over
 NETWORK_EVERY, TIMETABLES_EVERY, NEWS_EVERY = timedelta(days=1), timedelta(hours=4), timedelta(hours=1)
 
 
@@ -60,6 +62,7 @@ class Leg:
         self._budget = Budget(Limits(plan.rate_per_minute), self._store, self._clock)
         self._known: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
+        self._n_silent = 0
 
     @property
     def n_refused(self) -> int:
@@ -107,8 +110,13 @@ class Leg:
     async def _list(self, datasets: tuple[str, ...]) -> None:
         if datasets == ("timetables",) and self._known:
             await self._known
+            if self._clock.now() >= self._plan.end:
+                return
         for dataset in datasets:
-            await self._collect(dataset, self._plan.end)
+            while not await self._collect(dataset, self._plan.end) and dataset == "lines":
+                await self._clock.sleep(LIST_RETRY_SECONDS)  # without the lines nothing else can be asked for
+                if self._clock.now() >= self._plan.end:
+                    return
             if datasets == NETWORK:
                 self._stage(dataset)  # stops can only be asked for once their lines are staged
 
@@ -120,8 +128,8 @@ class Leg:
             await self._clock.sleep(1.0)
         await self._collect("passages", end)
 
-    async def _collect(self, dataset: str, end: datetime) -> None:
-        """Collect a dataset until `end`, or until its list is done."""
+    async def _collect(self, dataset: str, end: datetime) -> bool:
+        """Collect a dataset until `end`, or until its list is done; tell whether any answer was good."""
         start = self._clock.now()
         with self._meter.part("planning"):
             source = source_of(dataset, self._settings, start)
@@ -133,8 +141,11 @@ class Leg:
             await Collector(tools, source, tally, end, lambda _: self._tick(self._clock.now())).run()
         self.outcomes.update(tally.outcomes)
         self.n_sent += tally.sent + tally.retries
-        if dataset == "lines" and not tally.received:
+        if dataset == "lines":
+            self._n_silent = 0 if tally.received else self._n_silent + 1
+        if self._n_silent > PATIENCE:
             raise RehearsalError(f"{self._settings.base_url} does not answer: {'; '.join(tally.warnings)}")
+        return bool(tally.outcomes.get(Outcome.OK.value))
 
 
 def _first(failures: ExceptionGroup[Exception]) -> Exception:
