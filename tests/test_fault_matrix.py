@@ -1,0 +1,73 @@
+"""Whatever the upstream does, the collector goes on, the ledger explains it, the lake has what was good."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.accounting import (
+    Rehearsed,
+    check_every_request_is_explained,
+    check_lake_holds_the_good_answers,
+    check_what_left_is_what_came_twice,
+    rehearse_world,
+)
+from transit_etl.emulator.faults import Fault, FaultKind
+from transit_etl.emulator.world import build_world
+
+START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
+LARGEST_BODY = 300_000
+TIMEOUT_SECONDS = 0.3
+
+
+ENOUGH = 20
+
+
+def _fault(kind: FaultKind, share: float) -> Fault:
+    return Fault.model_validate({
+        "kind": kind, "share": share, "retry_after_seconds": 7, "delay_seconds": 0.05,
+        "delay_spread": 1.0, "n_bytes": LARGEST_BODY + 1, "seconds": 90,
+    })  # fmt: skip
+
+
+def _rehearse(folder: Path, minutes: float, faults: Sequence[Fault]) -> Rehearsed:
+    rehearsed = rehearse_world(
+        folder,
+        build_world(seed=5, has_revisions=True),
+        START,
+        minutes,
+        faults,
+        max_body_bytes=LARGEST_BODY,
+        total_timeout_seconds=TIMEOUT_SECONDS,
+    )
+    check_every_request_is_explained(rehearsed)
+    check_lake_holds_the_good_answers(rehearsed)
+    check_what_left_is_what_came_twice(rehearsed)
+    return rehearsed
+
+
+@pytest.mark.parametrize("kind", FaultKind)
+def test_a_fault_alone_is_survived_explained_and_kept_out(tmp_path: Path, kind: FaultKind) -> None:
+    rehearsed = _rehearse(tmp_path, 10, [_fault(kind, 0.15)])
+
+    assert len(rehearsed.hit_by(kind)) >= ENOUGH
+    assert rehearsed.report.n_refused == 0
+    assert rehearsed.report.outcomes["ok"] > ENOUGH
+    assert rehearsed.log[-1]["now"] > (START + timedelta(minutes=9)).isoformat()
+
+
+@pytest.mark.long
+def test_all_faults_together_are_survived_for_an_hour(tmp_path: Path) -> None:
+    storm = _fault(FaultKind.RATE_LIMITED, 1).model_copy(update={"every_seconds": 1_500, "for_seconds": 30})
+    outage = _fault(FaultKind.SERVER_ERROR, 1).model_copy(update={"every_seconds": 1_900, "for_seconds": 180})
+    often = [_fault(kind, 0.02) for kind in FaultKind if kind is not FaultKind.RATE_LIMITED]
+    rehearsed = _rehearse(tmp_path, 60, [*often, _fault(FaultKind.RATE_LIMITED, 0.002), storm, outage])
+
+    assert all(rehearsed.hit_by(kind) for kind in FaultKind)
+    assert rehearsed.report.n_refused == 0
+    assert set(rehearsed.report.outcomes) >= {
+        "ok", "no_content", "empty_body", "not_json", "error_row", "too_large", "rate_limited",
+        "server_error", "timeout", "connection_error",
+    }  # fmt: skip
+    assert rehearsed.log[-1]["now"] > (START + timedelta(minutes=59)).isoformat()
