@@ -1,0 +1,15 @@
+-- How much earlier does the countdown lie in the evening? Mean error of the announced arrival by hour and horizon.
+-- Positive: the bus came later than said. Judged by passages that were evidenced, not by the last prediction itself.
+select
+    service_hour,
+    horizon_from_seconds / 60 as minutes_ahead_from,
+    horizon_to_seconds / 60 as minutes_ahead_to,
+    sum(n) as n_predictions,
+    round(sum(error_seconds_sum) / sum(n), 1) as mean_error_seconds,
+    round(sum(absolute_error_seconds_sum) / sum(n), 1) as mean_absolute_error_seconds,
+    round(sum(n_within) / sum(n), 3) as within_band_share,
+    round(sum(n_too_late) / sum(n), 3) as bus_later_than_said_share,
+    round(sum(wobble_seconds_sum) / nullif(sum(n_steps), 0), 1) as mean_wobble_seconds
+from marts.prediction_accuracy_by_hour
+group by service_hour, horizon_from_seconds, horizon_to_seconds
+order by service_hour, horizon_from_seconds

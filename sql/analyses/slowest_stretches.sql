@@ -1,0 +1,19 @@
+-- On which stretches between neighbouring stops do buses lose most time against the timetable?
+-- Low and high are means of the shortest and longest times that the polls allow.
+select
+    line_code,
+    direction,
+    from_stop_code,
+    to_stop_code,
+    sum(n_trips) as n_trips,
+    round(sum(seconds_sum) / sum(n_trips), 0) as mean_seconds,
+    round(sum(low_seconds_sum) / sum(n_trips), 0) as mean_low_seconds,
+    round(sum(high_seconds_sum) / sum(n_trips), 0) as mean_high_seconds,
+    round((sum(seconds_of_scheduled_sum) - sum(scheduled_seconds_sum)) / nullif(sum(n_scheduled), 0), 0)
+        as mean_loss_seconds
+from marts.travel_times
+where is_adjacent
+group by line_code, direction, from_stop_code, to_stop_code
+having sum(n_trips) >= 5
+order by mean_loss_seconds desc nulls last, line_code, direction, from_stop_code, to_stop_code
+limit 20

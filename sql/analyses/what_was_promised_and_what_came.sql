@@ -1,0 +1,16 @@
+-- What was promised at the start of the hour before each departure, and what came of it?
+-- A departure withdrawn in that hour was still a promise to whoever had planned by it.
+select
+    departures.line_code,
+    departures.direction,
+    count(*) as n_promised,
+    count(case when departures.outcome = 'withdrawn' then 1 end) as n_withdrawn,
+    count(case when departures.outcome = 'run' then 1 end) as n_run,
+    count(case when departures.outcome = 'not_run' then 1 end) as n_not_run,
+    count(case when departures.outcome not in ('withdrawn', 'run', 'not_run') then 1 end) as n_unclear
+from core.scheduled_departures as departures
+where
+    departures.valid_from <= departures.departure_at - interval '1 hour'
+    and coalesce(departures.valid_to > departures.departure_at - interval '1 hour', true)
+group by departures.line_code, departures.direction
+order by departures.line_code, departures.direction

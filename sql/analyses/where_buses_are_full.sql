@@ -1,0 +1,16 @@
+-- Where and when are buses full? Share of the visits flagged full, with those flagged all the time or ever as bounds.
+select
+    line_code,
+    direction,
+    stop_code,
+    service_hour,
+    sum(n_visits) as n_visits,
+    round(sum(n_surely_full) / sum(n_visits), 3) as full_share_low,
+    round(sum(n_full) / sum(n_visits), 3) as full_share,
+    round(sum(n_possibly_full) / sum(n_visits), 3) as full_share_high
+from marts.crowding
+where line_code is not null
+group by line_code, direction, stop_code, service_hour
+having sum(n_visits) >= 3
+order by full_share desc, n_visits desc, line_code, direction, stop_code, service_hour
+limit 20
