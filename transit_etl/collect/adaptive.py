@@ -1,35 +1,26 @@
 """Spends each permit where it is likely to show a bus just before or just after it passes.
 
-A passage is evidenced by a good poll that lists its bus live and a good poll at most a minute later that
-lists it no more. So polls come in pairs. The second of a pair is worth the passages it completes; the first
-is worth half of those expected within the minute after it, because it costs a second one. A passage counts
-for more while its trip has few evidenced ones, or none in that third of its route.
+`valuing` says what a poll is worth. Here each stop is valued again when its value may have changed: when an
+answer changed what is expected there, when a bus comes near, and every few seconds while one is near.
+Beside that there is a floor: no stop and no line-direction goes unseen for longer than a set time.
 """
 
 from collections.abc import Iterable
-from math import erf, inf, sqrt
+from math import inf
 
-from transit_etl.collect.planner import PENDING_SECONDS, Observation
-from transit_etl.collect.routes import Course, Routes
-from transit_etl.collect.tracking import Stop, Tracker, Visit
+from transit_etl.collect.agenda import Agenda
+from transit_etl.collect.planner import Observation
+from transit_etl.collect.routes import Course, Route, Routes
+from transit_etl.collect.tracking import Stop, Tracker
+from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending, starts_at
 
-PAIR_SECONDS = 57.0  # the rest of the minute is for the network and for the permit to come
-READY_SECONDS = 49.0  # from here on the second of a pair may be sent
+LONGEST_STOP_UNSEEN_SECONDS = 6 * 3_600.0
+LONGEST_ROUTE_UNSEEN_SECONDS = 1_800.0
+FLOOR_EVERY = 3  # of so many choices at most one goes to what has been unseen for that long
 EXPLORE_EVERY = 16  # of so many choices one goes to the routes least known of
-SWEEP_EVERY = 97  # and one to the stop longest unseen
-ENOUGH_PER_TRIP = 3
-FEW_BONUS = 2.0
-THIRD_BONUS, SCARCITY = 16.0, 1.3  # at 60 a minute; with more, each third counts for less
-FIRST_OF_PAIR, LOCATING = 0.5, 0.1
-LOST_SPREAD, LOCATE_SECONDS = 35.0, 150.0
 _LONGEST_UNKNOWN_SECONDS = 900.0
-_LEAST_GAIN, _NOT_WORTH = 0.05, 0.01
-_SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is _NOT_WORTH it
-_SCAN_SECONDS = 1.0
-_LOOK_BACK_SECONDS, _LOOK_AHEAD_SECONDS = 75.0, 150.0
-_LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hardly be
-_LIKELY, _HARDLY = 0.95, 0.05
-_SQRT_2 = sqrt(2.0)
+_MOST_REVALUED = 4
+_FAR_BEHIND, _UNHURRIED = 0.3, 3  # a stop worth so much less than the best is valued so much less often
 _DEAD_AFTER, _FIRST_REST_SECONDS, _LONGEST_REST_SECONDS = 4, 300.0, 3_600.0
 
 
@@ -39,10 +30,13 @@ class Adaptive:
     def __init__(
         self, stop_codes: Iterable[str], courses: Iterable[Course] = (), rate_per_minute: float = 60.0
     ) -> None:
-        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY
         self._tracker = Tracker(stop_codes, Routes(courses))
-        self._gains: dict[Stop, float] = {}
-        self._scanned_at = -inf
+        self._valuer = Valuer(self._tracker.routes, rate_per_minute)
+        self._values: dict[Stop, float] = {}
+        self._to_value: Agenda[Stop] = Agenda()
+        self._stop_floor: Agenda[Stop] = Agenda()
+        self._route_floor: Agenda[Route] = Agenda()
+        self._last_value = 0.0
         self._n_choices = 0
 
     def observe(self, observation: Observation) -> None:
@@ -51,96 +45,93 @@ class Adaptive:
         if stop is None:
             return
         stop.asked_at = min(stop.asked_at, observation.at)
-        self._tracker.observe(observation)
+        for changed in self._tracker.observe(observation):
+            self._to_value.put_by(changed.stop, max(observation.at, starts_at(changed)))
+        self._to_value.put_by(stop, observation.at)
         if observation.is_good or observation.is_refused:
             _rest_if_dead(stop, observation)
 
     def choose(self, now: float) -> str:
-        """Return the stop with the highest expected gain, or in its turn one that is little known."""
+        """Return the stop with the highest value, or in its turn one that is little known."""
+        if not self._n_choices:
+            self._lay_floor(now)
         self._n_choices += 1
-        if self._n_choices % SWEEP_EVERY == 0:
-            stop = self._longest_unseen(now)
-        elif self._n_choices % EXPLORE_EVERY == 0:
-            stop = self._least_known(now)
-        else:
-            stop = self._most_gain(now) or self._least_known(now)
+        stop = self._chosen(now)
         stop.asked_at = now
-        self._gains.pop(stop, None)
+        self._values.pop(stop, None)
+        self._to_value.put(stop, now)
+        self._stop_floor.put(stop, now + LONGEST_STOP_UNSEEN_SECONDS)
         return stop.code
 
-    def _most_gain(self, now: float) -> Stop | None:
-        if now - self._scanned_at >= _SCAN_SECONDS:
-            self._scan(now)
-        return max(self._gains, key=self._gains.__getitem__, default=None)
+    def _chosen(self, now: float) -> Stop:
+        unseen = self._unseen_too_long(now) if self._n_choices % FLOOR_EVERY == 0 else None
+        if unseen is not None:
+            return unseen
+        if self._n_choices % EXPLORE_EVERY == 0:
+            return self._least_known(now)
+        return self._most_valuable(now) or self._least_known(now)
 
-    def _scan(self, now: float) -> None:
-        """Work out anew what a poll of each stop is worth now."""
-        self._scanned_at = now
-        by_stop: dict[Stop, list[Visit]] = {}
-        for visit in self._tracker.due(now - _LOOK_BACK_SECONDS, now + _LOOK_AHEAD_SECONDS):
-            if visit.mean - now < PAIR_SECONDS + 2 * visit.spread:
-                visits = by_stop.get(visit.stop)
-                if visits is None:
-                    by_stop[visit.stop] = [visit]
-                else:
-                    visits.append(visit)
-        self._gains = {
-            stop: gain
-            for stop, visits in by_stop.items()
-            if not _is_pending(stop, now) and (gain := self._gain(stop, visits, now)) >= _LEAST_GAIN
-        }
+    def _most_valuable(self, now: float) -> Stop | None:
+        """Return the best stop; a value worked out a moment ago is checked before it decides."""
+        for stop in self._to_value.take(now):
+            self._revalue(stop, now)
+        best = None
+        for _ in range(_MOST_REVALUED):
+            candidate = max(self._values, key=self._values.__getitem__, default=None)
+            if candidate is None or candidate is best:
+                return candidate
+            best = candidate
+            self._revalue(best, now)
+            self._last_value = self._values.get(best, 0.0)
+        return best if best in self._values else None
 
-    def _gain(self, stop: Stop, visits: list[Visit], now: float) -> float:
-        """Return what a poll of a stop is worth now; nothing while it is better to wait."""
-        seen_at = stop.seen_at
-        since = now - seen_at
-        is_open = since <= PAIR_SECONDS + 2
-        completed = completable = prepared = 0.0
-        for visit in visits:
-            is_half_done = is_open and visit.listed_at == seen_at
-            if not is_half_done and now - visit.mean > _SURELY_GONE * visit.spread:
-                continue
-            gone = _below(now, visit)
-            preparation = _preparation(visit, gone, now)
-            if preparation < _NOT_WORTH and not is_half_done:
-                continue
-            weight = self._weight(visit)
-            prepared += weight * preparation
-            if is_half_done:
-                completed += weight * gone
-                completable += weight * _below(seen_at + PAIR_SECONDS, visit)
-        if completable > 2 * _LEAST_GAIN:
-            if since < READY_SECONDS and completed < 0.97 * completable:
-                return 0.0
-            return completed + prepared
-        return prepared
+    def _revalue(self, stop: Stop, now: float) -> None:
+        value, again_at = self._valuer.value(stop, now)
+        if value < _FAR_BEHIND * self._last_value and again_at == now + REVALUE_SECONDS:
+            again_at = now + _UNHURRIED * REVALUE_SECONDS
+        if value >= LEAST_VALUE:
+            self._values[stop] = value
+        else:
+            self._values.pop(stop, None)
+        if again_at < inf:
+            self._to_value.put(stop, again_at)
+        else:
+            self._to_value.remove(stop)
 
-    def _weight(self, visit: Visit) -> float:
-        run = visit.run
-        weight = 1.0
-        if run.route is not None:
-            if run.n_evidenced < ENOUGH_PER_TRIP:
-                weight += FEW_BONUS
-            if not run.thirds >> run.route.third(visit.position) & 1:
-                weight += self._third_bonus
-        if visit.listed_at > -inf:
-            return weight
-        weight *= self._tracker.routes.is_served(run.service, visit.stop.code)
-        is_still_unseen = not run.is_live and run.seen_at > run.origin_at - _LIVE_AHEAD_SECONDS
-        return weight * (_HARDLY if is_still_unseen else _LIKELY)
+    def _lay_floor(self, now: float) -> None:
+        """Spread what has never been seen evenly over the time in which it must be."""
+        stops, routes = list(self._tracker.stops.values()), self._tracker.routes.all
+        for n, stop in enumerate(stops, start=1):
+            unseen_since = max(_looked_at(stop), now - LONGEST_STOP_UNSEEN_SECONDS * (1 - n / len(stops)))
+            self._stop_floor.put(stop, unseen_since + LONGEST_STOP_UNSEEN_SECONDS)
+        for n, route in enumerate(routes, start=1):
+            unseen_since = max(route.seen_at, now - LONGEST_ROUTE_UNSEEN_SECONDS * (1 - n / len(routes)))
+            self._route_floor.put(route, unseen_since + LONGEST_ROUTE_UNSEEN_SECONDS)
+
+    def _unseen_too_long(self, now: float) -> Stop | None:
+        """Return a stop that has been unseen for too long, or one of such a line-direction."""
+        while (route := self._route_floor.earliest(now)) is not None:
+            due_at = route.seen_at + LONGEST_ROUTE_UNSEEN_SECONDS
+            self._route_floor.put(route, due_at if due_at > now else now + LONGEST_ROUTE_UNSEEN_SECONDS / 10)
+            if due_at <= now and (stop := self._best_known_of(route, now)) is not None:
+                return stop
+        return self._stop_floor.earliest(now)
 
     def _least_known(self, now: float) -> Stop:
         """Return the stop whose routes have gone longest without a look, taken together."""
-        routes = self._tracker.routes
-        oldest = min(routes.all, key=lambda route: route.seen_at, default=None)
-        if oldest is None:
-            return self._longest_unseen(now)
-        stops = [self._tracker.stops[code] for code in oldest.stop_codes if code in self._tracker.stops]
-        awake = [stop for stop in stops if stop.rests_until <= now and not _is_pending(stop, now)]
-        if not awake:
-            oldest.seen_at = now
-            return self._longest_unseen(now)
-        return max(awake, key=lambda stop: (self._unknown_seconds(stop, now), -_looked_at(stop)))
+        oldest = min(self._tracker.routes.all, key=lambda route: route.seen_at, default=None)
+        stop = None if oldest is None else self._best_known_of(oldest, now)
+        if oldest is not None and stop is None:
+            oldest.seen_at = max(oldest.seen_at, now - _LONGEST_UNKNOWN_SECONDS / 2)  # others come first
+        return stop or self._longest_unseen(now)
+
+    def _best_known_of(self, route: Route, now: float) -> Stop | None:
+        """Return the stop of a route that tells most of others too; None while all of them are let be."""
+        stops = [self._tracker.stops[code] for code in route.stop_codes if code in self._tracker.stops]
+        awake = [stop for stop in stops if stop.rests_until <= now and not is_pending(stop, now)]
+        return max(
+            awake, key=lambda stop: (self._unknown_seconds(stop, now), -_looked_at(stop)), default=None
+        )
 
     def _unknown_seconds(self, stop: Stop, now: float) -> float:
         """Return for how long nobody has looked at the routes through a stop, taken together."""
@@ -163,22 +154,5 @@ def _rest_if_dead(stop: Stop, observation: Observation) -> None:
         stop.rests_until = observation.at
 
 
-def _preparation(visit: Visit, gone: float, now: float) -> float:
-    """Return what a poll now is worth to a visit that it may come before."""
-    pair = FIRST_OF_PAIR * (_below(now + PAIR_SECONDS, visit) - gone)
-    if visit.listed_at > -inf or visit.spread < LOST_SPREAD:
-        return pair
-    return max(pair, LOCATING * (_below(now + LOCATE_SECONDS, visit) - gone))
-
-
 def _looked_at(stop: Stop) -> float:
     return max(stop.seen_at, stop.asked_at)
-
-
-def _is_pending(stop: Stop, now: float) -> bool:
-    return stop.asked_at > stop.seen_at and now - stop.asked_at < PENDING_SECONDS
-
-
-def _below(instant: float, visit: Visit) -> float:
-    """Return how likely it is that a visit is over by an instant."""
-    return 0.5 * (1.0 + erf((instant - visit.mean) / (visit.spread * _SQRT_2)))

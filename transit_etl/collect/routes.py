@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 USUAL_HOP_SECONDS = 75.0
 SHORTEST_HOP_SECONDS, LONGEST_HOP_SECONDS = 8.0, 900.0
 SLOWEST_LEARNING = 0.1
+SURE_OF_SERVED = 60
+THIRD_MARGIN = 0.12
 
 Service = tuple[str, str]  # a line label and a destination, as a stop shows them
 
@@ -30,6 +32,7 @@ class Route:
     _n_learned: list[int] = field(default_factory=list)
     _first: int = 1_000_000
     _last: int = -1
+    _n_served: int = 0
     _positions: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -50,11 +53,16 @@ class Route:
         """Take note that buses call at a position."""
         self._first = min(self._first, position)
         self._last = max(self._last, position)
+        self._n_served += 1
 
-    def third(self, position: int) -> int:
-        """Return 0, 1 or 2: which third of the served part of the route a position lies in."""
-        length = max(1, self._last - self._first + 1)
-        return min(2, max(0, 3 * (position - self._first) // length))
+    def third(self, position: int) -> int | None:
+        """Return 0, 1 or 2: which third of the served part of the route a position surely lies in."""
+        first, last = 0, len(self.stop_codes) - 1
+        if self._n_served >= SURE_OF_SERVED:
+            first, last = self._first, self._last
+        along = 3.0 * (position - first + 0.5) / (last - first + 1)
+        low, high = int(along - THIRD_MARGIN), int(along + THIRD_MARGIN)
+        return min(2, max(0, low)) if min(2, max(0, low)) == min(2, max(0, high)) else None
 
     def between(self, earliest: float, latest: float) -> range:
         """Return the positions whose offset lies within an interval."""

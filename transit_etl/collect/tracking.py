@@ -1,6 +1,6 @@
 """Follows buses from what stops list: where each is due next, and which passages are already evidenced."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import hypot, inf, sqrt
 
@@ -87,13 +87,18 @@ class Tracker:
         self.routes = routes
         self._runs: dict[tuple[str, str, str], list[Run]] = {}
         self._due: dict[int, dict[Visit, None]] = {}  # visits that stops still expect, in order
+        self._changed: dict[Visit, None] = {}
         self._forgot_at = -inf
 
-    def observe(self, observation: Observation) -> None:
-        """Take over a good answer; one older than what is known of its stop changes nothing."""
+    def observe(self, observation: Observation) -> Iterable[Visit]:
+        """Take over a good answer, and return the visits of which something else is expected since.
+
+        An answer older than what is known of its stop changes nothing.
+        """
+        self._changed = {}
         stop = self.stops.get(observation.stop_code)
         if stop is None or not observation.is_good or observation.at <= stop.seen_at:
-            return
+            return ()
         at, before, seen_before = observation.at, stop.visits, stop.seen_at
         stop.visits, stop.seen_at = {}, at
         touched = [self._list(stop, listing, before, at) for listing in observation.listings]
@@ -110,11 +115,7 @@ class Tracker:
         for route in self.routes.through.get(stop.code, ()):
             route.seen_at = at
         self._forget(at)
-
-    def due(self, earliest: float, latest: float) -> Iterator[Visit]:
-        """Yield the visits expected within an interval, each once."""
-        for bucket in range(int(earliest // BUCKET_SECONDS), int(latest // BUCKET_SECONDS) + 1):
-            yield from self._due.get(bucket, ())
+        return self._changed
 
     def _list(self, stop: Stop, listing: Listing, before: dict[Run, Visit], at: float) -> Run:
         """Take over one listed passage; return its run."""
@@ -207,7 +208,9 @@ class Tracker:
                 self._learn(run, position, passed_at)
             if interval <= EVIDENCE_SECONDS:
                 run.n_evidenced += 1
-                run.thirds |= 1 << run.route.third(position)
+                third = run.route.third(position)
+                if third is not None:
+                    run.thirds |= 1 << third
             self._anchor(run, position, passed_at, spread, before)
 
     def _anchor(self, run: Run, position: int, passes_at: float, spread: float, at: float) -> None:
@@ -236,6 +239,7 @@ class Tracker:
 
     def _expect(self, visit: Visit, mean: float, spread: float) -> None:
         visit.mean, visit.spread = mean, spread
+        self._changed[visit] = None
         bucket = int(mean // BUCKET_SECONDS)
         if bucket != visit.bucket:
             self._drop(visit)

@@ -1,0 +1,116 @@
+"""Says what a poll of a stop is worth at an instant, and when that is to be worked out again.
+
+A passage is evidenced by a good poll that lists its bus live and a good poll at most a minute later that
+lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bus passes between two instants
+
+    value(stop, now) = sum over its visits of
+        weight · [ P(last poll, now)                  if the last poll listed it live, at most a minute ago
+                 + FIRST_OF_PAIR · P(now, now + PAIR_SECONDS) ]
+    weight = LIKELY · (1 + FEW_BONUS if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
+                         + THIRD_BONUS · (60 / rate) ** SCARCITY if it has none in this third of the route)
+
+The second of a pair is worth the passages it completes; the first is worth a part of those expected within
+the minute after it, because it costs a second one. While a pair is open its second poll waits: the later it
+comes, the more passages it completes. A bus whose whereabouts are hardly known is worth LOCATING for.
+"""
+
+from math import erf, inf, sqrt
+
+from transit_etl.collect.planner import PENDING_SECONDS
+from transit_etl.collect.routes import Routes
+from transit_etl.collect.tracking import Stop, Visit
+
+PAIR_SECONDS = 57.0  # the rest of the minute is for the network and for the permit to come
+READY_SECONDS = 49.0  # from here on the second of a pair may be sent
+ENOUGH_PER_TRIP = 3
+FEW_BONUS = 2.0
+THIRD_BONUS, SCARCITY = 16.0, 1.3  # at 60 a minute; with more, each third counts for less
+FIRST_OF_PAIR, LOCATING = 0.5, 0.1
+LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
+LEAST_VALUE = 0.05
+REVALUE_SECONDS = 3.0
+_NEVER, _ALMOST_ALL, _NOT_WORTH = inf, 0.97, 0.01
+_LOST_SPREAD, _LOCATE_SECONDS = 35.0, 150.0
+_SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is not worth it
+_LOOK_AHEAD_SECONDS, _LOOK_BACK_SECONDS = 150.0, 75.0
+_LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hardly be
+_SQRT_2 = sqrt(2.0)
+
+
+class Valuer:
+    """The value of polls, for an allowance of so many requests a minute."""
+
+    def __init__(self, routes: Routes, rate_per_minute: float) -> None:
+        self._routes = routes
+        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY
+
+    def value(self, stop: Stop, now: float) -> tuple[float, float]:
+        """Return what a poll of a stop is worth now, and when to ask again; never, if nothing is expected."""
+        if is_pending(stop, now):
+            return 0.0, stop.asked_at + PENDING_SECONDS
+        since = now - stop.seen_at
+        is_open = since <= PAIR_SECONDS + 2
+        completed = completable = prepared = 0.0
+        again_at = _NEVER
+        for visit in stop.visits.values():
+            worth_from = starts_at(visit)
+            if worth_from > now:
+                again_at = min(again_at, worth_from)
+                continue
+            is_half_done = is_open and visit.listed_at == stop.seen_at
+            if not is_half_done and now - visit.mean > min(_LOOK_BACK_SECONDS, _SURELY_GONE * visit.spread):
+                continue
+            again_at = now + REVALUE_SECONDS
+            gone = _below(now, visit)
+            preparation = _preparation(visit, gone, now)
+            if preparation < _NOT_WORTH and not is_half_done:
+                continue
+            weight = self._weight(visit)
+            prepared += weight * preparation
+            if is_half_done:
+                completed += weight * gone
+                completable += weight * _below(stop.seen_at + PAIR_SECONDS, visit)
+        if completable <= 2 * LEAST_VALUE:
+            return prepared, again_at
+        if since < READY_SECONDS and completed < _ALMOST_ALL * completable:
+            return 0.0, min(again_at, stop.seen_at + READY_SECONDS)
+        return completed + prepared, again_at
+
+    def _weight(self, visit: Visit) -> float:
+        """Return how much a visit counts, by what its trip lacks and how likely it comes about."""
+        run = visit.run
+        weight = 1.0
+        if run.route is not None:
+            if run.n_evidenced < ENOUGH_PER_TRIP:
+                weight += FEW_BONUS
+            third = run.route.third(visit.position)
+            if third is not None and not run.thirds >> third & 1:
+                weight += self._third_bonus
+        if visit.listed_at > -inf:
+            return weight
+        weight *= self._routes.is_served(run.service, visit.stop.code)
+        is_still_unseen = not run.is_live and run.seen_at > run.origin_at - _LIVE_AHEAD_SECONDS
+        return weight * (HARDLY if is_still_unseen else LIKELY)
+
+
+def is_pending(stop: Stop, now: float) -> bool:
+    """Tell whether a stop has been asked and its answer may still come."""
+    return stop.asked_at > stop.seen_at and now - stop.asked_at < PENDING_SECONDS
+
+
+def starts_at(visit: Visit) -> float:
+    """Return from when on a poll may be worth something to a visit."""
+    return visit.mean - min(_LOOK_AHEAD_SECONDS, PAIR_SECONDS + 2 * visit.spread)
+
+
+def _preparation(visit: Visit, gone: float, now: float) -> float:
+    """Return what a poll now is worth to a visit that it may come before."""
+    pair = FIRST_OF_PAIR * (_below(now + PAIR_SECONDS, visit) - gone)
+    if visit.listed_at > -inf or visit.spread < _LOST_SPREAD:
+        return pair
+    return max(pair, LOCATING * (_below(now + _LOCATE_SECONDS, visit) - gone))
+
+
+def _below(instant: float, visit: Visit) -> float:
+    """Return how likely it is that a visit is over by an instant."""
+    return 0.5 * (1.0 + erf((instant - visit.mean) / (visit.spread * _SQRT_2)))
