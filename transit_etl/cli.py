@@ -159,13 +159,20 @@ def sql(
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """Say what was collected lately, how the allowance was used, and how old the warehouse is.
+    """Say how the allowance was used, what was seen, which stops were not, and how old the warehouse is.
+
+    It reads the ledger of the last hour as it is being written, so it is about this moment.
 
     Example: transit-etl status
     """
+    from transit_etl.cli_status import show as show_status
     from transit_etl.installation import describe
 
-    show.installation(describe(load_settings()), as_json=as_json)
+    found = describe(load_settings())
+    if as_json:
+        show.report(found, as_json=True)
+    else:
+        show_status(found, show.out)
 
 
 def main() -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from transit_etl.collect import Progress as Collected
-    from transit_etl.installation import Installation
     from transit_etl.rehearsal import RehearsalProgress as Rehearsed
     from transit_etl.rehearsal import RehearsalReport
     from transit_etl.stage import StageProgress
@@ -142,7 +141,11 @@ def rehearsing() -> Iterator[RehearsalBar]:
 def stopped_rehearsal(now: datetime | None) -> None:
     """Say that a rehearsal was interrupted, and that it can be taken up."""
     where = f" at {_at(now)} of its own time" if now else ""
-    err.print(f"transit-etl: interrupted{where}; the same command goes on from there", highlight=False)
+    err.print(
+        f"transit-etl: interrupted{where}; the same command goes on from there",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def rehearsal(done: "RehearsalReport", *, as_json: bool) -> None:
@@ -217,53 +220,8 @@ def table(rows: "pa.Table", *, as_json: bool) -> None:
     out.print(f"{rows.num_rows} row{'' if rows.num_rows == 1 else 's'}", style="dim")
 
 
-def installation(found: "Installation", *, as_json: bool) -> None:
-    """Show how an installation is doing, or the same as one JSON object."""
-    if as_json:
-        _print_json(asdict(found))
-        return
-    out.print(f"[bold]{found.operator}[/] at {found.base_url}, data in {found.data_dir}", highlight=False)
-    usage = Table(title="The last hour", title_justify="left")
-    for heading in ("kind", "sent", "good", "429", "of the allowance", "last answer"):
-        usage.add_column(heading, justify="left" if heading in ("kind", "last answer") else "right")
-    for each in found.usage:
-        counts = (str(each.n_sent), str(each.n_good), str(each.n_rate_limited))
-        usage.add_row(each.kind, *counts, f"{each.share:.1%}", _ago(each.last_received_at, found.now))
-    usage.add_section()
-    total = sum(each.share for each in found.usage)
-    usage.add_row("all", str(sum(each.n_sent for each in found.usage)), "", "", f"{total:.1%}", "")
-    out.print(usage)
-    for line in _sentences(found):
-        out.print(line, highlight=False, markup=False)
-
-
-def _sentences(found: "Installation") -> Iterator[str]:
-    waiting = ", ".join(f"{count} of {endpoint}" for endpoint, count in found.waiting.items()) or "none"
-    yield f"Windows being written: {found.n_open}. Finished, not staged: {waiting}."
-    if found.unseen:
-        yield (
-            f"Stops known: {found.n_stops}, never answered for: {found.n_stops_never_seen}; "
-            f"longest unseen: {found.unseen}, {_ago(found.unseen_since, found.now)}."
-        )
-    yield f"Last written to the build: {_at(found.built_at)}."
-    yield (
-        f"Published: build {found.published_build}, {_at(found.published_at)}, answers until "
-        f"{_at(found.published_until)}."
-        if found.published_at
-        else "Published: nothing yet."
-    )
-    for each in found.rejected:
-        yield f"Rejected: {each.dataset} of {each.window}: {each.rule}: {each.reason}"
-
-
 def _at(instant: datetime | None) -> str:
     return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else "never"
-
-
-def _ago(instant: datetime | None, now: datetime) -> str:
-    if instant is None:
-        return "never"
-    return f"{timedelta(seconds=int((now - instant).total_seconds()))} ago"
 
 
 def error(problem: BaseException) -> None:

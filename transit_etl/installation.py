@@ -1,16 +1,20 @@
 """Describes an installation as it is now: what was collected lately, what waits, how old the warehouse is."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from transit_etl.clock import SystemClock
-from transit_etl.collect.catalogue import Catalogue, NothingKnownError
+from transit_etl.collect.budget import credential
+from transit_etl.collect.budget_state import Limits
+from transit_etl.collect.budget_store import SqlStore
+from transit_etl.collect.catalogue import Catalogue, LineDirection, NothingKnownError
+from transit_etl.collect.lately import HOUR, Evidence, Spent, last_hour
 from transit_etl.collect.priorities import Kind
 from transit_etl.paths import RAW_SUFFIX, build_database, lake_glob, published_database
 from transit_etl.settings import Settings
@@ -18,20 +22,49 @@ from transit_etl.stage.lake import staged_windows
 from transit_etl.stage.raw import finished_windows
 from transit_etl.warehouse import NotPublishedError, query
 
-LATELY = timedelta(hours=1)
 N_REJECTED = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a kind of request came to in the last hour, as far as staged; `share` is of the allowance."""
+    """What a kind of request came to in the last hour; `share` is of the allowance of that hour.
+
+    `n_last_minute` and `n_sent` count what was sent, retries included; `endpoints` splits the hour's up.
+    """
 
     kind: str
+    n_last_minute: int
     n_sent: int
     n_good: int
     n_rate_limited: int
     share: float
+    endpoints: dict[str, int]
     last_received_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast requests may go at this moment, and whose turn is waited for.
+
+    `rate_per_minute` is less than the allowance after a 429, until it has recovered.
+    """
+
+    rate_per_minute: float
+    blocked_until: datetime | None
+    waiting: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LineCoverage:
+    """How many of a line's stops gave a good answer in the last hour, and which has not for the longest."""
+
+    line_code: str
+    line_number: str | None
+    n_stops: int
+    n_seen: int
+    share: float
+    unseen: str
+    unseen_since: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +82,21 @@ class Rejection:
 class Installation:
     """How an installation is doing. Instants are UTC; `now` is the pipeline's own clock.
 
-    `waiting` counts finished windows that are not staged, `n_open` those being written. `unseen` is the
-    known stop whose last good answer is the oldest, `unseen_since` that answer's instant, if there was one.
+    `pace` is None before anything was collected, `lines` has the least covered first. `waiting` counts
+    finished windows that are not staged, `n_open` those being written. `unseen` is the known stop whose last
+    good answer is the oldest, `unseen_since` that answer's instant, if there was one.
     """
 
     now: datetime
+    clock_shift_seconds: float
     data_dir: Path
     operator: str
     base_url: str
     rate_per_minute: int
+    pace: Pace | None
     usage: list[Usage]
+    evidence: Evidence
+    lines: list[LineCoverage]
     n_open: int
     waiting: dict[str, int]
     rejected: list[Rejection]
@@ -73,18 +111,26 @@ class Installation:
 
 
 def describe(settings: Settings) -> Installation:
-    """Read the raw folder, the lake and the published warehouse; nothing is written, nothing is locked."""
+    """Read the raw folder, the lake, the budget and the published warehouse; nothing is written or locked."""
     now = SystemClock(settings.clock_shift_seconds).now()
-    stops, seen = _stops(settings)
-    unseen = min(stops, key=lambda code: (code in seen, seen.get(code)), default=None)
+    with last_hour(settings.data_dir, settings.operator, now) as lately:
+        usage = _usage(lately.spent(), settings, _last_received(settings))
+        evidence, seen = lately.evidence(), {**_last_seen(settings), **lately.seen()}
+    directions = _line_directions(settings)
+    stops = sorted({stop for known in directions for stop in known.stop_codes})
+    unseen = _longest_unseen(stops, seen)
     build, until = _published(settings)
     return Installation(
         now=now,
+        clock_shift_seconds=settings.clock_shift_seconds,
         data_dir=settings.data_dir.absolute(),
         operator=settings.operator,
         base_url=settings.base_url,
         rate_per_minute=settings.rate_per_minute,
-        usage=_usage(settings, now),
+        pace=_pace(settings, now),
+        usage=usage,
+        evidence=evidence,
+        lines=_coverage(directions, seen, now),
         n_open=len(list(settings.data_dir.glob(f"raw/*/*/*/*{RAW_SUFFIX}.part"))),
         waiting=_waiting(settings.data_dir),
         rejected=_rejected(settings),
@@ -99,36 +145,78 @@ def describe(settings: Settings) -> Installation:
     )
 
 
-def _usage(settings: Settings, now: datetime) -> list[Usage]:
-    rows = _lake(
-        settings,
-        "requests",
-        """
-        select
-            endpoint,
-            count(sent_at) filter (sent_at > $since),
-            count(*) filter (is_good and sent_at > $since),
-            count(*) filter (outcome = 'rate_limited' and sent_at > $since),
-            max(received_at)
-        from lake group by endpoint
-        """,
-        since=(now - LATELY).replace(tzinfo=None),
-    )
-    allowed = settings.rate_per_minute * LATELY.total_seconds() / 60
-    by_kind = {kind: [row for row in rows if Kind.of(row[0]) is kind] for kind in Kind}
-    return [_usage_of(kind, some, allowed) for kind, some in by_kind.items() if some]
+def _usage(spent: Sequence[Spent], settings: Settings, staged: Mapping[str, datetime]) -> list[Usage]:
+    """Sum up by kind what was sent; a kind not asked lately is there with its last answer in the lake."""
+    endpoints = {each.endpoint: each for each in spent}
+    known = {**{name: Spent(name, 0, 0, 0, 0, at) for name, at in staged.items()}, **endpoints}
+    by_kind = {kind: [each for each in known.values() if Kind.of(each.endpoint) is kind] for kind in Kind}
+    return [_usage_of(kind, some, settings.rate_per_minute * 60) for kind, some in by_kind.items() if some]
 
 
-def _usage_of(kind: Kind, rows: Sequence[tuple[Any, ...]], allowed: float) -> Usage:
-    _, sent, good, limited, last = zip(*rows, strict=True)
+def _usage_of(kind: Kind, spent: Sequence[Spent], allowed: float) -> Usage:
+    n_sent = sum(each.n_last_hour for each in spent)
+    answered = [each.last_received_at for each in spent if each.last_received_at]
     return Usage(
         kind=kind.value,
-        n_sent=sum(sent),
-        n_good=sum(good),
-        n_rate_limited=sum(limited),
-        share=round(sum(sent) / allowed, 4),
-        last_received_at=max(filter(None, last), default=None),
+        n_last_minute=sum(each.n_last_minute for each in spent),
+        n_sent=n_sent,
+        n_good=sum(each.n_good for each in spent),
+        n_rate_limited=sum(each.n_rate_limited for each in spent),
+        share=round(n_sent / allowed, 4),
+        endpoints={each.endpoint: each.n_last_hour for each in spent if each.n_last_hour},
+        last_received_at=max(answered, default=None),
     )
+
+
+def _pace(settings: Settings, now: datetime) -> Pace | None:
+    """Look at the budget as it was last left; None if nobody has used it yet."""
+    state = SqlStore(settings.budget_url, credential(settings)).peek()
+    if state is None:
+        return None
+    at = now.timestamp() - settings.clock_shift_seconds  # the budget lives in real time
+    blocked = state.blocked_until + settings.clock_shift_seconds if state.blocked_until > at else None
+    return Pace(
+        rate_per_minute=round(state.rate(at, Limits(settings.rate_per_minute)), 1),
+        blocked_until=None if blocked is None else datetime.fromtimestamp(blocked, UTC),
+        waiting=dict(Counter(demand.kind.value for demand in state.demands.values())),
+    )
+
+
+def _coverage(
+    directions: Sequence[LineDirection], seen: Mapping[str, datetime], now: datetime
+) -> list[LineCoverage]:
+    stops: dict[tuple[str, str | None], set[str]] = {}
+    for known in directions:
+        stops.setdefault((known.line_code, known.line_number), set()).update(known.stop_codes)
+    lines = [_line_coverage(*line, sorted(codes), seen, now - HOUR) for line, codes in stops.items()]
+    return sorted(lines, key=lambda line: (line.share, line.line_code))
+
+
+def _line_coverage(
+    code: str, number: str | None, stops: Sequence[str], seen: Mapping[str, datetime], since: datetime
+) -> LineCoverage:
+    n_seen = sum(stop in seen and seen[stop] > since for stop in stops)
+    unseen = _longest_unseen(stops, seen) or ""
+    return LineCoverage(
+        line_code=code,
+        line_number=number,
+        n_stops=len(stops),
+        n_seen=n_seen,
+        share=round(n_seen / len(stops), 4),
+        unseen=unseen,
+        unseen_since=seen.get(unseen),
+    )
+
+
+def _longest_unseen(stops: Sequence[str], seen: Mapping[str, datetime]) -> str | None:
+    return min(stops, key=lambda code: (code in seen, seen.get(code), code), default=None)
+
+
+def _line_directions(settings: Settings) -> list[LineDirection]:
+    try:
+        return Catalogue(settings.data_dir, settings.operator).line_directions()
+    except NothingKnownError:
+        return []
 
 
 def _waiting(data_dir: Path) -> dict[str, int]:
@@ -156,17 +244,16 @@ def _rejected(settings: Settings) -> list[Rejection]:
     return [Rejection(*row) for row in rows]
 
 
-def _stops(settings: Settings) -> tuple[list[str], dict[str, datetime]]:
-    """Return the stops that are known, and when each last gave a good answer, if it ever did."""
-    seen = _lake(
-        settings,
-        "requests",
-        "select key, max(received_at) from lake where endpoint = 'passages' and is_good group by key",
-    )
-    try:
-        return Catalogue(settings.data_dir, settings.operator).stop_codes(), dict(seen)
-    except NothingKnownError:
-        return [], {}
+def _last_received(settings: Settings) -> dict[str, datetime]:
+    """Return when the last answer of each endpoint came, as far as staged."""
+    sql = "select endpoint, max(received_at) from lake where received_at is not null group by endpoint"
+    return dict(_lake(settings, "requests", sql))
+
+
+def _last_seen(settings: Settings) -> dict[str, datetime]:
+    """Return when each stop last gave a good answer, as far as staged."""
+    sql = "select key, max(received_at) from lake where endpoint = 'passages' and is_good group by key"
+    return dict(_lake(settings, "requests", sql))
 
 
 def _published(settings: Settings) -> tuple[int | None, datetime | None]:

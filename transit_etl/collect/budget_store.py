@@ -78,6 +78,22 @@ class SqlStore:
         """Change the state in one transaction; BudgetStoreError if the store cannot be used."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, now)
 
+    def peek(self) -> BudgetState | None:
+        """Return the state as it was last left, None if there is none; nothing is made, changed or locked."""
+        if self._url.get_backend_name() == "sqlite" and not Path(self._url.database or "").exists():
+            return None
+        engine = create_engine(self._url)
+        try:
+            with engine.connect() as connection:
+                found = connection.execute(text(_SELECT), {"credential": self._credential}).scalar()
+            return None if found is None else BudgetState.loads(str(found))
+        except (SQLAlchemyError, OSError, ImportError) as error:
+            raise BudgetStoreError(self._explain(error)) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise BudgetStoreError(self._explain(f"its state is unreadable: {error!r}")) from error
+        finally:
+            engine.dispose()
+
     async def aclose(self) -> None:
         """Close the connection and end the thread."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._dispose)

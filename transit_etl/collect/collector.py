@@ -94,8 +94,7 @@ class Collector:
             self._producer.cancel()
 
     async def _produce(self) -> None:
-        while (early := (self._started_at - self._now()).total_seconds()) > 0:
-            await self._tools.clock.sleep(early)
+        await self._wait_for_the_beginning()
         while await self._is_due():
             await self._pause_while_silent()
             await self._make_room()
@@ -110,6 +109,13 @@ class Collector:
                 self._ended_because = str(error)
                 return
             self._send_chosen(permit)
+
+    async def _wait_for_the_beginning(self) -> None:
+        """Wait, if it is too early; meanwhile open what would take its time later."""
+        if self._started_at > self._now():
+            await self._tools.budget.usage()
+        while (early := (self._started_at - self._now()).total_seconds()) > 0:
+            await self._tools.clock.sleep(early)
 
     async def _is_due(self) -> bool:
         """Wait until a request is due; False when none ever will be, or not before the deadline."""

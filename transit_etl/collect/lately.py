@@ -1,0 +1,184 @@
+"""Says what the last hour's requests came to, read from the raw ledger as it is being written."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from transit_etl.collect.rawfile import PART_SUFFIX, read_lines
+from transit_etl.paths import RAW_SUFFIX
+
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the requests for an endpoint came to; `n_*` count attempts in the last hour, or minute."""
+
+    endpoint: str
+    n_last_minute: int
+    n_last_hour: int
+    n_good: int
+    n_rate_limited: int
+    last_received_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What became of the passages that were announced live and came due in the last hour.
+
+    `n_evidenced` were gone at the next good poll of their stop, at most a minute after the last that listed
+    them; `n_bounded` after longer. The others have not been looked for since. `share` is the evidenced one.
+    """
+
+    n_due: int
+    n_evidenced: int
+    n_bounded: int
+    share: float | None
+
+
+class LastHour:
+    """The answers of one operator that were sent in the hour before `now`, staged or not."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, now: datetime) -> None:
+        self._connection = connection
+        self._now = now
+
+    def spent(self) -> list[Spent]:
+        """Return what was asked for, by endpoint."""
+        rows = self._connection.execute(
+            _SPENT, {"minute_ago": (self._now - MINUTE).astimezone(UTC).replace(tzinfo=None)}
+        ).fetchall()
+        return [
+            Spent(endpoint, last_minute, hour, good, limited, _aware(last))
+            for endpoint, last_minute, hour, good, limited, last in rows
+        ]
+
+    def seen(self) -> dict[str, datetime]:
+        """Return when each stop last gave a good answer."""
+        rows = self._connection.execute(_SEEN).fetchall()
+        return {stop: received_at.replace(tzinfo=UTC) for stop, received_at in rows}
+
+    def evidence(self) -> Evidence:
+        """Return what became of the passages that came due."""
+        parameters = {"now": self._now.astimezone(UTC).replace(tzinfo=None)}
+        rows = self._connection.execute(_EVIDENCE, parameters).fetchall()
+        n_due, n_evidenced, n_bounded = rows[0]
+        share = round(n_evidenced / n_due, 4) if n_due else None
+        return Evidence(n_due, n_evidenced, n_bounded, share)
+
+
+@contextmanager
+def last_hour(data_dir: Path, operator: str, now: datetime) -> Iterator[LastHour]:
+    """Read the last hour's raw files, finished and open, for as long as the context lasts."""
+    files = _files(data_dir, operator, now)
+    lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
+    with duckdb.connect() as connection:
+        connection.register("lines", lines)
+        naive = now.astimezone(UTC).replace(tzinfo=None)
+        connection.execute(_REQUESTS, {"since": naive - HOUR, "now": naive})
+        yield LastHour(connection, now)
+
+
+def _files(data_dir: Path, operator: str, now: datetime) -> list[Path]:
+    """List the raw files that may hold a request of the last hour, by their names: no window is longer."""
+    since = now - 2 * HOUR
+    oldest = since.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    days = {instant.astimezone(UTC).date() for instant in (since, now)}
+    folders = [data_dir / "raw" / f"operator={operator}"]
+    found = {
+        path.name.removesuffix(PART_SUFFIX): path
+        for folder in folders
+        for day in days
+        for suffix in (RAW_SUFFIX + PART_SUFFIX, RAW_SUFFIX)  # a finished one hides itself as it was open
+        for path in folder.glob(f"endpoint=*/date={day}/*{suffix}")
+        if path.name >= oldest
+    }
+    return sorted(found.values())
+
+
+def _lines(file: Path) -> list[bytes]:
+    try:
+        return list(read_lines(file))
+    except FileNotFoundError:  # finished since it was listed: read under its final name
+        return list(read_lines(file.with_name(file.name.removesuffix(PART_SUFFIX))))
+
+
+def _aware(instant: datetime | None) -> datetime | None:
+    return None if instant is None else instant.replace(tzinfo=UTC)
+
+
+# A row is read with the fields it needs alone, and only passages have their bodies looked into.
+_REQUESTS = """
+    create temp table requests as
+    select row.* replace (
+        cast(row.sent_at as timestamp) as sent_at,
+        cast(row.received_at as timestamp) as received_at
+    )
+    from (
+        select json_transform(decode(line::blob), '{
+            "request_id": "VARCHAR", "endpoint": "VARCHAR", "key": "VARCHAR", "sent_at": "VARCHAR",
+            "received_at": "VARCHAR", "outcome": "VARCHAR", "attempts": "INTEGER", "body": "VARCHAR"
+        }') as row from lines
+    )
+    where cast(row.sent_at as timestamp) > $since and cast(row.sent_at as timestamp) <= $now
+    qualify row_number() over (partition by row.request_id) = 1
+"""
+_SPENT = """
+    select
+        endpoint,
+        coalesce(sum(attempts) filter (sent_at > $minute_ago), 0)::bigint,
+        sum(coalesce(attempts, 1))::bigint,
+        count(*) filter (outcome = 'ok'),
+        count(*) filter (outcome = 'rate_limited'),
+        max(received_at)
+    from requests group by endpoint order by endpoint
+"""
+_SEEN = """
+    select key, max(received_at) from requests
+    where endpoint = 'passages' and outcome = 'ok' group by key
+"""
+# A passage counts as gone only if it was due by then, give or take two minutes: a bus that is lost from the
+# list long before its time has not passed. What is due within the last two minutes is not judged yet.
+_EVIDENCE = """
+    with polls as (
+        select
+            request_id, key as stop_code, received_at, body,
+            lead(received_at) over (partition by key order by received_at, request_id) as next_at
+        from requests where endpoint = 'passages' and outcome = 'ok'
+    ),
+    rows as (
+        select stop_code, received_at, next_at, unnest(json_transform(body, '{"passaggi": [{
+            "linea": "VARCHAR", "destinazione": "VARCHAR", "id_corsa": "VARCHAR",
+            "attesa": "DOUBLE", "teorico": "BOOLEAN"
+        }]}').passaggi) as listed
+        from polls
+    ),
+    last_listings as (
+        select stop_code, received_at, next_at, listed.attesa as wait_minutes
+        from rows
+        where listed.teorico is false and listed.attesa between 0 and 120
+        qualify row_number() over (
+            partition by stop_code, listed.linea, listed.destinazione, listed.id_corsa
+            order by received_at desc
+        ) = 1
+    ),
+    due as (
+        select
+            received_at + to_seconds(60 * wait_minutes) as due_at,
+            next_at,
+            next_at - received_at <= interval 60 second as is_close
+        from last_listings
+    )
+    select
+        count(*),
+        count(*) filter (is_close),
+        count(*) filter (not is_close)
+    from due
+    where due_at <= $now - interval 2 minute and (next_at is null or due_at <= next_at + interval 2 minute)
+"""
