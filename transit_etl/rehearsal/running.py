@@ -19,7 +19,7 @@ from transit_etl.rehearsal.staging import ASKED_ABOUT, Staging, StagingBeside, S
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
-LEG_SECONDS = 3600.0
+LEG_SECONDS = 7200.0
 
 
 def rehearse(

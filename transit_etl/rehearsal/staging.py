@@ -130,5 +130,5 @@ def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:
 def main() -> None:
     """Be the process beside: questions come from the standard input, answers go to its output."""
     with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(2, 1)  # what libraries print is no answer
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer, nor for anybody
         _serve(sys.stdin.buffer, answers)
