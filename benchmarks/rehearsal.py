@@ -1,0 +1,170 @@
+"""Measures how fast days are rehearsed over HTTP against the emulator at city size, and where the time goes.
+
+    python benchmarks/rehearsal.py [--hours 2] [--start 2026-03-02T06:00] [--window 3600] [--policy adaptive]
+
+Everything rehearsed is what production runs; the emulator is a process of its own, and so is staging. On a
+machine that does other work too, the processor time of each process tells more than the clock on the wall.
+"""
+
+import argparse
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+from typing import Self
+
+import httpx
+import psutil
+
+import transit_etl
+from transit_etl.rehearsal import RehearsalReport, rehearse
+from transit_etl.settings import PolicyName, Settings
+
+GOAL = 300
+PACKAGE = Path(transit_etl.__file__).parent
+SAMPLE_SECONDS = 0.01
+STARTUP_SECONDS = 60
+
+
+def main() -> int:
+    """Rehearse, print what it took, and fail if the upstream refused a request."""
+    arguments = _arguments()
+    with _emulator(arguments.size) as (base_url, process), tempfile.TemporaryDirectory() as folder:
+        settings = Settings(
+            data_dir=Path(folder),
+            base_url=base_url,
+            window_seconds=arguments.window,
+            rate_per_minute=arguments.rate,
+            policy=PolicyName(arguments.policy),
+        )
+        served = _cpu_seconds(process)
+        with _Sampler() as sampler:
+            report = rehearse(settings, arguments.start, arguments.hours, stages_beside=True)
+        served = _cpu_seconds(process) - served
+    _show(report, served, sampler)
+    return 1 if report.is_failure or report.n_rate_limited else 0
+
+
+class _Sampler:
+    """Looks at where the main thread is, a hundred times a second."""
+
+    def __init__(self) -> None:
+        self.places: Counter[str] = Counter()
+        self._main = threading.get_ident()
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._is_over.wait(SAMPLE_SECONDS):
+            self.places[_place(sys._current_frames()[self._main])] += 1  # noqa: SLF001 - there is no other way
+
+
+def _place(frame: FrameType) -> str:
+    """Name the innermost function of ours that is on the stack, and the library it is in, if any."""
+    innermost, found = frame, frame
+    while not found.f_code.co_filename.startswith(str(PACKAGE)):
+        if found.f_back is None:
+            return "the event loop and libraries"
+        found = found.f_back
+    module = Path(found.f_code.co_filename).relative_to(PACKAGE).with_suffix("")
+    library = "" if innermost is found else f" > {Path(innermost.f_code.co_filename).parent.name}"
+    return f"{module}.{found.f_code.co_name}{library}"
+
+
+def _show(report: RehearsalReport, served: float, sampler: _Sampler) -> None:
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    staging = resource.getrusage(resource.RUSAGE_CHILDREN)  # the emulator has not been waited for yet
+    own_seconds, staging_seconds = own.ru_utime + own.ru_stime, staging.ru_utime + staging.ru_stime
+    n_requests = sum(report.outcomes.values())
+    print(
+        f"{report.virtual_seconds / 3600:.1f} hours in {report.real_seconds:.0f} s: "
+        f"{report.times_real_time:.0f} times real time (goal {GOAL}); {n_requests:,} requests, "
+        f"{report.allowance_share:.1%} of the allowance, {report.n_rate_limited} refused"
+    )
+    print("\nwhere the time went, as the rehearsing process saw it")
+    for part, seconds in sorted(report.seconds_spent.items(), key=lambda entry: -entry[1]):
+        share, each = seconds / report.real_seconds, 1000 * seconds / n_requests
+        print(f"  {part:<16} {seconds:7.1f} s  {share:4.0%}  {each:6.2f} ms a request")
+    print("\nprocessor time")
+    for name, seconds in (
+        ("collector", own_seconds), ("emulator", served), ("staging (beside)", staging_seconds),
+    ):  # fmt: skip
+        print(f"  {name:<16} {seconds:7.1f} s        {1000 * seconds / n_requests:6.2f} ms a request")
+    fastest = report.virtual_seconds / (own_seconds + served)
+    print(f"  collector and emulator take turns: {fastest:.0f} times real time if nobody else had been there")
+    total = sum(sampler.places.values())
+    print("\nwhere the collector was, sampled")
+    for place, count in sampler.places.most_common(15):
+        print(f"  {count / total:5.1%}  {place}")
+
+
+def _cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+@contextmanager
+def _emulator(size: str) -> Iterator[tuple[str, psutil.Process]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "transit_etl.cli", "emulator", "--port", str(port), "--size", size]
+    process = subprocess.Popen(command)  # noqa: S603 - our own program
+    try:
+        _wait_until_it_answers(f"http://127.0.0.1:{port}/", process)
+        yield f"http://127.0.0.1:{port}/api/v1/", psutil.Process(process.pid)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]") -> None:
+    give_up_at = time.monotonic() + STARTUP_SECONDS
+    while process.poll() is None and time.monotonic() < give_up_at:
+        try:
+            httpx.get(url, timeout=STARTUP_SECONDS)
+        except httpx.TransportError:
+            time.sleep(0.1)
+        else:
+            return
+    raise SystemExit("the emulator did not start")
+
+
+def _instant(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--hours", type=float, default=2.0, help="24 is a whole day")
+    parser.add_argument(
+        "--start", type=_instant, default="2026-03-02T06:00", help="UTC; a rush hour by default"
+    )
+    parser.add_argument("--window", type=float, default=3600, help="seconds, as TRANSIT_WINDOW_SECONDS")
+    parser.add_argument("--rate", type=int, default=60, help="requests a minute")
+    parser.add_argument("--policy", default="adaptive")
+    parser.add_argument("--size", default="city")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
