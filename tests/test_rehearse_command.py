@@ -1,0 +1,194 @@
+"""`transit-etl rehearse`: in process or over HTTP, interrupted or killed, refused or not."""
+
+import hashlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.hostile import json_reply, serving
+from transit_etl.cli_emulated import _aware
+from transit_etl.emulator.app import create_app
+from transit_etl.emulator.faults import Fault, FaultKind
+from transit_etl.emulator.world import build_world
+from transit_etl.rehearsal import rehearse
+from transit_etl.settings import Settings
+
+CLI = [sys.executable, "-m", "transit_etl.cli"]
+START = datetime(2026, 11, 18, 7, tzinfo=UTC)
+MINUTES = 6
+REHEARSE = ["rehearse", "--start", START.isoformat(), "--hours", str(MINUTES / 60)]
+IN_PROCESS = [*REHEARSE, "--size", "small"]
+
+
+def _settings(data_dir: Path) -> Settings:
+    return Settings(data_dir=data_dir, window_seconds=120)
+
+
+def _environment(data_dir: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
+    return {**kept, "TRANSIT_DATA_DIR": str(data_dir), "TRANSIT_WINDOW_SECONDS": "120", "COLUMNS": "200"}
+
+
+def _run(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*CLI, *words],
+        env=_environment(data_dir),
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+
+
+def _lake(data_dir: Path) -> dict[str, str]:
+    files = sorted((data_dir / "lake").rglob("*.parquet"))
+    return {str(path.relative_to(data_dir)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Return the lake of a rehearsal that staged in its own process."""
+    data_dir = tmp_path_factory.mktemp("uninterrupted")
+    app = create_app(build_world("small"))
+    rehearse(_settings(data_dir), START, MINUTES / 60, transport=httpx.ASGITransport(app))
+    return _lake(data_dir)
+
+
+def test_a_rehearsal_in_process_reports_itself_and_stages_beside_with_the_same_lake(
+    uninterrupted: dict[str, str], tmp_path: Path
+) -> None:
+    done = _run(tmp_path, *IN_PROCESS, "--json")
+    report = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert MINUTES * 60 == report["virtual_seconds"]
+    assert 0 == report["n_refused"]
+    assert {"asking", "planning", "staging", "landing", "budget"} <= set(report["seconds_spent"])
+    assert uninterrupted == _lake(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["interrupted", "killed"]
+)
+def test_the_same_command_goes_on_from_where_it_was_ended(
+    uninterrupted: dict[str, str], tmp_path: Path, number: signal.Signals, code: int
+) -> None:
+    command = subprocess.Popen(
+        [*CLI, *IN_PROCESS], env=_environment(tmp_path), stderr=subprocess.PIPE, text=True
+    )
+    _wait_for(lambda: any(tmp_path.glob("raw/*/endpoint=passages/*/*.jsonl.zst")))
+    command.send_signal(number)
+    _, said = command.communicate(timeout=200)
+    again = _run(tmp_path, *IN_PROCESS)
+
+    assert code == command.returncode
+    assert "Traceback" not in said
+    assert ("the same command goes on from there" in said) == (number is signal.SIGINT)
+    assert again.returncode == 0
+    assert uninterrupted == _lake(tmp_path)
+
+
+def test_a_refusal_that_no_fault_asked_for_fails_the_rehearsal(tmp_path: Path) -> None:
+    with _emulator() as base_url:
+        done = _run(tmp_path, *REHEARSE, "--base-url", base_url, "--rate", "75")
+
+    assert done.returncode == 1
+    assert "no fault had asked it to" in done.stderr
+    assert 1 == done.stderr.strip().count("\n") + 1
+
+
+def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, str], tmp_path: Path) -> None:
+    with _emulator() as base_url:
+        done = _run(tmp_path, *REHEARSE, "--base-url", base_url)
+
+    assert done.returncode == 0
+    assert uninterrupted == _lake(tmp_path)
+
+
+def test_a_refusal_that_a_fault_asked_for_does_not_fail_it(tmp_path: Path) -> None:
+    fault = Fault(kind=FaultKind.RATE_LIMITED, share=0.05, retry_after_seconds=2)
+    app = create_app(build_world("small"), faults=[fault])
+    report = rehearse(_settings(tmp_path), START, MINUTES / 60, transport=httpx.ASGITransport(app))
+
+    assert report.n_rate_limited > 0
+    assert report.n_refused == 0
+    assert not report.is_failure
+
+
+def test_a_server_that_lives_in_its_own_time_is_not_flooded(tmp_path: Path) -> None:
+    with serving(lambda _: json_reply({"timestamp": "2020-01-01T00:00:00.000Z", "passaggi": []})) as base_url:
+        done = _run(tmp_path, *REHEARSE, "--base-url", base_url)
+
+    assert done.returncode == 1
+    assert "only a server that honours X-Emulated-Now can be rehearsed against" in done.stderr
+    assert not (tmp_path / "raw").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2026-11-18", "2026-11-18T03:00:00+00:00"),
+        ("2026-03-29", "2026-03-29T02:00:00+00:00"),
+        ("2026-11-18T08:30", "2026-11-18T07:30:00+00:00"),
+        ("2026-11-18T08:30Z", "2026-11-18T08:30:00+00:00"),
+    ],
+    ids=["a date begins at the cutoff", "also in summer", "local time", "an instant"],
+)
+def test_a_start_is_an_instant_of_the_operators_day(text: str, instant: str) -> None:
+    assert datetime.fromisoformat(instant) == _aware(text, Settings())
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--start", "tomorrow"], "is no instant"),
+        (["--start", "2026-11-18", "--seed", "2"], "need --size or --gtfs"),
+        (["--start", "2026-11-18", "--size", "small", "--base-url", "http://x.test/api/v1/"], "--base-url"),
+        (["--start", "2026-11-18", "--base-url", "http://x.test/"], "TRANSIT_BASE_URL: must end in /api/v1/"),
+    ],
+)
+def test_a_rehearsal_that_cannot_be_meant_is_refused(
+    tmp_path: Path, words: list[str], complaint: str
+) -> None:
+    done = _run(tmp_path, "rehearse", *words)
+
+    assert done.returncode != 0
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@contextmanager
+def _emulator() -> Iterator[str]:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    process = subprocess.Popen([*CLI, "emulator", "--port", str(port)])
+    try:
+        _wait_for(lambda: _is_listening(port))
+        yield f"http://127.0.0.1:{port}/api/v1/"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _is_listening(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _wait_for(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 200
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
