@@ -1,4 +1,4 @@
-"""Shows the whole way on a made-up morning: an emulated upstream, the real DAGs, and what they found out."""
+"""Shows the whole way: a day rehearsed, a morning polled through the DAGs, and how near the truth that is."""
 
 import argparse
 import os
@@ -17,16 +17,16 @@ from typing import Any, NoReturn
 import httpx
 from rich.console import Console
 
-from scripts.demo_findings import show_findings
+from scripts.demo_findings import ALLOWANCE, show_findings
+from scripts.demo_rehearsal import Rehearsal, RehearsalFailedError, choose_days, write_truth
 from scripts.demo_runs import DagFailedError, Runs
 from scripts.local_airflow import BIN, CHECKOUT, environment, set_up
 from scripts.stack import Stack
 
 FOLDER = CHECKOUT / "data" / "demo"
 WINDOW_SECONDS = 120
-LARGEST_FOR_VERSION_0 = (
-    200  # stops; version 0 is asked for each of them, and a demonstration has five minutes
-)
+REHEARSED_RATE = 60  # the allowance without a token
+LARGEST_FOR_VERSION_0 = 200  # stops; version 0 is asked for each of them, in the five minutes there are
 PATIENCE_SECONDS = 120
 
 
@@ -41,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--window", type=int, default=WINDOW_SECONDS, help="seconds that passages are polled for"
     )
+    parser.add_argument("--hours", type=float, default=24, help="hours that are rehearsed before")
     chosen = parser.parse_args(arguments)
     console, started = Console(width=None if sys.stdout.isatty() else 110), time.monotonic()
     for interruption in (signal.SIGINT, signal.SIGTERM):
@@ -49,8 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stack.stop()
     shutil.rmtree(FOLDER, ignore_errors=True)
     try:
-        demonstrate(console, stack, chosen.gtfs, chosen.window)
-    except (DagFailedError, EmulatorFailedError, subprocess.CalledProcessError) as error:
+        demonstrate(console, stack, chosen.gtfs, chosen.window, chosen.hours)
+    except (
+        DagFailedError,
+        EmulatorFailedError,
+        RehearsalFailedError,
+        subprocess.CalledProcessError,
+    ) as error:
         console.print(f"demo: {error}", style="red", markup=False, highlight=False)
         return 1
     except KeyboardInterrupt:
@@ -62,46 +68,64 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_seconds: int) -> None:
-    """Start the upstream, run every DAG once, and show what is known afterwards."""
-    port = _free_port()
-    command = [
-        str(BIN / "transit-etl"),
-        "emulator",
-        "--port",
-        str(port),
-        "--log",
-        str(FOLDER / "answers.jsonl"),
-    ]
-    stack.start("emulator", [*command, *(["--gtfs", str(gtfs)] if gtfs else [])], _without_settings())
-    airflow = environment(FOLDER / "airflow", _without_settings())
-    with console.status("setting up Airflow and the emulated upstream …"):
-        set_up(airflow)
+def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_seconds: int, hours: float) -> None:
+    """Rehearse a day, run every DAG once on the morning after it, and show what is known afterwards."""
+    port, world = _free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
+    log = str(FOLDER / "answers.jsonl")
+    command = [str(BIN / "transit-etl"), "emulator", "--port", str(port), "--log", log, *world]
+    stack.start("emulator", command, _without_settings())
+    with console.status("starting the emulated upstream"):
         about = _about(stack, port)
-    now = datetime.fromisoformat(about["suggested_now"])
+        days = choose_days(f"http://127.0.0.1:{port}/")
     console.rule(f"[bold]{about['network']}: {about['n_lines']} lines, {about['n_stops']} stops")
     console.print(
-        f"The emulated upstream says it is {now:%A %d %B %Y, %H:%M} in {about['timezone']}; with a token it "
-        "allows 300 requests in any minute. Every DAG runs once, over HTTP.",
+        f"Rehearsed: {hours:g} hours of the service day {days.rehearsed:%A %d %B %Y}, on a virtual clock, "
+        f"{REHEARSED_RATE} requests a minute.\n"
+        f"Polled live: {window_seconds} seconds of {days.now:%A %d %B, from %H:%M} in {about['timezone']}, "
+        f"{ALLOWANCE} requests a minute (with a token), through the DAGs, over HTTP.\n"
+        "The one goes on beside the other, into the same lake.",
         highlight=False,
     )
-    settings = _settings(about, port, now, window_seconds)
+    common = {**_without_settings(), **_common_settings(about)}
+    rehearsal = Rehearsal(stack, common, world, days.rehearsed, hours)
+    airflow = environment(FOLDER / "airflow", _without_settings())
+    with console.status("setting up Airflow"):
+        set_up(airflow)
+    settings = {**_common_settings(about), **_live_settings(port, days.now, window_seconds)}
     runs = Runs(FOLDER, {**airflow, **settings}, console)
     runs.run(["network", "timetables"])
     runs.run(["passages"], ["status", "news"])
+    console.print(told(rehearsal.wait(console)), highlight=False)
     is_small = about["n_stops"] <= LARGEST_FOR_VERSION_0
     runs.run(["staging", "warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
-    show_findings(console, {**_without_settings(), **settings}, FOLDER)
+    write_truth(common, world, days.rehearsed, FOLDER / "truth")
+    show_findings(console, {**_without_settings(), **settings}, FOLDER, days.rehearsed)
 
 
-def _settings(about: dict[str, Any], port: int, now: datetime, window_seconds: int) -> dict[str, str]:
+def told(report: dict[str, Any]) -> str:
+    """Say in a line what a rehearsal did."""
+    n_requests, refused = sum(report["outcomes"].values()), report["outcomes"].get("rate_limited", 0)
+    return (
+        f"[green]✓[/] rehearsal   {report['real_seconds']:.0f} s  {n_requests:,} requests, "
+        f"{report['allowance_share']:.0%} of the allowance, {refused} refused; "
+        f"{report['times_real_time']:,.0f} times real time"
+    )
+
+
+def _common_settings(about: dict[str, Any]) -> dict[str, str]:
+    """Return the settings that the rehearsal and the pipeline share."""
+    return {
+        "TRANSIT_DATA_DIR": str(FOLDER),
+        "TRANSIT_TIMEZONE": about["timezone"],
+        "TRANSIT_TIMETABLE_DAYS_AHEAD": "0",
+    }
+
+
+def _live_settings(port: int, now: datetime, window_seconds: int) -> dict[str, str]:
     """Return the settings of a pipeline whose clock shows the emulated moment."""
     return {
         "TRANSIT_BASE_URL": f"http://127.0.0.1:{port}/api/v1/",
         "TRANSIT_TOKEN": "demo-token",
-        "TRANSIT_DATA_DIR": str(FOLDER),
-        "TRANSIT_TIMEZONE": about["timezone"],
-        "TRANSIT_TIMETABLE_DAYS_AHEAD": "0",
         "TRANSIT_STATUS_INTERVAL_SECONDS": "20",
         "TRANSIT_WINDOW_SECONDS": str(window_seconds),
         "TRANSIT_CLOCK_SHIFT_SECONDS": str((now - datetime.now(UTC)).total_seconds()),

@@ -3,43 +3,41 @@
 import json
 import subprocess
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
 
 ALLOWANCE = 300
 
-BUDGET = """
+LIVE = (
+    """with live as (from core.requests where sent_at is not null and not contains("window", '-rehearsal'))"""
+)
+BUDGET = f"""{LIVE}
     select count(*) as n_sent,
         count(*) filter (is_good) as n_good,
         count(*) filter (outcome = 'rate_limited') as n_refused,
         max((
-            select count(*) from core.requests as later
+            select count(*) from live as later
             where later.sent_at >= first.sent_at and later.sent_at < first.sent_at + interval 60 second
         )) as busiest_minute
-    from core.requests as first where sent_at is not null
+    from live as first
 """
-WINDOW = """
+WINDOW = f"""{LIVE}
     select count(*) as n_sent, date_diff('second', min(sent_at), max(sent_at)) as seconds
-    from core.requests
-    where sent_at between (select min(sent_at) from core.requests where endpoint = 'passages')
-        and (select max(sent_at) from core.requests where endpoint = 'passages')
+    from live
+    where sent_at between (select min(sent_at) from live where endpoint = 'passages')
+        and (select max(sent_at) from live where endpoint = 'passages')
 """
-TRIPS = "select count(*) as n_trips, count(*) filter (n_passed > 0) as n_passed from core.trips"
 VISITS = """
-    select arrival_quality, count(*) as n_visits,
-        round(median(date_diff('millisecond', passed_after, passed_before)) / 1000, 1)
-            as median_seconds_between_bounds
-    from core.stop_visits group by arrival_quality order by n_visits desc
-"""
-PUNCTUALITY = """
-    select sum(n_scheduled) as n_scheduled, sum(n_on_time) as n_on_time,
-        sum(n_indeterminate) as n_indeterminate, sum(n_unscheduled) as n_unscheduled
-    from marts.punctuality
+    select count(distinct trip_id) as n_trips, count(*) filter (passed_before is not null) as n_passed,
+        count(*) filter (arrival_quality = 'evidenced') as n_evidenced
+    from core.stop_visits where service_date > $day
 """
 DISRUPTIONS = """
     select category, event, cause, array_to_string(lines, ', ') as lines,
@@ -52,13 +50,14 @@ from core.stop_visits where delay_seconds is not null
 group by line_code, direction order by visits desc, median_delay_seconds desc limit 5"""
 
 
-def show_findings(console: Console, environment: Mapping[str, str], folder: Path) -> None:
-    """Print the request budget, what was seen, how punctual it was, what is disrupted, and how to go on."""
+def show_findings(console: Console, environment: Mapping[str, str], folder: Path, rehearsed: date) -> None:
+    """Print the rehearsed day beside the truth, what was polled live, what is disrupted, and how to go on."""
     ask = _Questions(environment)
     console.rule("[bold]What was found")
-    for line in (_budget(ask), _seen(ask), _punctual(ask)):
+    console.print(truth_table(folder / "warehouse" / "warehouse.duckdb", folder / "truth", rehearsed))
+    console.print("[bold]Polled live[/], the morning after", highlight=False)
+    for line in (_budget(ask), _seen(ask, rehearsed)):
         console.print(line, highlight=False)
-    console.print(_visits(ask))
     console.print(_disruptions(ask))
     console.rule("[bold]Ask it yourself")
     place = f"TRANSIT_DATA_DIR={folder.relative_to(Path.cwd())}"
@@ -66,14 +65,12 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
         f'{place} .venv/bin/transit-etl sql "{QUESTION}"', markup=False, highlight=False, soft_wrap=True
     )
     console.print(_table(ask(QUESTION)))
-    console.print(
-        f"The warehouse: {folder / 'warehouse' / 'warehouse.duckdb'}", highlight=False, soft_wrap=True
-    )
-    console.print(
-        f"How the data was checked: {folder / 'reports' / 'quality' / 'index.html'}",
-        highlight=False,
-        soft_wrap=True,
-    )
+    for what, where in (
+        ("The warehouse", "warehouse/warehouse.duckdb"),
+        ("The truth", "truth/*.parquet"),
+        ("How the data was checked", "reports/quality/index.html"),
+    ):
+        console.print(f"{what}: {folder / where}", highlight=False, soft_wrap=True)
 
 
 class _Questions:
@@ -99,34 +96,18 @@ def _budget(ask: _Questions) -> str:
     total, window = ask(BUDGET)[0], ask(WINDOW)[0]
     share = window["n_sent"] / (ALLOWANCE / 60 * window["seconds"])
     return (
-        f"[bold]Requests[/]     {total['n_sent']:,} sent, {total['n_good']:,} answered well, "
+        f"  requests     {total['n_sent']:,} sent, {total['n_good']:,} answered well, "
         f"{total['n_refused']} refused; busiest minute {total['busiest_minute']} of {ALLOWANCE} allowed; "
-        f"while passages were polled {share:.0%} of the allowance was used"
+        f"{share:.0%} of the allowance used"
     )
 
 
-def _seen(ask: _Questions) -> str:
-    trips = ask(TRIPS)[0]
-    return f"[bold]Trips[/]        {trips['n_trips']:,} seen, {trips['n_passed']:,} of them passing a stop"
-
-
-def _punctual(ask: _Questions) -> str:
-    counts = {name: int(value or 0) for name, value in ask(PUNCTUALITY)[0].items()}
-    scheduled, on_time = counts["n_scheduled"], counts["n_on_time"]
-    if not scheduled:
-        return "[bold]Punctuality[/]  no visit with a known schedule: poll for longer"
-    unsure = counts["n_indeterminate"]
-    judged = scheduled - unsure
-    point = f"{on_time / judged:.0%}" if judged else "unknown"
+def _seen(ask: _Questions, rehearsed: date) -> str:
+    seen = ask(VISITS.replace("$day", f"date '{rehearsed}'"))[0]
     return (
-        f"[bold]Punctuality[/]  {point} on time, surely between {on_time / scheduled:.0%} and "
-        f"{(on_time + unsure) / scheduled:.0%}: {scheduled} visits with a schedule, {unsure} of them cannot "
-        f"be classed; {counts['n_unscheduled']} more have no known schedule yet"
+        f"  stop visits  of {seen['n_trips']:,} trips; {seen['n_passed']:,} seen passing, "
+        f"{seen['n_evidenced']:,} of them within a minute"
     )
-
-
-def _visits(ask: _Questions) -> Table:
-    return _table(ask(VISITS), "Stop visits, by how well their time is known")
 
 
 def _disruptions(ask: _Questions) -> Table:

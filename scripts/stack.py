@@ -84,9 +84,10 @@ class Stack:
 
 
 def _session(process: psutil.Process) -> int | None:
+    """Return a living process's session; one that has ended and was not waited for is not living."""
     try:
-        return os.getsid(process.pid)
-    except (ProcessLookupError, PermissionError):
+        return None if process.status() == psutil.STATUS_ZOMBIE else os.getsid(process.pid)
+    except (ProcessLookupError, PermissionError, psutil.Error):
         return None
 
 
