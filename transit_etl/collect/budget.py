@@ -3,7 +3,7 @@
 import asyncio
 import hashlib
 from collections.abc import Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Self
@@ -12,7 +12,7 @@ from uuid import uuid4
 from transit_etl.api.exchange import RetryRefusedError
 from transit_etl.clock import Clock
 from transit_etl.collect.budget_state import BudgetState, Decision, Limits
-from transit_etl.collect.budget_store import BudgetStore, SqlStore
+from transit_etl.collect.budget_store import BudgetStore, BudgetStoreError, SqlStore
 from transit_etl.collect.priorities import Kind
 from transit_etl.settings import Settings
 
@@ -78,11 +78,10 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         self._answered: list[str] = []
 
     async def __aexit__(self, *_: object) -> None:
-        try:
-            if self._has_claimed:
+        if self._has_claimed:
+            with suppress(BudgetStoreError):  # then the leases end by themselves, a minute later
                 await self._store.transact(lambda state, _: state.release_all(self._name), self._now)
-        finally:
-            await self._store.aclose()
+        await self._store.aclose()
 
     async def __aenter__(self) -> Self:
         return self
