@@ -2,7 +2,7 @@
 
 import json
 import sys
-from datetime import date
+from datetime import date, datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -10,7 +10,17 @@ import typer
 
 from transit_etl import cli_output as show
 from transit_etl.cli_emulated import emulator_app, rehearse
-from transit_etl.cli_options import EXIT_FAILED, EXIT_STOPPED, FROM, TO, Json, day, duration
+from transit_etl.cli_options import (
+    EXIT_FAILED,
+    EXIT_STOPPED,
+    FROM,
+    TO,
+    Json,
+    day,
+    duration,
+    moment,
+    query_text,
+)
 from transit_etl.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -102,16 +112,35 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
 
 @app.command()
 def build(
-    first: Annotated[date | None, FROM] = None, last: Annotated[date | None, TO] = None, as_json: Json = False
+    first: Annotated[date | None, FROM] = None,
+    last: Annotated[date | None, TO] = None,
+    ruleset: Annotated[int | None, typer.Option(help="Build beside the first, under this ruleset.")] = None,
+    as_of: Annotated[
+        datetime | None,
+        typer.Option(
+            "--as-of", metavar="INSTANT", parser=moment, help="Build beside it what was known then."
+        ),
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Build and check the warehouse: what is new, or the service dates given.
 
+    Under another ruleset, or as of a moment, it builds core and marts once more, into schemas of their own
+    (marts_ruleset_2, marts_as_of_20260303t080000z), from nothing; publish shows them beside the first.
+
     Example: transit-etl build --from 2026-03-02 --to 2026-03-03
     """
+    from transit_etl.warehouse import Variant, build_variant
     from transit_etl.warehouse import build as run
 
+    variant = Variant(ruleset, as_of)
     with show.building() as on_progress:
-        report = run(load_settings(), first_date=first, last_date=last, on_progress=on_progress)
+        if variant.suffix:
+            report = build_variant(
+                load_settings(), variant, first_date=first, last_date=last, on_progress=on_progress
+            )
+        else:
+            report = run(load_settings(), first_date=first, last_date=last, on_progress=on_progress)
     show.report(report, as_json=as_json)
 
 
@@ -145,7 +174,7 @@ def compact(
 
 @app.command()
 def sql(
-    statement: Annotated[str, typer.Argument(help="A query over the published warehouse.")],
+    statement: Annotated[str, typer.Argument(help="A query, a file of one (x.sql), or - to read it.")],
     as_json: Json = False,
 ) -> None:
     """Ask the published warehouse a question; nothing can be changed from here.
@@ -154,7 +183,7 @@ def sql(
     """
     from transit_etl.warehouse import query
 
-    show.table(query(load_settings(), statement), as_json=as_json)
+    show.table(query(load_settings(), query_text(statement)), as_json=as_json)
 
 
 @app.command()

@@ -1,7 +1,9 @@
 """What the commands share: how durations, dates and instants are written, and the options several have."""
 
 import re
+import sys
 from datetime import date, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +34,23 @@ def instant(text: str) -> datetime | date:
         return datetime.fromisoformat(text) if "T" in text or " " in text else date.fromisoformat(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is no instant: write 2026-03-29T08:00 or 2026-03-29") from None
+
+
+def moment(text: str) -> datetime:
+    """Read `2026-03-29T08:00Z` as an instant; it must say its offset."""
+    found = instant(text)
+    if not isinstance(found, datetime) or found.tzinfo is None:
+        raise typer.BadParameter(f"{text!r} has no offset: write 2026-03-29T08:00Z or 2026-03-29T08:00+02:00")
+    return found
+
+
+def query_text(text: str) -> str:
+    """Return the query that is meant: the text itself, the contents of `x.sql`, or standard input for `-`."""
+    if text == "-":
+        return sys.stdin.read()
+    if not text.endswith(".sql"):
+        return text
+    return Path(text).read_text(encoding="utf-8")
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]

@@ -1,14 +1,19 @@
 {# Every place where databases differ. The defaults are DuckDB's; dispatch the rest elsewhere. #}
 
-{# The lake's files of a dataset, with the day of receipt from their path. #}
+{# The lake's rows of a dataset, with the day of receipt from their path; as of a moment, those received by then. #}
 {% macro lake(dataset) -%}
     {{ adapter.dispatch("lake", "transit")(dataset) }}
 {%- endmacro %}
 {% macro default__lake(dataset) -%}
+    {%- set received = {
+        "requests": "coalesce(received_at, planned_at)", "validation_results": "last_received_at"
+    }.get(dataset, "received_at") -%}
+    {%- if var("as_of") %}(select * from {% endif -%}
     read_parquet(
         '{{ var("data_dir") | replace("'", "''") }}/lake/operator=*/dataset={{ dataset }}/date=*/*.parquet',
         hive_partitioning = true, hive_types_autocast = false, union_by_name = true
     )
+    {%- if var("as_of") %} where {{ received }} <= cast('{{ var("as_of") }}' as timestamp)) as received{% endif -%}
 {%- endmacro %}
 
 {# Seconds from one instant to another, with their fraction. #}

@@ -1,5 +1,9 @@
-{# Joins the ruleset in force on a service date, as `rules`. #}
+{# Joins the ruleset in force on a service date, as `rules`; a build beside the first may ask for another. #}
 {% macro join_rules(service_date) -%}
     inner join {{ ref("rulesets") }} as rules
-        on {{ service_date }} >= rules.valid_from_date and {{ service_date }} < rules.valid_to_date
+        on {% if var("ruleset_version") -%}
+            {{ service_date }} is not null and rules.ruleset_version = {{ var("ruleset_version") }}
+        {%- else -%}
+            {{ service_date }} >= rules.valid_from_date and {{ service_date }} < rules.valid_to_date
+        {%- endif %}
 {%- endmacro %}

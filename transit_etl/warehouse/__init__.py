@@ -5,6 +5,7 @@ from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.publisher import NotPublishedError, QueryError, UncheckedBuildError, publish, query
 from transit_etl.warehouse.touched import EmptyLakeError
+from transit_etl.warehouse.variants import Variant, build_variant
 
 __all__ = [
     "BuildFailedError",
@@ -15,8 +16,10 @@ __all__ = [
     "NotPublishedError",
     "QueryError",
     "UncheckedBuildError",
+    "Variant",
     "WarehouseError",
     "build",
+    "build_variant",
     "publish",
     "query",
 ]

@@ -94,16 +94,16 @@ def _plan(settings: Settings, first_date: date | None, last_date: date | None) -
 
 def _run(settings: Settings, plan: _Plan, lock: int, on_progress: dbt.OnProgress | None) -> list[dbt.Outcome]:
     """Run the stretches one after another; the first of a full build drops what the tables held."""
-    stretches = list(_stretches(plan.dates))
+    parts = list(stretches(plan.dates))
     outcomes: list[dbt.Outcome] = []
 
     def on_step(step: dbt.BuildProgress) -> None:
         if on_progress is not None:
-            n_before, n_total = len(outcomes) * step.n_total, len(stretches) * step.n_total
+            n_before, n_total = len(outcomes) * step.n_total, len(parts) * step.n_total
             on_progress(replace(step, n_done=n_before + step.n_done, n_total=n_total))
 
     try:
-        for first, last in stretches:
+        for first, last in parts:
             is_full = plan.is_full and not outcomes
             outcomes.append(dbt.run(settings, first, last, is_full=is_full, lock=lock, on_progress=on_step))
     except dbt.BuildFailedError:
@@ -151,7 +151,7 @@ def _asked(first_date: date | None, last_date: date | None) -> set[date]:
     return {first + DAY * number for number in range((last - first).days + 1)}
 
 
-def _stretches(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
+def stretches(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
     """Group sorted dates into unbroken stretches of at most DAYS_AT_ONCE days."""
     stretch: list[date] = []
     for day in dates:

@@ -26,6 +26,17 @@ create table if not exists quality.built_files (
     size_bytes bigint not null,
     modified_ns bigint not null
 );
+create table if not exists quality.variants (
+    suffix varchar primary key,
+    outcome varchar not null,
+    fingerprint varchar not null,
+    ruleset_version bigint,
+    as_of timestamp,
+    first_date date,
+    last_date date
+);
+comment on table quality.variants is
+    'One row per build beside the first: what its schemas end in, its ruleset or moment, its dates.';
 comment on table quality.builds is
     'One row per build of this database: running, passed or failed, its service dates and models.';
 comment on table quality.built_files is 'One row per lake file that a passed build has taken in whole.';

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from hashlib import sha256
@@ -41,6 +41,15 @@ class Outcome:
     n_checks: int
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What a build beside the first sets and selects: dbt variables, and folders of models (all if none)."""
+
+    variables: Mapping[str, str | int]
+    models: tuple[str, ...]
+
+
+NOT_BESIDE = Beside({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
 
@@ -61,16 +70,18 @@ def run(
     is_full: bool,
     lock: int,
     on_progress: OnProgress | None = None,
+    beside: Beside = NOT_BESIDE,
 ) -> Outcome:
     """Build and check every model for some service dates; BuildFailedError says what went wrong first.
 
-    The process inherits the lock, so that it keeps others away even if this one is killed.
+    `beside` builds some of them into other schemas. The process inherits the lock, so that it keeps
+    others away even if this one is killed.
     """
     folder = paths.state_dir(settings.data_dir).absolute() / "dbt"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "target" / "run_results.json").unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
-        _command(settings, folder, first, last, is_full=is_full),
+        _command(settings, folder, (first, last), beside, is_full=is_full),
         cwd=folder,
         env=_environment(settings, folder),
         stdin=subprocess.DEVNULL,
@@ -95,11 +106,14 @@ def run(
     return Outcome(len(results) - n_checks, n_checks)
 
 
-def _command(settings: Settings, folder: Path, first: date, last: date, *, is_full: bool) -> list[str]:
+def _command(
+    settings: Settings, folder: Path, dates: tuple[date, date], beside: Beside, *, is_full: bool
+) -> list[str]:
     variables = {
         "data_dir": str(settings.data_dir.absolute()),
-        "from_date": first.isoformat(),
-        "to_date": last.isoformat(),
+        "from_date": dates[0].isoformat(),
+        "to_date": dates[1].isoformat(),
+        **beside.variables,
     }
     return [
         sys.executable, "-m", "dbt.cli.main", "--log-format", "json", "--log-level-file", "none",
@@ -107,6 +121,7 @@ def _command(settings: Settings, folder: Path, first: date, last: date, *, is_fu
         "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", "build",
         "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
         "--vars", json.dumps(variables), *(["--full-refresh"] if is_full else []),
+        *(["--select", *beside.models] if beside.models else []),
     ]  # fmt: skip
 
 

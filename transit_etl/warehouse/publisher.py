@@ -9,6 +9,7 @@ import pyarrow as pa
 from transit_etl import paths
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path, last_build, only_one, opened
+from transit_etl.warehouse.variants import drop_unfinished
 
 _CHUNK = 1 << 30
 
@@ -66,6 +67,7 @@ def _settle(settings: Settings) -> None:
             raise UncheckedBuildError(
                 f"nothing published: build {number} is {outcome}, not passed; mend it and build again"
             )
+        drop_unfinished(connection)
         connection.execute("checkpoint")
 
 
