@@ -3,7 +3,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from transit_etl.collect.adaptive import Adaptive
+from transit_etl.collect.adaptive import (
+    LONGEST_ROUTE_UNSEEN_SECONDS,
+    LONGEST_STOP_UNSEEN_SECONDS,
+    Adaptive,
+)
 from transit_etl.collect.cover import Cover, covering
 from transit_etl.collect.planner import Listing, Observation, Policy, Rotation
 from transit_etl.collect.routes import Course, Route, Routes
@@ -216,3 +220,54 @@ def test_a_service_runs_on_the_route_that_has_its_stops() -> None:
 
 def test_a_short_run_is_looked_up_without_its_slash() -> None:
     assert Routes([COURSE]).route_of(("15/", "CENTRO"), STOPS[0]) is not None
+
+
+def test_no_stop_goes_unseen_for_longer_than_the_floor() -> None:
+    """Few of the stops have buses, which would take every permit."""
+    street = Street([600.0 + 120 * number for number in range(400)])
+    codes = [*STOPS, *(f"9{number:03}" for number in range(60))]
+    policy, last_asked, longest = Adaptive(codes, [COURSE]), dict.fromkeys(codes, 0.0), 0.0
+    for now in range(0, 45_000, 15):
+        stop = policy.choose(float(now))
+        longest, last_asked[stop] = max(longest, now - last_asked[stop]), float(now)
+        policy.observe(good(stop, now + 0.1, street.listed(stop, now) if stop in STOPS else ()))
+
+    assert max(longest, 45_000 - min(last_asked.values())) <= LONGEST_STOP_UNSEEN_SECONDS + 60
+
+
+def test_no_line_direction_goes_unseen_for_longer_than_the_floor() -> None:
+    street = Street([600.0 + 120 * number for number in range(400)])
+    quiet = [f"8{number:03}" for number in range(12)]
+    policy = Adaptive([*STOPS, *quiet], [COURSE, *(Course(stop, (stop,)) for stop in quiet)])
+    asked: dict[str, list[float]] = {stop: [0.0] for stop in quiet}
+    for now in range(0, 20_000, 5):
+        stop = policy.choose(float(now))
+        asked.get(stop, []).append(float(now))
+        later = [listing(now + 3_000.0, stop)]
+        policy.observe(good(stop, now + 0.1, street.listed(stop, now) if stop in STOPS else later))
+    gaps = [after - before for times in asked.values() for before, after in itertools.pairwise(times)]
+
+    assert max(gaps) <= LONGEST_ROUTE_UNSEEN_SECONDS + 60
+
+
+def test_an_answer_lost_now_and_then_costs_little() -> None:
+    departures = [600.0 + 300 * number for number in range(10)]
+    evidenced = []
+    for every in (1_000_000, 20):
+        street, policy = Street(departures), Adaptive(STOPS, [COURSE])
+        for n, now in enumerate(range(0, 3600, 12)):
+            stop = policy.choose(float(now))
+            is_good = n % every != every - 1
+            if is_good:
+                street.polls.append((now, stop))
+            listings = tuple(street.listed(stop, now)) if is_good else ()
+            policy.observe(Observation(stop, now + 0.1, is_good, listings=listings))
+        evidenced.append(len(street.evidenced()))
+
+    assert evidenced[1] >= 0.8 * evidenced[0], evidenced
+
+
+def test_a_position_where_two_thirds_meet_is_in_none_for_sure() -> None:
+    route = Route("15", tuple(STOPS[:5]))
+
+    assert [0, None, 1, None, 2] == [route.third(position) for position in range(5)]

@@ -1,0 +1,115 @@
+"""Spends permits with the truth in hand: what the planner could reach if it knew when each bus will pass.
+
+It values polls exactly as the adaptive policy does, but each visit is expected when it really happens, and
+nothing has to be looked for. It is greedy as well, so a reference and no proof of a limit.
+"""
+
+from collections import deque
+from datetime import date
+from math import inf
+
+import numpy as np
+
+from transit_etl.collect.agenda import Agenda
+from transit_etl.collect.planner import Observation
+from transit_etl.collect.routes import Route, Routes
+from transit_etl.collect.tracking import EVIDENCE_SECONDS, Run, Stop, Visit
+from transit_etl.collect.valuing import Valuer, starts_at
+from transit_etl.emulator.motion import Outcome
+from transit_etl.emulator.world import World
+
+_SURE_SPREAD = 0.5
+_AHEAD_SECONDS = 120.0
+
+
+class _ExactRoute(Route):
+    """The stops of one pattern, whose thirds are exact."""
+
+    def third(self, position: int) -> int | None:
+        return min(2, 3 * position // len(self.stop_codes))
+
+
+class Clairvoyant:
+    """Knows when each tracked bus of a service date passes each stop."""
+
+    def __init__(self, world: World, day: date, rate_per_minute: float) -> None:
+        self._stops = {stop.code: Stop(stop.code) for stop in world.network.stops}
+        self._turn = deque(self._stops.values())
+        self._visits = self._true_visits(world, day)
+        self._valuer = Valuer(Routes([]), rate_per_minute)
+        self._values: dict[Stop, float] = {}
+        self._to_value: Agenda[Stop] = Agenda()
+        self._n_entered = 0
+
+    def observe(self, observation: Observation) -> None:
+        """Note which passages this answer and the one before it enclose."""
+        stop, at = self._stops[observation.stop_code], observation.at
+        stop.asked_at = min(stop.asked_at, at)
+        self._to_value.put_by(stop, at)
+        if not observation.is_good:
+            return
+        seen_before, stop.seen_at = stop.seen_at, at
+        for visit in list(stop.visits.values()):
+            if visit.mean > at:
+                visit.listed_at = at
+                continue
+            del stop.visits[visit.run]
+            if visit.listed_at == seen_before and at - seen_before <= EVIDENCE_SECONDS:
+                self._count(visit)
+
+    def choose(self, now: float) -> str:
+        """Return the stop most worth a poll."""
+        self._enter(now)
+        for due in self._to_value.take(now):
+            self._revalue(due, now)
+        top = max(self._values, key=self._values.__getitem__, default=None)
+        if top is None:
+            self._turn.rotate(-1)
+        stop = top or self._turn[-1]
+        stop.asked_at = now
+        self._values.pop(stop, None)
+        self._to_value.put(stop, now)
+        return stop.code
+
+    def _count(self, visit: Visit) -> None:
+        visit.run.n_evidenced += 1
+        third = visit.run.route.third(visit.position) if visit.run.route else None
+        visit.run.thirds |= 0 if third is None else 1 << third
+
+    def _enter(self, now: float) -> None:
+        """Let the stops expect the buses that come within the next two minutes."""
+        while self._n_entered < len(self._visits):
+            visit = self._visits[self._n_entered]
+            if visit.mean > now + _AHEAD_SECONDS:
+                return
+            self._n_entered += 1
+            visit.stop.visits[visit.run] = visit
+            visit.listed_at = visit.stop.seen_at
+            self._to_value.put_by(visit.stop, starts_at(visit))
+
+    def _revalue(self, stop: Stop, now: float) -> None:
+        value, again_at = self._valuer.value(stop, now)
+        self._values.pop(stop, None)
+        if value > 0:
+            self._values[stop] = value
+        if again_at < inf:
+            self._to_value.put(stop, again_at)
+
+    def _true_visits(self, world: World, day: date) -> list[Visit]:
+        """Return the passages of the trips tracked to the end, soonest first."""
+        board, network = world.board(day), world.network
+        plan, moved = board.schedule, board.motion
+        found = []
+        routes: dict[int, Route] = {}
+        for row in np.flatnonzero(moved.outcome == Outcome.RUN).tolist():
+            pattern = int(network.trip_pattern[plan.trips[row]])
+            codes = tuple(network.stops[place].code for place in plan.stops[row][plan.is_call[row]])
+            route = routes.setdefault(pattern, _ExactRoute("", codes))
+            run = Run(("", ""), str(row), route, 0.0, is_live=True)
+            passed = moved.passed_at[row][plan.is_call[row]].tolist()
+            found += [
+                Visit(run, self._stops[code], place, float(at), _SURE_SPREAD)
+                for place, (code, at) in enumerate(zip(codes, passed, strict=True))
+                if at > moved.live_from[row]
+            ]
+        return sorted(found, key=lambda visit: visit.mean)
