@@ -133,7 +133,7 @@ class Leg:
         start = self._clock.now()
         with self._meter.part("planning"):
             source = source_of(dataset, self._settings, start)
-        self._meter.measure("planning", source, "choose", "observe")
+        self._meter.measure("planning", source, "claim", "choose", "observe")
         tally = Tally(dataset, (end - start).total_seconds() if dataset in MOMENTARY else None)
         with Landing(self._settings.data_dir, self._settings.operator, self._clock, WORKER) as landing:
             self._meter.measure("landing", landing, "plan", "land")

@@ -4,6 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 import httpx
@@ -25,6 +26,7 @@ class Meter:
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._within: list[float] = []  # of each part under way, what parts within it took
         self._n_asking = 0
         self._asking_since = 0.0
 
@@ -32,14 +34,18 @@ class Meter:
     def part(self, name: str) -> Iterator[None]:
         """Count what runs meanwhile for a part; it must not wait for anything."""
         began = time.perf_counter()
+        self._within.append(0.0)
         try:
             yield
         finally:
-            self.seconds[name] += time.perf_counter() - began
+            elapsed = time.perf_counter() - began
+            self.seconds[name] += elapsed - self._within.pop()
+            if self._within:
+                self._within[-1] += elapsed
 
     def measure(self, name: str, thing: object, *methods: str) -> None:
-        """Count what some methods of an object take for a part; they must not wait for anything."""
-        for method in methods:
+        """Count what some methods, those that an object has, take for a part; they must not wait."""
+        for method in filter(partial(hasattr, thing), methods):
             setattr(thing, method, self._measured(name, getattr(thing, method)))
 
     def _measured(self, name: str, method: Callable[P, T]) -> Callable[P, T]:
