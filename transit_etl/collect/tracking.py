@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import hypot, inf, sqrt
 
+from transit_etl.collect.foresight import AHEAD, Foresight, horizon_of
 from transit_etl.collect.planner import Listing, Observation
 from transit_etl.collect.routes import Route, Routes, Service
 
@@ -18,10 +19,8 @@ _PER_LINE = 2  # about so many passages of a line are listed
 _HOP_SPREAD, _PACE_SPREAD = 20.0, 0.08
 _SURE_SPREAD = 16.0  # times at least this sure teach running times
 _SCHEDULE_PACE = 0.3
-# How far a prediction is off by seconds ahead, and how much too early it is, in a real feed.
-_AHEAD = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0)
-_SPREAD = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
-_TOO_EARLY = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
+_TEACHING_SECONDS = 120.0  # a passage known to within so much tells how good predictions were
+_NEAR_A_HORIZON = 0.35
 _THEORETICAL_SPREAD, _THEORETICAL_LATE = 130.0, 70.0
 
 
@@ -65,6 +64,7 @@ class Visit:
     spread: float = inf
     listed_at: float = -inf
     bucket: int = -1
+    said: dict[int, float] = field(default_factory=dict)  # what stops predicted, by how far ahead
 
 
 @dataclass(slots=True, eq=False)
@@ -87,6 +87,7 @@ class Tracker:
         self.routes = routes
         self._runs: dict[tuple[str, str, str], list[Run]] = {}
         self._due: dict[int, dict[Visit, None]] = {}  # visits that stops still expect, in order
+        self._foresight = Foresight()
         self._changed: dict[Visit, None] = {}
         self._forgot_at = -inf
 
@@ -124,7 +125,11 @@ class Tracker:
         visit = before.pop(run, None) or Visit(run, stop, position or 0)
         ahead = max(0.0, listing.predicted_at - at)
         if listing.is_live:
-            mean, spread = listing.predicted_at + _at(ahead, _TOO_EARLY), _at(ahead, _SPREAD)
+            mean = listing.predicted_at + self._foresight.too_early(ahead)
+            spread = self._foresight.spread(ahead)
+            horizon = horizon_of(ahead)
+            if abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * max(ahead, 1.0):
+                visit.said[horizon] = listing.predicted_at
         else:
             mean, spread = max(at, listing.predicted_at + _THEORETICAL_LATE), _THEORETICAL_SPREAD
         if position is not None:
@@ -201,6 +206,9 @@ class Tracker:
         """Note that a bus has passed a stop between two instants."""
         run, interval = visit.run, before - after
         passed_at = min(max(visit.mean, after), before)
+        if interval <= _TEACHING_SECONDS:
+            for horizon, predicted_at in visit.said.items():
+                self._foresight.learn(horizon, (after + before) / 2 - predicted_at, interval)
         spread = max(4.0, min(visit.spread, interval / 4))
         position = _position(run, visit.stop, passed_at)
         if run.route and position is not None:
@@ -296,11 +304,3 @@ def _learn_schedule(run: Run, position: int, scheduled_at: float) -> None:
         if arrived_at > left_at:
             run.route.learn(start, end, arrived_at - left_at, _SCHEDULE_PACE)
     run.theory = (position, scheduled_at)
-
-
-def _at(ahead: float, values: tuple[float, ...]) -> float:
-    for step in range(1, len(_AHEAD)):
-        if ahead < _AHEAD[step]:
-            share = (ahead - _AHEAD[step - 1]) / (_AHEAD[step] - _AHEAD[step - 1])
-            return values[step - 1] + share * (values[step] - values[step - 1])
-    return values[-1]
