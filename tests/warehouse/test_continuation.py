@@ -1,0 +1,72 @@
+"""What reaches over several days: built day by day, or a day in the middle later, it equals built at once."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.warehouse.lakes import TUESDAY, Event, Lake, Listed
+from transit_etl import paths, warehouse
+from transit_etl.settings import Settings
+
+pytestmark = [pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(900)]
+
+TABLES = ("lines", "line_stops", "news", "status_episodes", "line_stops_of_day", "stop_visits")
+TERMINI = ("HARBOUR", "HARBOUR", "STATION", "STATION")
+STOPS = (["1001", "1002"], ["1001", "1003"], ["1001", "1003"], ["1001", "1002"])
+EVENTS = (("DEV",), ("DEV", "GEV"), ("DEV",), ())
+
+
+def _tell(settings: Settings, number: int) -> None:
+    """Add a day: a terminus, a stop, a text and an event change on different ones."""
+    lake = Lake(settings.data_dir.with_name(f"{settings.data_dir.name}-{number}"), settings.operator)
+    lake.day = TUESDAY + timedelta(days=number)
+    lake.lines("06:00", ("001-00", "1", TERMINI[number], "HILL"))
+    lake.stops("001-00", "06:01", outbound=STOPS[number])
+    lake.news("07:00", ("n1", "Works"), *([("n2", "Strike")] if number == 1 else []))
+    lake.news_text("07:01", "n1", "From Monday." if number < 2 else "From Tuesday.")
+    events = [Event(code, ("1",), "06:00") for code in EVENTS[number]]
+    for clock in ("06:30", "23:30"):
+        lake.status(clock, *events)
+    lake.poll("1001", "08:00", Listed(f"T{number}", "08:01:00"))
+    lake.poll("1001", "08:01:30")
+    for path in lake.write():
+        target = settings.data_dir / path.relative_to(lake.data_dir)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        rows = f"select * replace ('{number}/' || request_id as request_id) from '{path}'"
+        if "dataset=status" in str(path):
+            rows = f"select * replace (timestamp '2026-11-10 05:00' as started_at) from ({rows})"
+        duckdb.execute(f"copy ({rows}) to '{target.with_stem(f'day-{number}')}'")
+    for schema in (lake.data_dir / "lake").rglob("schema.parquet"):
+        target = settings.data_dir / schema.relative_to(lake.data_dir)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(schema.read_bytes())
+
+
+def _rows(settings: Settings) -> dict[str, list[str]]:
+    with duckdb.connect(paths.build_database(settings.data_dir), read_only=True) as connection:
+        return {
+            table: sorted(
+                str(row)
+                for (row,) in connection.execute(f"select t::varchar from core.{table} as t").fetchall()
+            )
+            for table in TABLES
+        }
+
+
+def test_days_that_come_one_by_one_or_late_give_what_all_at_once_gives(tmp_path: Path) -> None:
+    at_once, one_by_one = (
+        Settings(data_dir=tmp_path / name, operator="testville") for name in ("at-once", "one-by-one")
+    )
+    for number in range(4):
+        _tell(at_once, number)
+    warehouse.build(at_once)
+    for number in (0, 1, 3, 2):  # the third day comes last
+        _tell(one_by_one, number)
+        warehouse.build(one_by_one)
+    expected = _rows(at_once)
+
+    assert 2 == len([row for row in expected["status_episodes"] if "DEV" in row or "GEV" in row])
+    assert len(expected["lines"]) == len({"HARBOUR", "STATION"})
+    assert expected == _rows(one_by_one)
