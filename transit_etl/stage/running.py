@@ -4,9 +4,8 @@ import shutil
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -21,26 +20,10 @@ from transit_etl.stage.lake import DAY_STEM, day_lock, ensure_schemas, pages_loc
 from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import DATASETS
-from transit_etl.stage.stager import Batch, Stager
+from transit_etl.stage.stager import Stager
 
 # A raw file is one compressed stream, which one thread reads; two keep the cores of a small machine busy.
 _READERS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Writing:
-    """A validated window on its way to the disk."""
-
-    window: Window
-    is_first: Future[bool]
-    batch: Batch
-
-    def end(self, known: KnownLines, report: StageReport) -> Window:
-        """Wait until the window is in the lake, and count it unless another process had it there before."""
-        if self.is_first.result():
-            self.batch.add_to(report)
-            known.forget(self.window.operator, self.window.day)
-        return self.window
 
 
 def stage(
@@ -107,24 +90,17 @@ def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:
 def _stage_all(
     stager: Stager, windows: Sequence[Window], root: Path, known: KnownLines, report: StageReport
 ) -> Iterator[Window]:
-    """Stage windows in order and yield each when done; while one is validated, others are read or written."""
-    with ThreadPoolExecutor(max_workers=_READERS, thread_name_prefix="stage") as pool:
+    """Stage windows in order and yield each when done; while one is validated, the next ones are read."""
+    with ThreadPoolExecutor(max_workers=_READERS, thread_name_prefix="normalise") as readers:
         later = iter(windows)
-        ahead = deque(pool.submit(stager.prepare, window) for window in islice(later, _READERS + 1))
-        behind: deque[_Writing] = deque()
+        ahead = deque(readers.submit(stager.prepare, window) for window in islice(later, _READERS + 1))
         for window in windows:
             try:
-                batch = stager.judge(ahead.popleft().result(), known)
-                behind.append(_Writing(window, pool.submit(batch.write, root), batch))
+                stager.finish(ahead.popleft().result(), root, known, report)
             except RawFileError as error:
                 report.errors.append(str(error))
-                yield window
-            ahead.extend(pool.submit(stager.prepare, following) for following in islice(later, 1))
-            # What is validated next may refer to lines; of anything else one window may be on its way.
-            while len(behind) > (0 if window.endpoint == "lines" else 1):
-                yield behind.popleft().end(known, report)
-        for writing in behind:
-            yield writing.end(known, report)
+            ahead.extend(readers.submit(stager.prepare, following) for following in islice(later, 1))
+            yield window
 
 
 def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, date], list[Window]]:

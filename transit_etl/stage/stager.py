@@ -54,11 +54,17 @@ class Stager:
         finally:
             self._idle.append(normaliser)
 
-    def judge(self, normalised: Normalised, known: KnownLines) -> "Batch":
-        """Validate a normalised window against its suites."""
-        batch = Batch(normalised, self._parameters(normalised.window, known))
+    def finish(self, normalised: Normalised, root: Path, known: KnownLines, report: StageReport) -> None:
+        """Validate a normalised window and write what it gives into the lake below `root`."""
+        window = normalised.window
+        batch = _Batch(normalised, self._parameters(window, known))
         batch.judge(self.quality)
-        return batch
+        with day_lock(root, window.operator, window.day):
+            if window.name in staged_windows(root, window.operator, window.day):
+                return  # another process was faster, with the same result
+            write_window(root, window, batch.tables, batch.quarantine())
+        batch.add_to(report)
+        known.forget(window.operator, window.day)
 
     def _parameters(self, window: Window, known: KnownLines) -> dict[str, Sequence[object] | float]:
         codes, labels = known.codes_and_labels(window)
@@ -70,7 +76,7 @@ class Stager:
         return given | ({"known_lines": codes, "known_labels": labels} if codes else {})
 
 
-class Batch:
+class _Batch:
     """One window on its way: what passed, what left, and what was found."""
 
     def __init__(self, normalised: Normalised, parameters: Mapping[str, Sequence[object] | float]) -> None:
@@ -99,15 +105,6 @@ class Batch:
             left_out_results(window, dataset or "requests", self._normalised.left_out, self._last_received_at)
         )
         self.tables["validation_results"] = pa.concat_tables(self._results)
-
-    def write(self, root: Path) -> bool:
-        """Write what the window gave into the lake below `root`; False if another process was faster."""
-        window = self._normalised.window
-        with day_lock(root, window.operator, window.day):
-            if window.name in staged_windows(root, window.operator, window.day):
-                return False
-            write_window(root, window, self.tables, self.quarantine())
-        return True
 
     def quarantine(self) -> dict[str, pa.Table]:
         """Return the rows that left, by dataset."""
