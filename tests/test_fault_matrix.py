@@ -21,7 +21,7 @@ LARGEST_BODY = 300_000
 TIMEOUT_SECONDS = 0.3
 
 
-ENOUGH = 20
+ENOUGH = 10
 
 
 def _fault(kind: FaultKind, share: float) -> Fault:

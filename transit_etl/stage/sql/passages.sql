@@ -63,8 +63,10 @@ with passages as (
 timed as (
     select
         *,
-        nearest_us(clock_us(p.orario), observed_us, window_zone()) as predicted_us,
-        whole_minutes(p.attesa) as wait_minutes
+        whole_minutes(p.attesa) as wait_minutes,
+        -- In the hour that clocks show twice the wait tells which of the two times is meant.
+        observed_us + case when wait_minutes <= 120 then wait_minutes::bigint * 60000000 else 0 end as due_us,
+        nearest_us(clock_us(p.orario), due_us, window_zone()) as predicted_us
     from passages
 ),
 dated as (
