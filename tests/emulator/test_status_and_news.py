@@ -29,6 +29,46 @@ def test_an_event_is_listed_from_when_it_is_known_until_it_ends(world: World) ->
         assert event.started_at <= event.listed_at < event.ended_at
 
 
+def test_a_message_may_be_edited_and_an_event_forgotten_for_a_while(world: World) -> None:
+    events = [event for back in range(28) for event in world.events(MIDNIGHT.date() - timedelta(days=back))]
+    edited = [event for event in events if event.edited_at]
+    forgotten = [event for event in events if event.absent_from]
+
+    assert len(edited) > 10
+    assert len(forgotten) > 2
+    for event in edited:
+        assert event.listed_at <= event.edited_at < event.ended_at
+        assert event.message_at(event.edited_at) != event.message_at(event.edited_at - 1)
+    for event in forgotten:
+        moments = (event.absent_from - 1, event.absent_from, event.absent_until - 1, event.absent_until)
+        listed = [event in world.status(datetime.fromtimestamp(at, UTC)) for at in moments]
+        assert listed == [True, False, False, True]
+
+
+def test_in_eight_weeks_one_lift_is_out_for_weeks(world: World) -> None:
+    for start in range(0, 224, 56):
+        days = [MIDNIGHT.date() + timedelta(days=start + step) for step in range(-28, 84)]
+        events = [event for day in days for event in world.events(day) if event.category == "ASC"]
+        longest = max(events, key=lambda event: event.ended_at - event.started_at)
+        others = [event for event in events if event.lines == longest.lines and event is not longest]
+
+        assert 14 < (longest.ended_at - longest.started_at) / 86_400 < 24
+        assert all(e.ended_at <= longest.started_at or e.started_at >= longest.ended_at for e in others)
+
+
+def test_a_news_item_may_be_edited_later_and_keeps_its_date(get: Get, world: World) -> None:
+    item = next(item for item in world.news(MIDNIGHT) if item.edited_at)
+    assert item.edited_at is not None
+    before, after = (
+        get(f"/api/v1/news/{item.id}", datetime.fromtimestamp(item.edited_at + second, UTC)).json()
+        for second in (-1, 0)
+    )
+
+    assert before["contenuto"] == item.text
+    assert after["contenuto"] == item.edited_text != item.text
+    assert before | {"contenuto": ""} == after | {"contenuto": ""}
+
+
 def test_a_lift_has_one_failure_at_a_time(world: World) -> None:
     for now in HALF_HOURS:
         lifts = [event.lines for event in world.status(now) if event.category == "ASC"]

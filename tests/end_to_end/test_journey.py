@@ -127,8 +127,9 @@ def test_what_is_said_to_be_evidenced_is_true(journey: Journey, truth: Path) -> 
 def test_open_disruptions_are_those_the_upstream_lists(journey: Journey, truth: Path) -> None:
     ended = journey.sql("select max(received_at) as at from core.requests where endpoint = 'status'")[0]["at"]
     listed = ask_truth(
-        f"select message from '{truth}/events.parquet' "
-        f"where listed_at <= '{ended}' and ended_at > '{ended}' order by message"
+        f"select if(edited_at <= '{ended}', edited_message, message) as message "
+        f"from '{truth}/events.parquet' where listed_at <= '{ended}' and ended_at > '{ended}' "
+        f"and coalesce('{ended}' < absent_from or '{ended}' >= absent_until, true) order by 1"
     )
 
     assert listed == journey.sql("select message from core.status_episodes where is_open order by message")

@@ -1,7 +1,7 @@
 """Makes diversions, suspensions and broken lifts that come and go as functions of the seed and the date."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from math import exp
 
@@ -9,7 +9,7 @@ from transit_etl.emulator import noise
 from transit_etl.emulator.local_time import ONE_DAY, at_local
 from transit_etl.emulator.network import Network
 
-LONGEST_DAYS = 9
+LONGEST_DAYS = 24
 BUSES, LIFTS, METRO = "SG", "ASC", "MM"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _KINDS = ("DEV", "DEV", "DEV", "GEV", "FERS")
@@ -17,11 +17,19 @@ _CAUSES = ("lavori stradali", "manifestazione", "incidente", "veicolo in sosta i
 _PHRASES = {"DEV": "deviata", "GEV": "con possibili ritardi", "FERS": "fermate sospese"}
 _WITHOUT_CAUSE, _GENERAL = 0.2, 0.36  # without `causa`; of GEV events, those without `linee`
 _LIFT_FAILS, _METRO_STOPS = 0.3, 0.25
+_PERIOD_DAYS = 56  # in each so many days one lift is out for weeks
+_EDITED_SHARE, _FLAPPING_SHARE = 0.3, 0.06
+_LONGEST = 4 * _DAY  # what lasts longer than that is neither edited nor forgotten
+_ADDENDUM = "Aggiornamento: si prevedono tempi lunghi."
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A disruption, listed in [listed_at, ended_at); `lines` holds line numbers, one name, or None."""
+    """A disruption, listed in [listed_at, ended_at); `lines` holds line numbers, one name, or None.
+
+    Its message may change at `edited_at`, and the list may forget it within [absent_from, absent_until);
+    all three are 0 where that does not happen.
+    """
 
     id: str
     event: str
@@ -33,6 +41,19 @@ class Event:
     listed_at: int
     ended_at: int
     line_positions: tuple[int, ...] = ()
+    edited_at: int = 0
+    edited_message: str = ""
+    absent_from: int = 0
+    absent_until: int = 0
+
+    def is_listed(self, instant: float) -> bool:
+        """Tell whether the status lists the event at an instant."""
+        is_on = self.listed_at <= instant < self.ended_at
+        return is_on and not self.absent_from <= instant < self.absent_until
+
+    def message_at(self, instant: float) -> str:
+        """Return the message as it reads at an instant."""
+        return self.edited_message if self.edited_at and instant >= self.edited_at else self.message
 
 
 def events_starting_on(network: Network, seed: int, day: date) -> tuple[Event, ...]:
@@ -61,17 +82,41 @@ def _bus_event(network: Network, lines: list[int], name: str, *, start: int, las
     is_general = kind == "GEV" and noise.unit(name, "general") < _GENERAL
     cause = _one_of(_CAUSES, name, "cause")
     subject = "Rete" if is_general else "Linee " + ", ".join(numbers)
-    return Event(
+    message = f"{subject}: {_PHRASES[kind]} per {cause}."
+    listed_at = start + noise.pick(10, name, "lag") * _MINUTE
+    event = Event(
         id=_event_id(name),
         event=kind,
         category=BUSES,
         lines=None if is_general else numbers,
         cause=None if noise.unit(name, "no cause") < _WITHOUT_CAUSE else cause,
-        message=f"{subject}: {_PHRASES[kind]} per {cause}.",
+        message=message,
         started_at=start,
-        listed_at=start + noise.pick(10, name, "lag") * _MINUTE,
+        listed_at=listed_at,
         ended_at=start + lasts,
         line_positions=() if is_general else tuple(hit),
+    )
+    return event if lasts > _LONGEST else _perhaps_forgotten(_perhaps_edited(event, name), name)
+
+
+def _perhaps_edited(event: Event, name: str) -> Event:
+    """Return an event whose message may change at some time between its beginning and its end."""
+    if noise.unit(name, "edited") >= _EDITED_SHARE:
+        return event
+    edited_at = event.listed_at + int((event.ended_at - event.listed_at) * noise.unit(name, "edited at"))
+    return replace(event, edited_at=edited_at, edited_message=f"{event.message} {_ADDENDUM}")
+
+
+def _perhaps_forgotten(event: Event, name: str) -> Event:
+    """Return an event that the list may forget for some minutes, and know again."""
+    room = event.ended_at - event.listed_at - 40 * _MINUTE
+    if room <= 0 or noise.unit(name, "flaps") >= _FLAPPING_SHARE:
+        return event
+    absent_from = event.listed_at + 10 * _MINUTE + int(room * noise.unit(name, "flaps at"))
+    return replace(
+        event,
+        absent_from=absent_from,
+        absent_until=absent_from + (3 + noise.pick(18, name, "flaps for")) * _MINUTE,
     )
 
 
@@ -84,7 +129,10 @@ def _lift_events(network: Network, seed: int, day: date) -> Iterator[Event]:
         name = f"{seed}/{day.isoformat()}/{lift}"
         following = _lift_failure(network, seed, lift, day + ONE_DAY)
         end = start + _seconds(name, 6 * _HOUR, 0.9, 20 * _HOUR)
-        if following is not None:
+        weeks = _weeks_out(network, seed, day)
+        if (lift, day) == weeks[:2]:
+            end = at_local(weeks[2], 15 * _HOUR, network.zone)
+        elif following is not None:
             end = max(start + 20 * _MINUTE, min(end, following - 10 * _MINUTE))
         yield Event(
             id=_event_id(name),
@@ -99,8 +147,20 @@ def _lift_events(network: Network, seed: int, day: date) -> Iterator[Event]:
         )
 
 
+def _weeks_out(network: Network, seed: int, day: date) -> tuple[str, date, date]:
+    """Return the lift that is out for weeks within the eight weeks around a date, its first and last day."""
+    period = day.toordinal() // _PERIOD_DAYS
+    name = f"{seed}/weeks/{period}"
+    first = date.fromordinal(period * _PERIOD_DAYS + noise.pick(20, name, "first"))
+    last = first + ONE_DAY * (15 + noise.pick(LONGEST_DAYS - 16, name, "days"))
+    return network.lifts[noise.pick(len(network.lifts), name, "which")], first, last
+
+
 def _lift_failure(network: Network, seed: int, lift: str, day: date) -> int | None:
     name = f"{seed}/{day.isoformat()}/{lift}"
+    broken, first, last = _weeks_out(network, seed, day)
+    if lift == broken and first <= day <= last:
+        return at_local(day, 9 * _HOUR, network.zone) if day == first else None
     if noise.unit(name, "fails") >= _LIFT_FAILS:
         return None
     return at_local(

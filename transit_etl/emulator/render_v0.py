@@ -56,10 +56,11 @@ def news(world: World, now: datetime, limit: int) -> list[Json]:
     ]
 
 
-def news_detail(world: World, item: NewsItem) -> Json:
+def news_detail(world: World, item: NewsItem, now: datetime) -> Json:
     """Return an item in full, as HTML with an image and a link."""
     image, page = f"{_SITE}/immagini/{item.id}.jpg", f"{_SITE}/news/{item.id}"
-    content = f'<p>{escape(item.text)}</p><img src="{image}" alt=""><p><a href="{page}">Leggi tutto</a></p>'
+    text = escape(item.text_at(now.timestamp()))
+    content = f'<p>{text}</p><img src="{image}" alt=""><p><a href="{page}">Leggi tutto</a></p>'
     return {
         "id": item.id,
         "titolo": item.title,
@@ -75,17 +76,17 @@ def status(world: World, now: datetime) -> Json:
     groups = ("ascensori", "funicolari", "ferrovia_genova_casella", "metropolitana", "autobus")
     answer: Json = {name: [] for name in groups}
     for event in world.status(now):
-        answer[_GROUPS.get(event.category, "autobus")].append(_entry(world, event))
+        answer[_GROUPS.get(event.category, "autobus")].append(_entry(world, event, now))
     return answer
 
 
-def _entry(world: World, event: Event) -> Json:
+def _entry(world: World, event: Event, now: datetime) -> Json:
     named = ", ".join(event.lines) if isinstance(event.lines, tuple) else event.lines or ""
     started = local(event.started_at, world.network.zone)
     return {
         "nome": named,
         "causa": event.cause or "",
-        "messaggio": event.message,
+        "messaggio": event.message_at(now.timestamp()),
         "data": texts.short_date(started),
     }
 

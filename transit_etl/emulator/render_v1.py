@@ -68,10 +68,14 @@ def news(world: World, now: datetime) -> list[Json]:
     ]
 
 
-def news_detail(world: World, item: NewsItem) -> Json:
+def news_detail(world: World, item: NewsItem, now: datetime) -> Json:
     """Return the full text of an item."""
     published = local(item.published_at, world.network.zone)
-    return {"titolo": item.title, "contenuto": item.text, "data": published.date().isoformat()}
+    return {
+        "titolo": item.title,
+        "contenuto": item.text_at(now.timestamp()),
+        "data": published.date().isoformat(),
+    }
 
 
 def timetable(world: World, code: str, day: date, now: datetime) -> Json:
@@ -122,16 +126,16 @@ def unknown_stop(stop_code: str, now: datetime) -> Json:
 def status(world: World, now: datetime, category: str | None = None) -> Json:
     """Return the service status, of one category where one is given."""
     events = world.status(now)
-    return {"stato": [_event(world, item) for item in events if category in (None, item.category)]}
+    return {"stato": [_event(world, item, now) for item in events if category in (None, item.category)]}
 
 
-def _event(world: World, item: Event) -> Json:
+def _event(world: World, item: Event, now: datetime) -> Json:
     started = local(item.started_at, world.network.zone)
     answer: Json = {"evento": item.event, "categoria": item.category}
     if item.lines is not None:
         answer["linee"] = list(item.lines) if isinstance(item.lines, tuple) else item.lines
     if item.cause is not None:
         answer["causa"] = item.cause
-    answer["messaggio"] = item.message
+    answer["messaggio"] = item.message_at(now.timestamp())
     answer["data"] = texts.short_date(started)
     return answer

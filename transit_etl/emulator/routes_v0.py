@@ -86,6 +86,7 @@ def _add_news_routes(router: APIRouter, world: World) -> None:
     async def news_detail(id: NewsId, request: Request) -> Response:  # noqa: A002 - its name
         """Return a full item: HTML, images and links."""
         try:
-            return json_response(render_v0.news_detail(world, world.news_item(id, request.state.now)))
+            item = world.news_item(id, request.state.now)
+            return json_response(render_v0.news_detail(world, item, request.state.now))
         except UnknownNewsError as error:
             raise UnknownError(str(error)) from None

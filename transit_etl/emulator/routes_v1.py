@@ -104,6 +104,7 @@ def _add_news_routes(router: APIRouter, world: World) -> None:
     async def news_detail(id: NewsId, request: Request) -> Response:  # noqa: A002 - the interface's name
         """Return the full text of a news item."""
         try:
-            return json_response(render_v1.news_detail(world, world.news_item(id, request.state.now)))
+            item = world.news_item(id, request.state.now)
+            return json_response(render_v1.news_detail(world, item, request.state.now))
         except UnknownNewsError as error:
             raise UnknownError(str(error)) from None

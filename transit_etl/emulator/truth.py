@@ -47,10 +47,13 @@ DEPARTURES = pa.schema([
 # One row per timetable that was revised: until revised_at it listed other departures.
 REVISIONS = pa.schema([_TRIP[0], _LINE[0], ("revised_at", INSTANT), *_COUNTS])
 # One row per event listed at some moment of the dates. lines: numbers, or one name, or null.
+# edited_at, absent_from and absent_until are null where its message stays and the list never forgets it.
 EVENTS = pa.schema([
     ("event_id", pa.string()), ("event", pa.string()), ("category", pa.string()),
     ("lines", pa.list_(pa.string())), ("cause", pa.string()), ("message", pa.string()),
     ("started_at", INSTANT), ("listed_at", INSTANT), ("ended_at", INSTANT),
+    ("edited_at", INSTANT), ("edited_message", pa.string()),
+    ("absent_from", INSTANT), ("absent_until", INSTANT),
 ])  # fmt: skip
 
 
@@ -174,10 +177,11 @@ def _events(world: World, first: date, last: date) -> pa.Table:
         "lines": [[event.lines] if isinstance(event.lines, str) else event.lines for event in found],
         "cause": [event.cause for event in found],
         "message": [event.message for event in found],
-        "started_at": _instants(np.array([event.started_at for event in found], dtype=np.int64)),
-        "listed_at": _instants(np.array([event.listed_at for event in found], dtype=np.int64)),
-        "ended_at": _instants(np.array([event.ended_at for event in found], dtype=np.int64)),
+        "edited_message": [event.edited_message or None for event in found],
     }
+    for name in ("started_at", "listed_at", "ended_at", "edited_at", "absent_from", "absent_until"):
+        instants = np.array([getattr(event, name) for event in found], dtype=np.int64)
+        columns[name] = _instants(np.where(instants == 0, NEVER, instants))
     return pa.table(columns, schema=EVENTS)
 
 

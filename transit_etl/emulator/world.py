@@ -137,9 +137,7 @@ class World:
         instant = now.timestamp()
         today = local(instant, self.network.zone).date()
         days = (today - ONE_DAY * back for back in range(LONGEST_DAYS, -1, -1))
-        return [
-            event for day in days for event in self.events(day) if event.listed_at <= instant < event.ended_at
-        ]
+        return [event for day in days for event in self.events(day) if event.is_listed(instant)]
 
     def news(self, now: datetime) -> list[NewsItem]:
         """Return the news of the last fourteen days at an instant, newest first."""
@@ -242,6 +240,8 @@ class World:
         is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
         for back in range(-2, LONGEST_DAYS + 1):
             for event in self.events(plan.service_date - ONE_DAY * back):
+                if not event.line_positions:
+                    continue
                 is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
                 is_disrupted |= is_on & np.isin(lines, event.line_positions)
         return is_disrupted
