@@ -192,10 +192,11 @@ def _refusals(done: "RehearsalReport") -> Iterator[str]:
 def report(result: object, *, as_json: bool) -> None:
     """Show a report, a dataclass: its fields one by one, or as one JSON object."""
     assert is_dataclass(result)  # noqa: S101 - every step reports in one
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    assert not isinstance(result, type)  # noqa: S101
     if as_json:
-        _print_json(values)
+        _print_json(asdict(result))
         return
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
     grid = Table.grid(padding=(0, 2))
     grid.add_column()
     grid.add_column(overflow="fold")
