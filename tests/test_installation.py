@@ -29,7 +29,8 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(data_dir=tmp_path / "data")
+    behind = (NOW - datetime.now(UTC)).total_seconds()  # it is still now, however long other tests took
+    return Settings(data_dir=tmp_path / "data", clock_shift_seconds=behind)
 
 
 def put(settings: Settings, dataset: str, stem: str, /, **columns: Sequence[object]) -> None:
