@@ -6,7 +6,7 @@ from (
     select
         service_date,
         count(*) as n_visits
-    from {{ ref('visit_evidence') }}
+    from {{ ref('stop_visits') }}
     where {{ is_built() }}
     group by service_date
 ) as visits

@@ -184,7 +184,7 @@ def test_travel_times_enclose_what_buses_really_took(rehearsed: Rehearsed) -> No
             inner join really as a on a.trip_id = first_visit.trip_id and a.stop_code = times.from_stop_code
                 and a.service_date = times.service_date
             inner join really as b on b.trip_id = first_visit.trip_id and b.stop_code = times.to_stop_code
-                and b.service_date = times.service_date
+                and b.service_date = times.service_date and b.passed_at > a.passed_at
             where times.n_trips = 1 and times.is_adjacent
                 and (select count(*) from core.stop_visits as others
                      where others.stop_code = times.from_stop_code and others.line_code = times.line_code

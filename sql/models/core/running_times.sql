@@ -1,45 +1,17 @@
 -- One row per operator, service_date, line, direction, position and service_hour of departure: the scheduled running
--- time from the origin, learned from the timetable listings of trips whose departure is known.
+-- time from the origin, learned from timetable listings and the departures they seem to belong to.
 -- The row without an hour speaks for the whole day. Times that differ too much between trips are no pattern.
 with offsets as (
     select
-        matches.operator,
-        matches.service_date,
-        matches.line_code,
-        matches.direction,
-        lines.position,
-        departures.service_hour,
-        {{ seconds_between('matches.departure_at', 'evidence.theoretical_at') }} as offset_seconds
-    from {{ ref('departure_matches') }} as matches
-    inner join {{ ref('visit_lines') }} as lines
-        on
-            matches.operator = lines.operator
-            and matches.service_date = lines.service_date
-            and matches.trip_id = lines.trip_id
-            and matches.line_code = lines.line_code
-            and matches.direction = lines.direction
-    inner join {{ ref('visit_evidence') }} as evidence
-        on
-            lines.operator = evidence.operator
-            and lines.service_date = evidence.service_date
-            and lines.trip_id = evidence.trip_id
-            and lines.stop_code = evidence.stop_code
-            and lines.visit_number = evidence.visit_number
-    inner join {{ ref('timetable_departures') }} as departures
-        on
-            matches.operator = departures.operator
-            and matches.service_date = departures.service_date
-            and matches.line_code = departures.line_code
-            and matches.direction = departures.direction
-            and matches.service_code is not distinct from departures.service_code
-            and matches.departure_at = departures.departure_at
-            and matches.duplicate_number = departures.duplicate_number
-            and matches.departure_valid_from = departures.valid_from
-    where
-        {{ is_built('matches.service_date') }}
-        and evidence.theoretical_at >= matches.departure_at
-        and matches.basis in ('theoretical_origin', 'theoretical_later')
-        and lines.position is not null
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        service_hour,
+        {{ seconds_between('departure_at', 'theoretical_at') }} as offset_seconds
+    from {{ ref('departure_guesses') }}
+    where {{ is_built() }} and theoretical_at >= departure_at
 )
 
 select
@@ -51,7 +23,12 @@ select
     offsets.service_hour,
     count(*) as n_trips,
     median(offsets.offset_seconds) as offset_seconds,
-    max(offsets.offset_seconds) - min(offsets.offset_seconds) as spread_seconds,
+    -- between most trips: a few may have been guessed to be their neighbours
+    greatest(
+        percentile_cont(0.9) within group (order by offsets.offset_seconds)
+        - percentile_cont(0.1) within group (order by offsets.offset_seconds),
+        0
+    ) as spread_seconds,
     max(rules.ruleset_version) as ruleset_version
 from (
     select * from offsets
@@ -72,4 +49,5 @@ group by
     offsets.service_hour
 having
     count(*) >= max(rules.pattern_min_trips)
-    and max(offsets.offset_seconds) - min(offsets.offset_seconds) <= max(rules.pattern_spread_seconds)
+    and percentile_cont(0.9) within group (order by offsets.offset_seconds)
+    - percentile_cont(0.1) within group (order by offsets.offset_seconds) <= max(rules.pattern_spread_seconds)

@@ -1,20 +1,125 @@
 -- One row per operator, service_date, trip, stop and visit: when it was due, when it passed, and how sure that is.
-with evidence as (
+with stand_ins as (
+    -- timetable rows without an id, and the trip that runs as their departure
     select
-        visit_evidence.*,
-        lines.line_code,
-        lines.direction,
-        lines.position,
-        lines.stop_sequence
-    from {{ ref('visit_evidence') }} as visit_evidence
-    inner join {{ ref('visit_lines') }} as lines
+        stand_ins.*,
+        matches.trip_id as matched_trip_id
+    from {{ ref('stand_in_departures') }} as stand_ins
+    left join (
+        select
+            matches.*,
+            row_number() over (
+                partition by operator, service_date, line_code, direction, departure_at
+                order by match_score desc, trip_id
+            ) as nth
+        from {{ ref('departure_matches') }} as matches
+    ) as matches
         on
-            visit_evidence.operator = lines.operator
-            and visit_evidence.service_date = lines.service_date
-            and visit_evidence.trip_id = lines.trip_id
-            and visit_evidence.stop_code = lines.stop_code
-            and visit_evidence.visit_number = lines.visit_number
-    where {{ is_built('visit_evidence.service_date') }}
+            stand_ins.operator = matches.operator
+            and stand_ins.service_date = matches.service_date
+            and stand_ins.line_code = matches.line_code
+            and stand_ins.direction = matches.direction
+            and stand_ins.departure_at = matches.departure_at
+            and matches.nth = 1
+    where {{ is_built('stand_ins.service_date') }}
+),
+
+known as (
+    -- a bus takes over the timetable time that its stop showed without an id; the rest are calls nobody saw
+    select
+        runs.operator,
+        runs.service_date,
+        case
+            when stand_ins.departure_at is null then runs.trip_id
+            when stand_ins.matched_trip_id is not null then stand_ins.matched_trip_id
+            else
+                '@' || stand_ins.line_code || '@' || stand_ins.direction || '@'
+                || cast(stand_ins.departure_at as varchar)
+        end as trip_id,
+        case when not runs.is_stand_in then runs.listed_id end as listed_trip_id,
+        runs.is_stand_in,
+        runs.visit_number,
+        runs.theoretical_at,
+        runs.stop_code,
+        runs.line_code,
+        runs.direction,
+        runs.position,
+        runs.stop_sequence,
+        runs.line_label,
+        runs.is_slash_variant,
+        runs.destination,
+        runs.service_hour,
+        runs.passed_after,
+        runs.passed_before,
+        runs.passed_at,
+        runs.n_polls,
+        runs.n_full_polls,
+        runs.n_theoretical_polls,
+        runs.n_withdrawn_polls,
+        runs.first_seen_at,
+        runs.last_seen_at,
+        runs.is_lost,
+        runs.is_out_of_order,
+        case when runs.is_stand_in then stand_ins.departure_at end as stand_in_departure_at
+    from {{ ref('visit_runs') }} as runs
+    left join stand_ins
+        on
+            runs.operator = stand_ins.operator
+            and runs.service_date = stand_ins.service_date
+            and runs.trip_id = stand_ins.trip_id
+            and runs.stop_code = stand_ins.stop_code
+            and runs.visit_number = stand_ins.visit_number
+    where {{ is_built('runs.service_date') }}
+),
+
+shared as (
+    select
+        *,
+        max(case when is_stand_in then theoretical_at end) over one_call as announced_at,
+        row_number() over one_call as nth
+    from known
+    window one_call as (
+        partition by
+            operator, service_date, trip_id, line_code, direction, position,
+            case when stand_in_departure_at is null and is_stand_in then stop_code end
+        order by is_stand_in, visit_number, theoretical_at
+        rows between unbounded preceding and unbounded following
+    )
+),
+
+evidence as (
+    select
+        operator,
+        service_date,
+        trip_id,
+        listed_trip_id,
+        stop_code,
+        line_code,
+        direction,
+        position,
+        stop_sequence,
+        line_label,
+        is_slash_variant,
+        destination,
+        service_hour,
+        passed_after,
+        passed_before,
+        passed_at,
+        n_polls,
+        n_full_polls,
+        n_theoretical_polls,
+        n_withdrawn_polls,
+        first_seen_at,
+        last_seen_at,
+        is_lost,
+        is_out_of_order,
+        coalesce(theoretical_at, announced_at) as theoretical_at,
+        row_number() over (
+            partition by operator, service_date, trip_id, stop_code
+            order by coalesce(theoretical_at, announced_at, passed_at), visit_number
+        ) as visit_number
+    from shared
+    where nth = 1 or not is_stand_in
 ),
 
 patterns as (
@@ -113,6 +218,7 @@ select
     operator,
     service_date,
     trip_id,
+    listed_trip_id,
     stop_code,
     visit_number,
     line_code,
@@ -139,9 +245,17 @@ select
         when delay_low_seconds >= early_seconds and delay_high_seconds <= late_seconds then 'on_time'
         else 'indeterminate'
     end as punctuality,
+    -- the same by the point alone, for shares that leave nobody out
+    case
+        when delay_seconds < early_seconds then 'early'
+        when delay_seconds > late_seconds then 'late'
+        when delay_seconds is not null then 'on_time'
+    end as punctuality_point,
     case when n_polls > 0 then cast(n_full_polls as double) / n_polls end as is_full_share,
     n_polls,
     n_theoretical_polls,
+    n_withdrawn_polls,
+    is_out_of_order,
     is_lost,
     first_seen_at,
     last_seen_at,

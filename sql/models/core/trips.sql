@@ -50,6 +50,7 @@ facts as (
                 else 0
             end
         ) as is_due_untracked,
+        max(visits.n_withdrawn_polls) as n_withdrawn_polls,
         max(visits.ruleset_version) as ruleset_version
     from visits
     {{ join_rules('visits.service_date') }}

@@ -1,5 +1,6 @@
--- One row per visit of a trip to a stop: what the polls of that stop prove about when it passed.
--- Neither schedule nor line is known yet; stop_visits adds both.
+-- One row per operator, service_date, listed id, stop and visit: what the polls of the stop prove of when it passed.
+-- An id may be a trip's, a vehicle's or a number that comes round again: visit_runs tells trips apart.
+-- Neither schedule nor line is known yet.
 with answers as (
     select
         request_id,
@@ -43,7 +44,15 @@ listings as (
         polls.poll_number,
         polls.polled_at,
         passages.row_number,
-        passages.trip_id,
+        -- a timetable row without an id stands for the trip that is due then
+        coalesce(
+            passages.trip_id,
+            case
+                when passages.is_theoretical
+                    then '@' || passages.line_label || '@' || cast(passages.predicted_at as varchar)
+            end
+        ) as listed_id,
+        coalesce(passages.destination, '') as sign,
         passages.line_label,
         replace(passages.line_label, '/', '') as plain_label,
         passages.is_slash_variant,
@@ -80,17 +89,19 @@ line_lists as (
 ),
 
 calls as (
-    -- a number for each pair of trip and stop: what follows sorts by it, and sorting by text is slow
+    -- a number for each id and destination at a stop: what follows sorts by it, and sorting by text is slow;
+    -- a vehicle that comes back the other way shows another destination
     select
         *,
-        row_number() over (order by operator, trip_id, stop_code) as call_number
+        row_number() over (order by operator, listed_id, stop_code, sign) as call_number
     from (
         select distinct
             operator,
-            trip_id,
-            stop_code
+            listed_id,
+            stop_code,
+            sign
         from listings
-        where trip_id is not null
+        where listed_id is not null
     ) as pairs
 ),
 
@@ -119,8 +130,9 @@ clusters as (
         inner join calls
             on
                 listings.operator = calls.operator
-                and listings.trip_id = calls.trip_id
+                and listings.listed_id = calls.listed_id
                 and listings.stop_code = calls.stop_code
+                and listings.sign = calls.sign
         inner join rules_of_day as rules on listings.service_date = rules.service_date
         where not listings.is_wrapped
         window trip_at_stop as (
@@ -330,10 +342,34 @@ absences as (
     group by live.call_number, live.visit_key
 ),
 
+withdrawals as (
+    -- polls before a timetable row was due that no longer listed it, and would have
+    select
+        theoretical.call_number,
+        theoretical.visit_key,
+        count(*) as n_polls
+    from theoretical_visits as theoretical
+    inner join rules_of_day as rules on theoretical.service_date = rules.service_date
+    inner join polls
+        on
+            theoretical.operator = polls.operator
+            and theoretical.stop_code = polls.stop_code
+            and polls.polled_at > theoretical.last_seen_at
+            and polls.polled_at <= {{ add_seconds('theoretical.predicted_at', '-rules.not_run_until_seconds') }}
+    left join line_lists
+        on
+            polls.poll_number = line_lists.poll_number
+            and theoretical.plain_label = line_lists.plain_label
+    where
+        polls.is_complete
+        and (line_lists.last_slot_at is null or theoretical.predicted_at < line_lists.last_slot_at)
+    group by theoretical.call_number, theoretical.visit_key
+),
+
 visits as (
     select
         live.operator,
-        live.trip_id,
+        live.listed_id,
         live.stop_code,
         live.line_label,
         live.is_slash_variant,
@@ -347,9 +383,12 @@ visits as (
         coalesce(theoretical.poll_number > live.last_ahead_number, false) as is_reverted,
         least(live.first_seen_at, coalesce(theoretical.first_seen_at, live.first_seen_at)) as first_seen_at,
         greatest(live.last_seen_at, coalesce(theoretical.last_seen_at, live.last_seen_at)) as last_seen_at,
+        live.first_seen_at as first_live_at,
+        theoretical.last_seen_at as last_theoretical_at,
         live.n_polls,
         live.n_full_polls,
         coalesce(theoretical.n_polls, 0) as n_theoretical_polls,
+        0 as n_withdrawn_polls,
         live.service_date,
         coalesce(theoretical.service_hour, live.service_hour) as service_hour
     from live_visits as live
@@ -368,7 +407,7 @@ visits as (
     union all
     select
         theoretical.operator,
-        theoretical.trip_id,
+        theoretical.listed_id,
         theoretical.stop_code,
         theoretical.line_label,
         theoretical.is_slash_variant,
@@ -382,9 +421,12 @@ visits as (
         false as is_reverted,
         theoretical.first_seen_at,
         theoretical.last_seen_at,
+        null as first_live_at,
+        theoretical.last_seen_at as last_theoretical_at,
         0 as n_polls,
         0 as n_full_polls,
         theoretical.n_polls as n_theoretical_polls,
+        coalesce(withdrawals.n_polls, 0) as n_withdrawn_polls,
         theoretical.service_date,
         theoretical.service_hour
     from theoretical_visits as theoretical
@@ -392,6 +434,10 @@ visits as (
         on
             theoretical.call_number = links.call_number
             and theoretical.visit_key = links.theoretical_key
+    left join withdrawals
+        on
+            theoretical.call_number = withdrawals.call_number
+            and theoretical.visit_key = withdrawals.visit_key
     where links.theoretical_key is null
 ),
 
@@ -423,65 +469,44 @@ awake as (
         ) as steps
     ) as stretches
     group by operator, stretch
-),
-
-trips_lost as (
-    -- a trip that was missing before its time somewhere, and was not seen live anywhere after, may have lost its
-    -- tracking: from then on its absence proves nothing
-    select
-        *,
-        max(passed_after) over trip as tracked_until,
-        max(missed_early_at) over trip >= max(passed_after) over trip
-        or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost
-    from visits
-    window trip as (partition by operator, service_date, trip_id)
-),
-
-proven as (
-    select
-        *,
-        case
-            when
-                vanished_at is null
-                and not is_reverted
-                and not (coalesce(is_trip_lost, false) and gone_at > tracked_until)
-                then gone_at
-        end as passed_before
-    from trips_lost
 )
 
 select
-    proven.operator,
-    proven.service_date,
-    proven.trip_id,
-    proven.stop_code,
+    visits.operator,
+    visits.service_date,
+    visits.listed_id,
+    visits.stop_code,
     row_number() over (
-        partition by proven.operator, proven.service_date, proven.trip_id, proven.stop_code
-        order by coalesce(proven.theoretical_at, proven.last_predicted_at), proven.last_predicted_at
+        partition by visits.operator, visits.service_date, visits.listed_id, visits.stop_code
+        order by coalesce(visits.theoretical_at, visits.last_predicted_at), visits.last_predicted_at, visits.destination
     ) as visit_number,
-    proven.line_label,
-    proven.is_slash_variant,
-    proven.destination,
-    proven.service_hour,
-    proven.theoretical_at,
-    proven.last_predicted_at,
-    proven.passed_after,
-    proven.passed_before,
-    least(greatest(proven.last_predicted_at, proven.passed_after), proven.passed_before) as passed_at,
-    proven.first_seen_at,
-    proven.last_seen_at,
-    proven.n_polls,
-    proven.n_full_polls,
-    proven.n_theoretical_polls,
-    proven.n_polls > 0 and (proven.vanished_at is not null or proven.is_reverted) as is_lost
-from proven
+    visits.line_label,
+    visits.is_slash_variant,
+    visits.destination,
+    visits.service_hour,
+    visits.theoretical_at,
+    visits.last_predicted_at,
+    visits.passed_after,
+    visits.gone_at,
+    visits.vanished_at,
+    visits.missed_early_at,
+    visits.is_reverted,
+    visits.first_seen_at,
+    visits.last_seen_at,
+    visits.first_live_at,
+    visits.last_theoretical_at,
+    visits.n_polls,
+    visits.n_full_polls,
+    visits.n_theoretical_polls,
+    visits.n_withdrawn_polls
+from visits
 where
-    {{ is_built('proven.service_date') }}
+    {{ is_built('visits.service_date') }}
     and exists (
         select 1
         from awake
         where
-            proven.operator = awake.operator
-            and least(coalesce(proven.last_predicted_at, proven.theoretical_at), proven.passed_before)
+            visits.operator = awake.operator
+            and least(coalesce(visits.last_predicted_at, visits.theoretical_at), visits.gone_at)
             between awake.awake_from and awake.awake_to
     )

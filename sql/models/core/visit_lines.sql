@@ -1,10 +1,11 @@
--- One row per operator, service_date, trip, stop and visit: the line and direction it belongs to, if they are clear.
--- The line that serves most stops of the trip decides; where that leaves two, the stop and destination do, or nobody.
+-- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if clear.
+-- The line that serves most stops of the id and destination decides; where that leaves two, the stop and destination
+-- do, or nobody.
 with visits as (
     select
         operator,
         service_date,
-        trip_id,
+        listed_id,
         stop_code,
         visit_number,
         line_label,
@@ -35,7 +36,7 @@ votes as (
     select
         operator,
         service_date,
-        trip_id,
+        listed_id,
         line_label,
         destination,
         line_code,
@@ -43,7 +44,7 @@ votes as (
         count(distinct stop_code) as n_stops,
         sum(score) / count(*) as score
     from candidates
-    group by operator, service_date, trip_id, line_label, destination, line_code, direction
+    group by operator, service_date, listed_id, line_label, destination, line_code, direction
 ),
 
 trip_lines as (
@@ -56,7 +57,7 @@ trip_lines as (
             or score - lead(score) over best_first >= 0.05 as is_clear
         from votes
         window best_first as (
-            partition by operator, service_date, trip_id, line_label, destination
+            partition by operator, service_date, listed_id, line_label, destination
             order by n_stops desc, score desc, line_code, direction
         )
     ) as ranked
@@ -69,11 +70,11 @@ stop_lines as (
         select
             *,
             row_number() over best_first as nth,
-            count(*) over (partition by operator, service_date, trip_id, stop_code, visit_number) as n_candidates,
+            count(*) over (partition by operator, service_date, listed_id, stop_code, visit_number) as n_candidates,
             coalesce(score - lead(score) over best_first >= 0.05, true) as is_clear
         from candidates
         window best_first as (
-            partition by operator, service_date, trip_id, stop_code, visit_number
+            partition by operator, service_date, listed_id, stop_code, visit_number
             order by score desc, line_code, direction
         )
     ) as ranked
@@ -84,7 +85,7 @@ chosen as (
     select
         visits.operator,
         visits.service_date,
-        visits.trip_id,
+        visits.listed_id,
         visits.stop_code,
         visits.visit_number,
         coalesce(stop_lines.n_candidates, 0) as n_candidates,
@@ -101,14 +102,14 @@ chosen as (
         on
             visits.operator = trip_lines.operator
             and visits.service_date = trip_lines.service_date
-            and visits.trip_id = trip_lines.trip_id
+            and visits.listed_id = trip_lines.listed_id
             and visits.line_label = trip_lines.line_label
             and visits.destination = trip_lines.destination
     left join candidates
         on
             visits.operator = candidates.operator
             and visits.service_date = candidates.service_date
-            and visits.trip_id = candidates.trip_id
+            and visits.listed_id = candidates.listed_id
             and visits.stop_code = candidates.stop_code
             and visits.visit_number = candidates.visit_number
             and trip_lines.line_code = candidates.line_code
@@ -117,28 +118,18 @@ chosen as (
         on
             visits.operator = stop_lines.operator
             and visits.service_date = stop_lines.service_date
-            and visits.trip_id = stop_lines.trip_id
+            and visits.listed_id = stop_lines.listed_id
             and visits.stop_code = stop_lines.stop_code
             and visits.visit_number = stop_lines.visit_number
 )
 
 select
-    chosen.operator,
-    chosen.service_date,
-    chosen.trip_id,
-    chosen.stop_code,
-    chosen.visit_number,
-    chosen.n_candidates,
-    chosen.line_code,
-    chosen.direction,
-    stops.position,
-    stops.stop_sequence
+    operator,
+    service_date,
+    listed_id,
+    stop_code,
+    visit_number,
+    n_candidates,
+    line_code,
+    direction
 from chosen
-left join {{ ref('line_stops_of_day') }} as stops
-    on
-        chosen.operator = stops.operator
-        and chosen.service_date = stops.service_date
-        and chosen.line_code = stops.line_code
-        and chosen.direction = stops.direction
-        and chosen.stop_code = stops.stop_code
-        and stops.occurrence = least(chosen.visit_number, stops.n_occurrences)

@@ -1,0 +1,145 @@
+"""Measure what the warehouse says of punctuality against what really happened, beside naive readings.
+
+    python benchmarks/punctuality.py --size small --hours 3 --rate 300 --ids stable
+
+Rehearses the real collectors against the emulator in process, lets the emulator write down the truth, builds
+the warehouse and compares. With `--keep DIR` the rehearsal stays in that folder; called again with the same
+folder only the build and the comparison are repeated, so that a changed model is judged in seconds.
+
+What is compared:
+
+- a visit with the call it is about: same stop, same listed id (or none), nearest in time;
+- trips to departures: among trips due from their origin after collecting began and before it ended;
+- `not_run`: among trips of tracked lines whose first stop was polled at least every ten minutes from fifty
+  minutes before they were due, and which were taken off the list. A trip that does not run and stays listed
+  until its time looks exactly like one that ran untracked: these are counted beside it;
+- shares: over all calls that happened while collecting went on, whether anybody saw them or not.
+
+The naive readings take the listings as they are: the last prediction as the arrival, the middle between the
+last poll with the bus and the first without, and that first poll.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import httpx
+
+from transit_etl import warehouse
+from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
+from transit_etl.emulator.trip_ids import IdMode
+from transit_etl.emulator.truth import write_truth
+from transit_etl.emulator.world import build_world
+from transit_etl.rehearsal import rehearse
+from transit_etl.settings import Settings
+from transit_etl.warehouse.database import database_path
+
+SQL = Path(__file__).with_name("punctuality.sql")
+FREE_RATE = 60  # requests a minute without a token
+Row = tuple[str, str, str, str]
+
+
+def main() -> None:
+    """Rehearse unless it was, build, compare, print."""
+    options = _options()
+    if options.keep:
+        measure(options, options.keep)
+        return
+    with tempfile.TemporaryDirectory(prefix="transit-punctuality-") as folder:
+        measure(options, Path(folder))
+
+
+def measure(options: argparse.Namespace, folder: Path) -> None:
+    """Print the table for one rehearsal."""
+    settings = _settings(options, folder)
+    network = options.gtfs.stem if options.gtfs else options.size
+    span = f"{options.hours:g} h from {options.start.isoformat()}"
+    print(f"{network}, {span}, {options.rate} requests a minute, {options.ids} ids")
+    if not (folder / "truth").exists():
+        _rehearse(options, settings, folder / "truth")
+    if not options.as_built:
+        built = warehouse.build(settings)
+        print(f"built and checked in {built.seconds:.1f} s")
+        _print_slowest(settings)
+    _print(_compare(settings, folder / "truth", options))
+
+
+def _settings(options: argparse.Namespace, folder: Path) -> Settings:
+    return Settings(
+        data_dir=folder / "data",
+        operator="emulated",
+        window_seconds=3600,
+        rate_per_minute=options.rate,
+        token=DEFAULT_TOKEN if options.rate > FREE_RATE else None,
+    )
+
+
+def _rehearse(options: argparse.Namespace, settings: Settings, truth: Path) -> None:
+    world = build_world(options.size, options.gtfs, options.seed, IdMode(options.ids))
+    app = create_app(world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate))
+    began = time.perf_counter()
+    report = rehearse(settings, options.start, options.hours, transport=httpx.ASGITransport(app))
+    print(f"rehearsed in {time.perf_counter() - began:.0f} s: {report.outcomes}")
+    first = options.start.date() - timedelta(days=1)
+    write_truth(world, first, report.end.date(), truth)
+
+
+def _print_slowest(settings: Settings) -> None:
+    path = settings.data_dir / "state" / "dbt" / "target" / "run_results.json"
+    results = json.loads(path.read_text())["results"]
+    slowest = sorted(results, key=lambda result: -float(result["execution_time"]))[:6]
+    told = (f"{result['unique_id'].split('.')[2]} {result['execution_time']:.1f} s" for result in slowest)
+    print("slowest: " + ", ".join(told))
+
+
+def _compare(settings: Settings, truth: Path, options: argparse.Namespace) -> list[Row]:
+    begins = options.start
+    ends = begins + timedelta(hours=options.hours)
+    with duckdb.connect() as db:
+        db.execute("set timezone = 'UTC'")
+        db.execute(f"attach '{database_path(settings)}' as built (read_only)")
+        for path in truth.glob("*.parquet"):
+            db.execute(f"create view truth_{path.stem} as from read_parquet('{path}')")
+        db.execute(f"create table span as select '{begins.isoformat()}'::timestamptz::timestamp as begins, "
+                   f"'{ends.isoformat()}'::timestamptz::timestamp as ends")  # fmt: skip
+        rows: list[Row] = []
+        for statement in SQL.read_text().split(";\n"):
+            if statement.strip():
+                found = db.execute(statement)
+                if statement.lstrip().lower().startswith(("select", "with", "from")):
+                    rows += found.fetchall()
+    return rows
+
+
+def _print(rows: list[Row]) -> None:
+    table = [
+        ("against the truth", "goal", "measured", "naive: last prediction | middle | first poll without"),
+        *rows,
+    ]
+    widths = [max(len(row[column]) for row in table) for column in range(4)]
+    for row in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--size", choices=["small", "city"], default="small", help="a built-in network")
+    parser.add_argument("--gtfs", type=Path, help="a GTFS zip instead")
+    parser.add_argument("--seed", type=int, default=1, help="of the emulator")
+    parser.add_argument("--rate", type=int, default=60, help="requests a minute")
+    parser.add_argument("--ids", choices=[mode.value for mode in IdMode], default="stable")
+    parser.add_argument("--start", type=datetime.fromisoformat, default="2026-11-18T05:00:00+00:00")
+    parser.add_argument("--hours", type=float, default=3)
+    parser.add_argument("--keep", type=Path, help="a folder the rehearsal stays in, or was kept in")
+    parser.add_argument("--as-built", action="store_true", help="compare what is there, build nothing")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

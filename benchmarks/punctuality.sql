@@ -1,0 +1,318 @@
+-- Compares a built warehouse (`built`) with the emulator's truth (`truth_*`) over the time that was rehearsed (`span`).
+-- Every select yields rows of the table that is printed: what, goal, ours, naive.
+create table calls as
+select
+    actual.service_date, actual.trip_id, trips.live_id, actual.line_code, actual.direction, actual.stop_code,
+    actual.stop_sequence, scheduled.scheduled_at, actual.passed_at, trips.scheduled_departure_at, trips.outcome
+from truth_actual_passages as actual
+inner join truth_scheduled_passages as scheduled using (service_date, trip_id, stop_code, stop_sequence)
+inner join truth_trips as trips using (service_date, trip_id);
+
+create table visits as
+select row_number() over () as visit, * from built.core.stop_visits;
+
+create table polls as
+select key as stop_code, received_at as polled_at
+from built.core.requests where endpoint = 'passages' and is_good;
+
+create table told as  -- the call that each visit is about
+select visits.*, calls.passed_at as true_at, calls.scheduled_at as true_scheduled_at,
+    calls.trip_id as true_trip, calls.service_date as true_date, calls.line_code as true_line
+from visits inner join calls
+    on visits.stop_code = calls.stop_code
+    and visits.listed_trip_id = calls.live_id
+    and visits.passed_at between calls.passed_at - interval 45 minute and calls.passed_at + interval 45 minute
+qualify row_number() over (
+    partition by visits.visit order by abs(epoch_us(visits.passed_at) - epoch_us(calls.passed_at))
+) = 1;
+
+create table listings as
+select trip_id, stop_code, service_date, observed_at, predicted_at
+from built.staging.passages where not is_theoretical and trip_id is not null and predicted_at is not null;
+
+create table naive as
+select last_listings.*, min(polls.polled_at) as first_without_at
+from (
+    select trip_id, stop_code, service_date, max(observed_at) as last_seen_at,
+        arg_max(predicted_at, observed_at) as last_predicted_at
+    from listings group by all
+) as last_listings
+left join polls on polls.stop_code = last_listings.stop_code
+    and polls.polled_at > last_listings.last_seen_at + interval 1 second
+    and polls.polled_at < last_listings.last_seen_at + interval 2 hour
+group by all;
+
+create table readings as
+select told.*, naive.last_predicted_at as naive_last,
+    naive.last_seen_at + (naive.first_without_at - naive.last_seen_at) / 2 as naive_middle,
+    naive.first_without_at as naive_first
+from told left join naive
+    on told.listed_trip_id = naive.trip_id and told.stop_code = naive.stop_code
+    and told.service_date = naive.service_date;
+
+create macro errors_of(told_at, truth) as
+    printf('%.0f s, %.0f s', median(abs(epoch(told_at) - epoch(truth))),
+        quantile_cont(abs(epoch(told_at) - epoch(truth)), 0.95));
+
+select
+    'passed_at of evidenced visits: median, p95 absolute error', '<= 10 s, <= 40 s',
+    printf('%s (%d visits)', errors_of(passed_at, true_at), count(*)),
+    printf('%s | %s | %s', errors_of(naive_last, true_at), errors_of(naive_middle, true_at),
+        errors_of(naive_first, true_at))
+from readings where arrival_quality = 'evidenced';
+
+select
+    'the same of all visits seen live', '', printf('%s (%d visits)', errors_of(passed_at, true_at), count(*)),
+    printf('%s | %s | %s', errors_of(naive_last, true_at), errors_of(naive_middle, true_at),
+        errors_of(naive_first, true_at))
+from readings;
+
+select
+    'truth inside [passed_after, passed_before], evidenced and bounded', '>= 99.5 %',
+    printf('%.2f %% of %d', 100 * avg((true_at between passed_after - interval 1 second
+        and passed_before + interval 1 second)::int), count(*)),
+    printf('%.1f %% between the last poll with it and the first without',
+        100 * avg((true_at between naive_middle - (naive_first - naive_middle) and naive_first)::int))
+from readings where arrival_quality in ('evidenced', 'bounded');
+
+create table trip_truth as  -- the trip that most of its visits are about
+select service_date, trip_id, true_trip, true_date, n_told from (
+    select service_date, trip_id, true_trip, true_date, count(*) as n_told,
+        row_number() over (partition by service_date, trip_id order by count(*) desc, true_trip) as nth
+    from (
+        select service_date, trip_id, true_trip, true_date from told
+        union all
+        select visits.service_date, visits.trip_id, truth.trip_id, truth.service_date
+        from visits inner join truth_scheduled_passages as truth
+            on visits.stop_code = truth.stop_code and visits.scheduled_at = truth.scheduled_at
+            and visits.line_code = truth.line_code and visits.direction = truth.direction
+            and visits.n_polls = 0 and visits.schedule_source = 'theoretical'
+            and (visits.listed_trip_id is null or visits.listed_trip_id in (
+                select live_id from truth_trips as trips
+                where trips.trip_id = truth.trip_id and trips.service_date = truth.service_date))
+    )
+    group by service_date, trip_id, true_trip, true_date
+) where nth = 1;
+
+create table due_trips as
+select * from truth_trips, span where scheduled_departure_at >= begins and scheduled_departure_at < ends;
+
+create table matched as
+select trips.service_date, trips.trip_id, trips.n_live, trip_truth.true_trip, trip_truth.true_date,
+    trips.scheduled_departure_at as matched_at, due_trips.scheduled_departure_at as true_departure_at,
+    trips.scheduled_departure_at = due_trips.scheduled_departure_at
+        and departures.line_code = due_trips.line_code
+        and departures.direction = due_trips.direction as is_right
+from built.core.trips as trips
+inner join trip_truth using (service_date, trip_id)
+inner join due_trips on due_trips.trip_id = trip_truth.true_trip and due_trips.service_date = trip_truth.true_date
+left join built.core.departure_matches as departures using (service_date, trip_id);
+
+create table naive_matched as  -- the departure of the label nearest to the first prediction at the first stop polled
+select matched.*, nearest.departure_at as naive_at
+from matched left join (
+    select first_visits.service_date, first_visits.trip_id, departures.departure_at
+    from (
+        select service_date, trip_id, line_code, direction, min(coalesce(scheduled_at, passed_at)) as at
+        from visits where position = 1 group by all
+    ) as first_visits
+    inner join built.core.timetable_departures as departures
+        on departures.service_date = first_visits.service_date and departures.line_code = first_visits.line_code
+        and departures.direction = first_visits.direction
+    qualify row_number() over (partition by first_visits.service_date, first_visits.trip_id
+        order by abs(epoch(departures.departure_at) - epoch(first_visits.at))) = 1
+) as nearest using (service_date, trip_id);
+
+select
+    'trip -> scheduled departure: precision, recall', '>= 99.5 %, >= 98 % (vehicle ids 98, 95)',
+    printf('%.1f %%, %.1f %% (%d trips)', 100.0 * count(case when is_right then 1 end) / nullif(count(matched_at), 0),
+        100.0 * count(distinct case when is_right then (true_trip, true_date) end)
+        / count(distinct (true_trip, true_date)), count(distinct (true_trip, true_date))),
+    printf('%.1f %%, %.1f %% nearest departure to the first passage at the origin',
+        100.0 * count(case when naive_at = true_departure_at then 1 end) / nullif(count(naive_at), 0),
+        100.0 * count(case when naive_at = true_departure_at then 1 end) / count(*))
+from naive_matched;
+
+select
+    'the same of trips seen live', '',
+    printf('%.1f %%, %.1f %% (%d trips)', 100.0 * count(case when is_right then 1 end) / nullif(count(matched_at), 0),
+        100.0 * count(distinct case when is_right then (true_trip, true_date) end)
+        / count(distinct (true_trip, true_date)), count(distinct (true_trip, true_date))),
+    ''
+from naive_matched where n_live > 0;
+
+select
+    printf('scheduled_at of %s: median, p95 absolute error', schedule_source),
+    case schedule_source when 'pattern' then '<= 30 s' else '' end,
+    printf('%s (%d visits)', errors_of(scheduled_at, true_scheduled_at), count(*)), ''
+from told where schedule_source is not null group by schedule_source order by schedule_source;
+
+select 'evidenced visits with a schedule', '', printf('%.1f %%', 100 * avg((scheduled_at is not null)::int)), ''
+from told where arrival_quality = 'evidenced';
+
+create macro on_time(told_at, due_at) as (epoch(told_at) - epoch(due_at) between -60 and 359);
+
+create table true_shares as
+select line_code, avg(on_time(passed_at, scheduled_at)::int) as share, count(*) as n_calls
+from calls, span where passed_at >= begins and passed_at < ends group by line_code;
+
+create table naive_shares as
+select avg(on_time(naive_last, scheduled_at)::int) as last, avg(on_time(naive_middle, scheduled_at)::int) as middle,
+    avg(on_time(naive_first, scheduled_at)::int) as first
+from readings where scheduled_at is not null;
+
+create table network as
+select sum(share * n_calls) / sum(n_calls) as share, sum(n_calls) as n from true_shares;
+
+select
+    'network on-time share: absolute error', '<= 0.5 points at 60, <= 0.2 at 300',
+    printf('%.2f points (%.2f %%, truth %.2f %% of %d calls)', 100 * abs(ours.share - network.share),
+        100 * ours.share, 100 * network.share, network.n::int),
+    printf('%.2f | %.2f | %.2f points', 100 * abs(naive_shares.last - network.share),
+        100 * abs(naive_shares.middle - network.share), 100 * abs(naive_shares.first - network.share))
+from network, naive_shares, (
+    select count(case when punctuality_point = 'on_time' then 1 end) / count(punctuality_point) as share from visits
+) as ours;
+
+select
+    'the same, against the truth of the very visits that count', '',
+    printf('%.2f points (%d of %d visits)', 100 * abs(
+        avg((punctuality_point = 'on_time')::int) - avg(on_time(true_at, true_scheduled_at)::int)), count(*), any_value(n.n)),
+    printf('%.2f | %.2f | %.2f points',
+        100 * abs(avg(on_time(naive_last, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)),
+        100 * abs(avg(on_time(naive_middle, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)),
+        100 * abs(avg(on_time(naive_first, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)))
+from readings, (select count(*) as n from visits where n_polls > 0) as n where punctuality_point is not null;
+
+create table line_days as
+select told.true_line as line_code, count(*) as n_scheduled,
+    count(case when punctuality = 'on_time' then 1 end) / count(*) as low,
+    count(case when punctuality in ('on_time', 'indeterminate') then 1 end) / count(*) as high,
+    avg(on_time(true_at, true_scheduled_at)::int) as share, any_value(true_shares.share) as share_of_all
+from told inner join true_shares on told.true_line = true_shares.line_code
+where scheduled_at is not null group by told.true_line;
+
+select
+    'line x day on-time share: truth inside [low, high]', '>= 98 %',
+    printf('%.1f %% of %d (mean width %.1f points); truth of all calls %.1f %%',
+        100 * avg((share between low and high)::int), count(*), 100 * avg(high - low),
+        100 * avg((share_of_all between low and high)::int)), ''
+from line_days;
+
+create table headways as
+select
+    line_code, direction, stop_code,
+    passed_at, epoch(passed_at - lag(passed_at) over w) as headway
+from calls window w as (partition by line_code, direction, stop_code order by passed_at);
+
+create table due_headways as
+select line_code, direction, stop_code, scheduled_at, epoch(scheduled_at - lag(scheduled_at) over w) as headway
+from truth_scheduled_passages window w as (partition by line_code, direction, stop_code order by scheduled_at);
+
+create table full_cells as
+select marts.*, date_trunc('day', marts.service_date::timestamp) + interval 1 hour * marts.service_hour as local_hour
+from built.marts.headways as marts
+where null_reason is null and actual_seconds_sum >= 0.9 * scheduled_seconds_sum;
+
+create table waits as
+select cells.line_code, cells.direction, cells.ours, actual.wait - due.wait as truth from (
+    select line_code, direction, (sum(actual_seconds_squared_sum) / (2 * sum(actual_seconds_sum))
+        - sum(scheduled_seconds_squared_sum) / (2 * sum(scheduled_seconds_sum))) / 60 as ours
+    from full_cells group by all
+) as cells
+inner join (
+    select cells.line_code, cells.direction, sum(headway * headway) / (2 * sum(headway)) / 60 as wait
+    from full_cells as cells inner join (
+        select visits.line_code, visits.direction, visits.stop_code, visits.service_hour, headways.headway
+        from told as visits inner join headways on visits.true_line = headways.line_code
+            and visits.direction = headways.direction and visits.stop_code = headways.stop_code
+            and visits.true_at = headways.passed_at
+        where headways.headway is not null
+    ) as truth on truth.line_code = cells.line_code and truth.direction = cells.direction
+        and truth.stop_code = cells.stop_code and truth.service_hour = cells.service_hour
+    group by all
+) as actual using (line_code, direction)
+inner join (
+    select cells.line_code, cells.direction, sum(headway * headway) / (2 * sum(headway)) / 60 as wait
+    from full_cells as cells inner join (
+        select line_code, direction, stop_code, headway,
+            (epoch(scheduled_at) - epoch(date_trunc('day', scheduled_at)))::int // 3600 as utc_hour
+        from due_headways where headway is not null
+    ) as truth on truth.line_code = cells.line_code and truth.direction = cells.direction
+        and truth.stop_code = cells.stop_code and truth.utc_hour in (cells.service_hour - 1, cells.service_hour - 2)
+    group by all
+) as due using (line_code, direction);
+
+select
+    'EWT of frequent line-directions with full coverage: absolute error', '<= 0.10 min',
+    coalesce(printf('median %.2f, worst %.2f min (%d line-directions)', median(abs(ours - truth)),
+        max(abs(ours - truth)), count(*)), 'none is covered'), ''
+from waits;
+
+create table watched as  -- trips whose first stop was polled all the time before they were due
+select due_trips.service_date, due_trips.trip_id
+from due_trips
+inner join truth_scheduled_passages as origins
+    on origins.service_date = due_trips.service_date and origins.trip_id = due_trips.trip_id
+    and origins.stop_sequence = 1
+inner join (
+    select stop_code, polled_at, lag(polled_at) over (partition by stop_code order by polled_at) as previous_at
+    from polls
+) as polls on polls.stop_code = origins.stop_code
+    and polls.polled_at between due_trips.scheduled_departure_at - interval 50 minute
+    and due_trips.scheduled_departure_at
+group by all
+having max(epoch(polled_at) - epoch(previous_at)) <= 600 and count(*) >= 5
+    and bool_and(previous_at is not null);
+
+create table tracked_lines as
+select distinct line_code from truth_trips where live_from is not null;
+
+create table ends as
+select truth.trip_id, truth.service_date, truth.outcome as true_outcome,
+    truth.taken_off_at is not null as is_taken_off, departures.outcome,
+    watched.trip_id is not null as is_watched
+from due_trips as truth
+inner join tracked_lines using (line_code)
+left join watched using (service_date, trip_id)
+left join built.core.scheduled_departures as departures
+    on departures.service_date = truth.service_date and departures.line_code = truth.line_code
+    and departures.direction = truth.direction and departures.departure_at = truth.scheduled_departure_at
+    and departures.is_slash_variant = truth.is_slash_variant and departures.is_in_force
+qualify row_number() over (partition by truth.service_date, truth.trip_id
+    order by departures.duplicate_number) = 1;
+
+select
+    'not_run: precision, recall among observable trips', '>= 99 %, >= 90 %',
+    printf('%s, %s; of those never taken off the list %s',
+        coalesce(printf('%.0f %% of %d', 100.0 * count(case when outcome = 'not_run' and true_outcome = 'not_run' then 1 end)
+            / nullif(count(case when outcome = 'not_run' then 1 end), 0),
+            count(case when outcome = 'not_run' then 1 end)), '-'),
+        coalesce(printf('%.0f %% of %d', 100.0 * count(case when outcome = 'not_run' and true_outcome = 'not_run'
+            and is_taken_off and is_watched then 1 end)
+            / nullif(count(case when true_outcome = 'not_run' and is_taken_off and is_watched then 1 end), 0),
+            count(case when true_outcome = 'not_run' and is_taken_off and is_watched then 1 end)), '-'),
+        coalesce(printf('%d of %d', count(case when outcome = 'not_run' and true_outcome = 'not_run'
+            and not is_taken_off then 1 end),
+            count(case when true_outcome = 'not_run' and not is_taken_off then 1 end)), '-')),
+    ''
+from ends;
+
+create table naive_ends as  -- a departure without a live bus did not run
+select ends.*, seen.true_trip is null as is_naive_not_run
+from ends left join (select distinct true_trip, true_date from told) as seen
+    on seen.true_trip = ends.trip_id and seen.true_date = ends.service_date;
+
+select
+    'the same, where a trip never seen live counts as not run', '', '',
+    printf('%.0f %%, %.0f %%', 100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' then 1 end)
+        / nullif(count(case when is_naive_not_run then 1 end), 0),
+        100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' and is_watched then 1 end)
+        / nullif(count(case when true_outcome = 'not_run' and is_watched then 1 end), 0))
+from naive_ends;
+
+select
+    printf('outcome of trips that really: %s', true_outcome), '',
+    string_agg(printf('%s %d', outcome, n), ', ' order by n desc), ''
+from (select true_outcome, coalesce(outcome, 'no departure') as outcome, count(*) as n from ends group by all)
+group by true_outcome order by true_outcome

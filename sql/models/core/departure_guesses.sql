@@ -1,0 +1,97 @@
+-- One row per operator, service_date, trip, stop and visit with a timetable time: the departure its trip seems to run
+-- as, guessed from the first such stop of the trip, before the running times of the day are known.
+with visits as (
+    select
+        runs.operator,
+        runs.service_date,
+        runs.trip_id,
+        runs.stop_code,
+        runs.visit_number,
+        runs.line_code,
+        runs.direction,
+        runs.position,
+        runs.is_stand_in,
+        runs.theoretical_at,
+        {{ add_seconds('runs.theoretical_at', '-paces.pace_seconds') }} as began_at,
+        first_value(runs.stop_code) over first_stop as first_stop_code,
+        first_value(runs.visit_number) over first_stop as first_visit_number
+    from {{ ref('visit_runs') }} as runs
+    inner join {{ ref('line_paces') }} as paces
+        on
+            runs.operator = paces.operator
+            and runs.service_date = paces.service_date
+            and runs.line_code = paces.line_code
+            and runs.direction = paces.direction
+            and runs.position = paces.position
+    where
+        {{ is_built('runs.service_date') }}
+        and runs.theoretical_at is not null
+        and not runs.is_short_run
+    window first_stop as (
+        partition by
+            runs.operator, runs.service_date, runs.trip_id, runs.line_code, runs.direction
+        order by runs.position, runs.visit_number
+    )
+),
+
+departures as (
+    select distinct
+        operator,
+        service_date,
+        line_code,
+        direction,
+        departure_at,
+        service_hour
+    from {{ ref('timetable_departures') }}
+    where is_in_force and not is_slash_variant and {{ is_built() }}
+),
+
+nearest as (
+    select
+        firsts.operator,
+        firsts.service_date,
+        firsts.trip_id,
+        firsts.line_code,
+        firsts.direction,
+        departures.departure_at,
+        departures.service_hour,
+        row_number() over (
+            partition by firsts.operator, firsts.service_date, firsts.trip_id, firsts.line_code, firsts.direction
+            order by abs({{ seconds_between('departures.departure_at', 'firsts.began_at') }}), departures.departure_at
+        ) as nth
+    from visits as firsts
+    {{ join_rules('firsts.service_date') }}
+    inner join departures
+        on
+            firsts.operator = departures.operator
+            and firsts.service_date = departures.service_date
+            and firsts.line_code = departures.line_code
+            and firsts.direction = departures.direction
+            and departures.departure_at
+            between {{ add_seconds('firsts.began_at', '-rules.match_guess_seconds') }}
+            and {{ add_seconds('firsts.began_at', 'rules.match_guess_seconds') }}
+    where firsts.stop_code = firsts.first_stop_code and firsts.visit_number = firsts.first_visit_number
+)
+
+select
+    visits.operator,
+    visits.service_date,
+    visits.trip_id,
+    visits.stop_code,
+    visits.visit_number,
+    visits.line_code,
+    visits.direction,
+    visits.position,
+    visits.is_stand_in,
+    visits.theoretical_at,
+    nearest.departure_at,
+    nearest.service_hour
+from visits
+inner join nearest
+    on
+        visits.operator = nearest.operator
+        and visits.service_date = nearest.service_date
+        and visits.trip_id = nearest.trip_id
+        and visits.line_code = nearest.line_code
+        and visits.direction = nearest.direction
+        and nearest.nth = 1

@@ -1,0 +1,136 @@
+-- One row per operator, service_date, line, direction and position: about how long a bus is on its way from the first
+-- stop, learned from ids that are listed at several stops, whatever those ids identify.
+with stops as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        stop_code,
+        n_occurrences
+    from {{ ref('line_stops_of_day') }}
+    where {{ is_built() }}
+),
+
+times as (
+    select
+        evidence.operator,
+        evidence.service_date,
+        evidence.listed_id,
+        lines.line_code,
+        lines.direction,
+        stops.position,
+        evidence.theoretical_at,
+        evidence.last_predicted_at
+    from {{ ref('visit_evidence') }} as evidence
+    inner join {{ ref('visit_lines') }} as lines
+        on
+            evidence.operator = lines.operator
+            and evidence.service_date = lines.service_date
+            and evidence.listed_id = lines.listed_id
+            and evidence.stop_code = lines.stop_code
+            and evidence.visit_number = lines.visit_number
+    inner join stops
+        on
+            lines.operator = stops.operator
+            and lines.service_date = stops.service_date
+            and lines.line_code = stops.line_code
+            and lines.direction = stops.direction
+            and lines.stop_code = stops.stop_code
+            and stops.n_occurrences = 1
+    where {{ is_built('evidence.service_date') }}
+),
+
+seen as (
+    select
+        times.*,
+        'theoretical' as kind,
+        times.theoretical_at as seen_at
+    from times
+    where times.theoretical_at is not null
+    union all
+    select
+        times.*,
+        'live' as kind,
+        times.last_predicted_at as seen_at
+    from times
+    where times.last_predicted_at is not null
+),
+
+steps as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        next_position,
+        {{ seconds_between('seen_at', 'next_seen_at') }} / (next_position - position) as step_seconds
+    from (
+        select
+            *,
+            lead(position) over next_stop as next_position,
+            lead(seen_at) over next_stop as next_seen_at
+        from seen
+        window next_stop as (
+            partition by operator, service_date, listed_id, line_code, direction, kind order by seen_at, position
+        )
+    ) as pairs
+    where next_position > position
+),
+
+paces as (
+    -- a pair of stops speaks for each step between them; one that took minutes a step was two trips
+    select
+        stops.operator,
+        stops.service_date,
+        stops.line_code,
+        stops.direction,
+        stops.position,
+        median(steps.step_seconds) as step_seconds
+    from stops
+    {{ join_rules('stops.service_date') }}
+    left join steps
+        on
+            stops.operator = steps.operator
+            and stops.service_date = steps.service_date
+            and stops.line_code = steps.line_code
+            and stops.direction = steps.direction
+            and stops.position >= steps.position
+            and stops.position < steps.next_position
+            and steps.step_seconds <= rules.step_longest_seconds
+    group by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
+)
+
+select
+    paces.operator,
+    paces.service_date,
+    paces.line_code,
+    paces.direction,
+    paces.position,
+    coalesce(
+        sum(coalesce(paces.step_seconds, usual.step_seconds, rules.step_usual_seconds)) over (
+            partition by paces.operator, paces.service_date, paces.line_code, paces.direction
+            order by paces.position rows between unbounded preceding and 1 preceding
+        ),
+        0
+    ) as pace_seconds,
+    rules.ruleset_version
+from paces
+inner join (
+    select
+        each_step.operator,
+        each_step.service_date,
+        each_step.line_code,
+        each_step.direction,
+        median(each_step.step_seconds) as step_seconds
+    from paces as each_step
+    group by each_step.operator, each_step.service_date, each_step.line_code, each_step.direction
+) as usual
+    on
+        paces.operator = usual.operator
+        and paces.service_date = usual.service_date
+        and paces.line_code = usual.line_code
+        and paces.direction = usual.direction
+{{ join_rules('paces.service_date') }}

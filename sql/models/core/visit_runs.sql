@@ -1,0 +1,367 @@
+-- One row per operator, service_date, trip, stop and visit: the evidence, put together to trips.
+-- Visits of one listed id belong to one trip when, less the time it takes to each stop, they began together: that
+-- tells the trips of a vehicle apart, those that share a number, and the two times that a loop comes to a stop.
+with visits as (
+    select
+        evidence.*,
+        lines.line_code,
+        lines.direction,
+        -- a line of short runs alone carries the slash in its own number, not in its departures
+        coalesce(evidence.is_slash_variant, false) and short_lines.line_code is not null as is_short_run,
+        coalesce(evidence.theoretical_at, evidence.last_predicted_at) as thought_at
+    from {{ ref('visit_evidence') }} as evidence
+    inner join {{ ref('visit_lines') }} as lines
+        on
+            evidence.operator = lines.operator
+            and evidence.service_date = lines.service_date
+            and evidence.listed_id = lines.listed_id
+            and evidence.stop_code = lines.stop_code
+            and evidence.visit_number = lines.visit_number
+    left join (
+        select distinct
+            operator,
+            service_date,
+            line_code
+        from {{ ref('timetable_departures') }}
+        where is_slash_variant and {{ is_built() }}
+    ) as short_lines
+        on
+            lines.operator = short_lines.operator
+            and lines.service_date = short_lines.service_date
+            and lines.line_code = short_lines.line_code
+    where {{ is_built('evidence.service_date') }}
+),
+
+candidates as (
+    -- a stop that a direction serves twice makes two candidates
+    select
+        visits.*,
+        stops.position,
+        stops.stop_sequence,
+        stops.occurrence,
+        stops.n_occurrences,
+        {{ add_seconds('visits.thought_at', '-paces.pace_seconds') }} as began_at
+    from visits
+    inner join {{ ref('line_stops_of_day') }} as stops
+        on
+            visits.operator = stops.operator
+            and visits.service_date = stops.service_date
+            and visits.line_code = stops.line_code
+            and visits.direction = stops.direction
+            and visits.stop_code = stops.stop_code
+    inner join {{ ref('line_paces') }} as paces
+        on
+            stops.operator = paces.operator
+            and stops.service_date = paces.service_date
+            and stops.line_code = paces.line_code
+            and stops.direction = paces.direction
+            and stops.position = paces.position
+),
+
+loop_calls as (
+    -- of the two, the one that fits the rest of the trip
+    select
+        looped.operator,
+        looped.service_date,
+        looped.listed_id,
+        looped.stop_code,
+        looped.visit_number,
+        looped.position,
+        row_number() over (
+            partition by
+                looped.operator, looped.service_date, looped.listed_id, looped.stop_code, looped.visit_number
+            order by
+                min(abs({{ seconds_between('anchors.began_at', 'looped.began_at') }})) nulls last,
+                abs(looped.occurrence - looped.visit_number),
+                looped.position
+        ) as nth
+    from candidates as looped
+    left join candidates as anchors
+        on
+            looped.operator = anchors.operator
+            and looped.service_date = anchors.service_date
+            and looped.listed_id = anchors.listed_id
+            and looped.line_code = anchors.line_code
+            and looped.direction = anchors.direction
+            and anchors.n_occurrences = 1
+    where looped.n_occurrences > 1
+    group by
+        looped.operator, looped.service_date, looped.listed_id, looped.stop_code, looped.visit_number,
+        looped.position, looped.occurrence
+),
+
+placed as (
+    select candidates.*
+    from candidates
+    left join loop_calls
+        on
+            candidates.operator = loop_calls.operator
+            and candidates.service_date = loop_calls.service_date
+            and candidates.listed_id = loop_calls.listed_id
+            and candidates.stop_code = loop_calls.stop_code
+            and candidates.visit_number = loop_calls.visit_number
+            and candidates.position = loop_calls.position
+    where candidates.n_occurrences = 1 or loop_calls.nth = 1
+),
+
+runs as (
+    select
+        *,
+        sum(is_apart) over (
+            partition by operator, service_date, listed_id, line_code, direction
+            order by began_at, position, visit_number
+            rows between unbounded preceding and current row
+        ) as run
+    from (
+        select
+            placed.*,
+            case
+                when {{ seconds_between('lag(placed.began_at) over listed', 'placed.began_at') }}
+                -- a trip may come much later to a stop than another stop announced
+                > case
+                    when lag(placed.theoretical_at) over listed is not null and placed.theoretical_at is null
+                        then rules.run_late_seconds
+                    else rules.run_gap_seconds
+                end then 1
+                else 0
+            end as is_apart
+        from placed
+        {{ join_rules('placed.service_date') }}
+        window listed as (
+            partition by placed.operator, placed.service_date, placed.listed_id, placed.line_code, placed.direction
+            order by placed.began_at, placed.position, placed.visit_number
+        )
+    ) as gaps
+),
+
+trips as (
+    select
+        *,
+        row_number() over (
+            partition by operator, service_date, listed_id order by first_at, line_code, direction, run
+        ) as nth,
+        count(*) over (partition by operator, service_date, listed_id) as n_trips
+    from (
+        select
+            operator,
+            service_date,
+            listed_id,
+            line_code,
+            direction,
+            run,
+            min(began_at) as first_at
+        from runs
+        group by operator, service_date, listed_id, line_code, direction, run
+    ) as firsts
+),
+
+named as (
+    select
+        runs.operator,
+        runs.service_date,
+        runs.listed_id,
+        runs.stop_code,
+        runs.visit_number,
+        runs.position,
+        runs.stop_sequence,
+        runs.began_at,
+        runs.thought_at,
+        trips.nth,
+        trips.n_trips
+    from runs
+    inner join trips
+        on
+            runs.operator = trips.operator
+            and runs.service_date = trips.service_date
+            and runs.listed_id = trips.listed_id
+            and runs.line_code = trips.line_code
+            and runs.direction = trips.direction
+            and runs.run = trips.run
+),
+
+unplaced as (
+    -- a visit of no clear line goes with the visit of its id that is nearest in time
+    select
+        visits.operator,
+        visits.service_date,
+        visits.listed_id,
+        visits.stop_code,
+        visits.visit_number,
+        named.nth,
+        named.n_trips,
+        row_number() over (
+            partition by
+                visits.operator, visits.service_date, visits.listed_id, visits.stop_code, visits.visit_number
+            order by abs({{ seconds_between('named.thought_at', 'visits.thought_at') }}), named.nth
+        ) as nth_nearest
+    from visits
+    inner join named
+        on
+            visits.operator = named.operator
+            and visits.service_date = named.service_date
+            and visits.listed_id = named.listed_id
+    where visits.line_code is null
+),
+
+assembled as (
+    select
+        visits.*,
+        named.position,
+        named.stop_sequence,
+        named.began_at,
+        visits.listed_id
+        || case
+            when coalesce(named.n_trips, unplaced.n_trips, 1) > 1
+                then '~' || cast(coalesce(named.nth, unplaced.nth) as varchar)
+            else ''
+        end as trip_id
+    from visits
+    left join named
+        on
+            visits.operator = named.operator
+            and visits.service_date = named.service_date
+            and visits.listed_id = named.listed_id
+            and visits.stop_code = named.stop_code
+            and visits.visit_number = named.visit_number
+    left join unplaced
+        on
+            visits.operator = unplaced.operator
+            and visits.service_date = unplaced.service_date
+            and visits.listed_id = unplaced.listed_id
+            and visits.stop_code = unplaced.stop_code
+            and visits.visit_number = unplaced.visit_number
+            and unplaced.nth_nearest = 1
+),
+
+trips_lost as (
+    -- a trip that was missing before its time somewhere, and was not seen live anywhere after, may have lost its
+    -- tracking: from then on its absence proves nothing
+    select
+        *,
+        max(passed_after) over trip as tracked_until,
+        max(missed_early_at) over trip >= max(passed_after) over trip
+        or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost,
+        -- still ahead of an earlier stop: it cannot have passed this one before
+        max(passed_after) over earlier_stops as earlier_after
+    from assembled
+    window
+        trip as (partition by operator, service_date, trip_id),
+        earlier_stops as (
+            partition by operator, service_date, trip_id order by position
+            rows between unbounded preceding and 1 preceding
+        )
+),
+
+proven as (
+    select
+        *,
+        coalesce(position is not null and gone_at < earlier_after, false) as is_out_of_order,
+        case
+            when
+                vanished_at is null
+                and not is_reverted
+                and not (coalesce(is_trip_lost, false) and gone_at > tracked_until)
+                and not coalesce(position is not null and gone_at < earlier_after, false)
+                then gone_at
+        end as passed_before
+    from trips_lost
+),
+
+-- the nearest stops before and after at which the trip was seen to pass: a bus between them is where its pace puts it,
+-- which is nearer the truth than a prediction made minutes ahead
+timed as (
+    select
+        proven.*,
+        paces.pace_seconds,
+        least(greatest(proven.last_predicted_at, proven.passed_after), proven.passed_before) as told_at,
+        coalesce(
+            {{ seconds_between('proven.passed_after', 'proven.passed_before') }} <= rules.evidenced_seconds, false
+        ) as is_evidenced
+    from proven
+    {{ join_rules('proven.service_date') }}
+    left join {{ ref('line_paces') }} as paces
+        on
+            proven.operator = paces.operator
+            and proven.service_date = paces.service_date
+            and proven.line_code = paces.line_code
+            and proven.direction = paces.direction
+            and proven.position = paces.position
+),
+
+between_stops as (
+    select
+        *,
+        last_value(case when is_evidenced then told_at end ignore nulls) over before as before_at,
+        last_value(case when is_evidenced then pace_seconds end ignore nulls) over before as before_pace,
+        first_value(case when is_evidenced then told_at end ignore nulls) over after as after_at,
+        first_value(case when is_evidenced then pace_seconds end ignore nulls) over after as after_pace
+    from timed
+    window
+        before as (
+            partition by operator, service_date, trip_id, line_code, direction order by position
+            rows between unbounded preceding and 1 preceding
+        ),
+        after as (
+            partition by operator, service_date, trip_id, line_code, direction order by position
+            rows between 1 following and unbounded following
+        )
+),
+
+passed as (
+    select
+        *,
+        case
+            when is_evidenced or position is null or last_predicted_at is null then told_at
+            when before_pace < pace_seconds and after_pace > pace_seconds and after_at > before_at
+                then {{ add_seconds(
+                    'before_at',
+                    '(pace_seconds - before_pace) / (after_pace - before_pace) * '
+                    ~ seconds_between('before_at', 'after_at')
+                ) }}
+            -- from one side alone only where its own bounds keep it in place
+            when passed_before is not null and before_pace < pace_seconds
+                then {{ add_seconds('before_at', '(pace_seconds - before_pace)') }}
+            when passed_before is not null and after_pace > pace_seconds
+                then {{ add_seconds('after_at', '(pace_seconds - after_pace)') }}
+            else told_at
+        end as likely_at
+    from between_stops
+)
+
+select
+    operator,
+    service_date,
+    trip_id,
+    stop_code,
+    row_number() over (
+        partition by operator, service_date, trip_id, stop_code
+        order by thought_at, last_predicted_at, visit_number
+    ) as visit_number,
+    listed_id,
+    line_code,
+    direction,
+    position,
+    stop_sequence,
+    line_label,
+    is_slash_variant,
+    is_short_run,
+    destination,
+    service_hour,
+    theoretical_at,
+    last_predicted_at,
+    passed_after,
+    passed_before,
+    least(greatest(likely_at, passed_after), passed_before) as passed_at,
+    began_at,
+    first_seen_at,
+    last_seen_at,
+    first_live_at,
+    last_theoretical_at,
+    n_polls,
+    n_full_polls,
+    n_theoretical_polls,
+    n_withdrawn_polls,
+    listed_id like '@%' as is_stand_in,
+    is_out_of_order,
+    n_polls > 0 and (vanished_at is not null or is_reverted) as is_lost
+from passed
