@@ -73,7 +73,7 @@ class Normalised:
 def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB connection of its own that knows the macros of every dataset's query."""
     connection = duckdb.connect()
-    connection.execute("set timezone = 'UTC'")
+    connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
     cutoff = settings.service_day_cutoff
     seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
     _macro(connection, "cutoff_us", f"{seconds * _US}::bigint")
