@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -151,7 +151,7 @@ def stopped_rehearsal(now: datetime | None) -> None:
 def rehearsal(done: "RehearsalReport", *, as_json: bool) -> None:
     """Show what was rehearsed, how fast, and where the time went; what made it fail goes to stderr."""
     if as_json:
-        _print_json({**asdict(done), "times_real_time": done.times_real_time, "is_failure": done.is_failure})
+        _print_json({**_fields(done), "times_real_time": done.times_real_time, "is_failure": done.is_failure})
     else:
         out.print(_rehearsal_table(done))
     for sentence in [*_refusals(done), *done.errors]:
@@ -192,15 +192,13 @@ def _refusals(done: "RehearsalReport") -> Iterator[str]:
 def report(result: object, *, as_json: bool) -> None:
     """Show a report, a dataclass: its fields one by one, or as one JSON object."""
     assert is_dataclass(result)  # noqa: S101 - every step reports in one
-    assert not isinstance(result, type)  # noqa: S101
     if as_json:
-        _print_json(asdict(result))
+        _print_json(result)
         return
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
     grid = Table.grid(padding=(0, 2))
     grid.add_column()
     grid.add_column(overflow="fold")
-    for name, value in values.items():
+    for name, value in _fields(result).items():
         if value not in ([], {}, None, ()):
             grid.add_row(name.replace("_", " "), _readable(value))
     out.print(grid)
@@ -234,8 +232,14 @@ def _print_json(value: Any) -> None:  # noqa: ANN401 - whatever is to be written
     out.print_json(json.dumps(value, default=_plain), indent=2 if out.is_terminal else None)
 
 
-def _plain(value: object) -> str:
+def _plain(value: object) -> object:
+    if is_dataclass(value):
+        return _fields(value)
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def _fields(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass; `asdict` would take counters apart
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _readable(value: Any) -> str:  # noqa: ANN401 - any value of a report or a row
