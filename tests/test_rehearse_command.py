@@ -78,6 +78,15 @@ def test_a_rehearsal_in_process_reports_itself_and_stages_beside_with_the_same_l
     assert uninterrupted == _lake(tmp_path)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Undo what a shell does to its jobs in the background: they, and their children, ignore an interrupt."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["interrupted", "killed"]
 )

@@ -43,7 +43,7 @@ def test_without_settings_it_is_the_emulator_without_a_token() -> None:
         ("TOTAL_TIMEOUT_SECONDS", "60", "less than or equal to 55"),
         ("SERVICE_DAY_CUTOFF", "25:00", "time"),
         ("WINDOW_SECONDS", "nan", ""),
-        ("POLICY", "random", "'adaptive' or 'rotation'"),
+        ("POLICY", "random", "'adaptive', 'cover' or 'rotation'"),
     ],
 )
 def test_a_bad_setting_names_itself(
