@@ -36,7 +36,7 @@ PREPARE = """
         ) = 1;
 """
 ON_TIME = """
-    select sum(n_on_time) / nullif(sum(n_early + n_on_time + n_late), 0),
+    select sum(n_likely_on_time) / nullif(sum(n_likely_early + n_likely_on_time + n_likely_late), 0),
         sum(n_on_time) / nullif(sum(n_scheduled), 0),
         sum(n_on_time + n_indeterminate) / nullif(sum(n_scheduled), 0),
         (select avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) from calls)

@@ -6,7 +6,7 @@ select
     impact.line_code,
     impact.from_at,
     impact.to_at,
-    impact.n_decided,
+    impact.n_judged,
     round(impact.on_time_share_during, 3) as on_time_share_during,
     round(impact.on_time_share_expected, 3) as on_time_share_expected,
     round(impact.impact, 3) as impact,

@@ -5,8 +5,9 @@
    keys:        columns of the grain beside operator and period; none for the whole network. #}
 {% macro punctuality_over(name, first, keys) -%}
 {%- set visits = [
-    "n_visits", "n_scheduled", "n_early", "n_on_time", "n_late", "n_indeterminate", "n_evidenced", "n_bounded",
-    "n_estimated", "n_untracked", "n_delays", "delay_seconds_sum"
+    "n_visits", "n_scheduled", "n_early", "n_on_time", "n_late", "n_indeterminate", "n_likely_early",
+    "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
+    "delay_seconds_sum"
 ] -%}
 {%- set watched = ["covered_seconds", "asked_seconds"] -%}
 {%- set delivered = ["n_scheduled_trips", "n_not_run", "n_visits_not_run", "n_visits_unseen"] -%}
@@ -82,7 +83,8 @@ select
     coverage,
     null_reason,
     case
-        when null_reason is null then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late, 0)
+        when null_reason is null
+            then cast(n_likely_on_time as double) / nullif(n_likely_early + n_likely_on_time + n_likely_late, 0)
     end as on_time_share,
     case
         when null_reason is null then cast(n_on_time as double) / n_scheduled
@@ -92,7 +94,9 @@ select
     end as on_time_share_high,
     case
         when null_reason is null
-            then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late + n_visits_not_run, 0)
+            then
+                cast(n_likely_on_time as double)
+                / nullif(n_likely_early + n_likely_on_time + n_likely_late + n_visits_not_run, 0)
     end as on_time_share_of_promised,
     case
         when null_reason is null

@@ -2,7 +2,7 @@
 {%- set n_draws = 200 -%}
 -- One row per episode and line it names: punctuality in the hours it covered at least half of, against the hours of the
 -- same line, weekday type and hour of day within four weeks in which no episode of the line was listed.
--- Only visits that could be decided count. The interval holds 95 % of the differences of 200 draws of the hours
+-- Visits count by their likeliest moment. The interval holds 95 % of the differences of 200 draws of the hours
 -- (Poisson bootstrap, the same draws every time).
 with lines_named as (
     select distinct
@@ -47,8 +47,8 @@ hours as (
         {{ weekday_type('counts.service_date') }} as weekday_type,
         {{ add_seconds('days.zero_at', '3600 * counts.service_hour') }} as from_at,
         {{ add_seconds('days.zero_at', '3600 * (counts.service_hour + 1)') }} as to_at,
-        sum(counts.n_on_time) as n_on_time,
-        sum(counts.n_early + counts.n_on_time + counts.n_late) as n_decided,
+        sum(counts.n_likely_on_time) as n_on_time,
+        sum(counts.n_likely_early + counts.n_likely_on_time + counts.n_likely_late) as n_judged,
         sum(counts.n_indeterminate) as n_indeterminate
     from {{ ref('punctuality') }} as counts
     inner join {{ ref('service_days') }} as days
@@ -97,9 +97,9 @@ compared as (
         during.service_date,
         true as is_during,
         during.n_on_time,
-        during.n_decided
+        during.n_judged
     from during
-    where during.n_decided > 0
+    where during.n_judged > 0
     union all
     select
         places.operator,
@@ -110,7 +110,7 @@ compared as (
         undisturbed.service_date,
         false as is_during,
         undisturbed.n_on_time,
-        undisturbed.n_decided
+        undisturbed.n_judged
     from (
         select
             operator,
@@ -121,7 +121,7 @@ compared as (
             min(service_date) as first_date,
             max(service_date) as last_date
         from during
-        where n_decided > 0
+        where n_judged > 0
         group by operator, episode_id, line_code, weekday_type, service_hour
     ) as places
     inner join undisturbed
@@ -131,7 +131,7 @@ compared as (
             and places.weekday_type = undisturbed.weekday_type
             and places.service_hour = undisturbed.service_hour
             and undisturbed.service_date between places.first_date - 28 and places.last_date + 28
-    where undisturbed.n_decided > 0
+    where undisturbed.n_judged > 0
 ),
 
 draws as (
@@ -166,16 +166,16 @@ drawn as (
         line_code,
         draw,
         sum(case when is_during then weight * n_on_time else 0 end) as n_on_time_during,
-        sum(case when is_during then weight * n_decided else 0 end) as n_during,
+        sum(case when is_during then weight * n_judged else 0 end) as n_during,
         sum(case when is_during then 0 else weight * n_on_time end) as n_on_time_without,
-        sum(case when is_during then 0 else weight * n_decided end) as n_without,
+        sum(case when is_during then 0 else weight * n_judged end) as n_without,
         count(case when is_during then 1 end) as n_hours_during,
         count(case when not is_during then 1 end) as n_hours_without
     from draws
     group by operator, episode_id, line_code, weekday_type, service_hour, draw
     having
-        sum(case when is_during then weight * n_decided else 0 end) > 0
-        and sum(case when is_during then 0 else weight * n_decided end) > 0
+        sum(case when is_during then weight * n_judged else 0 end) > 0
+        and sum(case when is_during then 0 else weight * n_judged end) > 0
 ),
 
 differences as (
@@ -187,7 +187,7 @@ differences as (
         draw,
         cast(sum(n_hours_during) as bigint) as n_hours_during,
         cast(sum(n_hours_without) as bigint) as n_hours_without,
-        cast(sum(n_during) as bigint) as n_decided_during,
+        cast(sum(n_during) as bigint) as n_judged_during,
         cast(sum(n_on_time_during) as double) / sum(n_during) as on_time_share_during,
         sum(cast(n_during * n_on_time_without as double) / n_without) / sum(n_during) as on_time_share_expected
     from drawn
@@ -212,7 +212,7 @@ hours_during as (
         episode_id,
         line_code,
         count(*) as n_hours,
-        cast(sum(n_decided) as bigint) as n_decided,
+        cast(sum(n_judged) as bigint) as n_judged,
         cast(sum(n_indeterminate) as bigint) as n_indeterminate
     from during
     group by operator, episode_id, line_code
@@ -225,13 +225,13 @@ select
     episodes.from_at,
     episodes.low_to_at as to_at,
     coalesce(hours_during.n_hours, 0) as n_hours,
-    coalesce(hours_during.n_decided, 0) as n_decided,
+    coalesce(hours_during.n_judged, 0) as n_judged,
     coalesce(hours_during.n_indeterminate, 0) as n_indeterminate,
     coalesce(differences.n_hours_during, 0) as n_hours_compared,
     coalesce(differences.n_hours_without, 0) as n_hours_without,
     case
         when coalesce(hours_during.n_hours, 0) = 0 then 'no hour covered'
-        when coalesce(hours_during.n_decided, 0) = 0 then 'no visit decided'
+        when coalesce(hours_during.n_judged, 0) = 0 then 'no visit judged'
         when differences.episode_id is null then 'no hour to compare with'
         when least(differences.n_hours_during, differences.n_hours_without) < 2 then 'too few hours'
     end as null_reason,

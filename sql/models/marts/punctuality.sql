@@ -1,7 +1,15 @@
 -- One row per operator, service_date, line, direction and service_hour: how punctual its visits were.
 -- Counts and sums only, so any period adds up; visits of no known line are counted under a null line.
 with visits as (
-    select * from {{ ref('stop_visits') }}
+    select
+        *,
+        -- What the bounds leave open for a visit seen passing, its likeliest moment says: near a threshold lie more
+        -- visits on one side than on the other, and a share that left them all out would lean to that side.
+        case
+            when punctuality in ('early', 'on_time', 'late') then punctuality
+            when arrival_quality in ('evidenced', 'bounded') then punctuality_point
+        end as likely
+    from {{ ref('stop_visits') }}
     where {{ is_built() }}
 )
 
@@ -18,6 +26,9 @@ select
     count(case when punctuality = 'late' then 1 end) as n_late,
     count(case when punctuality = 'indeterminate' then 1 end) as n_indeterminate,
     count(case when punctuality = 'unscheduled' then 1 end) as n_unscheduled,
+    count(case when likely = 'early' then 1 end) as n_likely_early,
+    count(case when likely = 'on_time' then 1 end) as n_likely_on_time,
+    count(case when likely = 'late' then 1 end) as n_likely_late,
     count(case when arrival_quality = 'evidenced' then 1 end) as n_evidenced,
     count(case when arrival_quality = 'bounded' then 1 end) as n_bounded,
     count(case when arrival_quality = 'estimated' then 1 end) as n_estimated,

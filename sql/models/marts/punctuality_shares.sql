@@ -1,5 +1,6 @@
 {{ config(materialized='view') }}
 -- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, with bounds.
+-- The share itself goes by the likeliest moment of every visit seen passing;
 -- low counts every undecided visit as not on time, high as on time. Coverage is the watched share of the time of
 -- the stops that were asked; under the ruleset's threshold the shares are null, with the reason.
 with judged as (
@@ -30,7 +31,8 @@ with judged as (
 select
     *,
     case
-        when null_reason is null then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late, 0)
+        when null_reason is null
+            then cast(n_likely_on_time as double) / nullif(n_likely_early + n_likely_on_time + n_likely_late, 0)
     end as on_time_share,
     case
         when null_reason is null then cast(n_on_time as double) / n_scheduled
