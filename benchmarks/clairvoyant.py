@@ -14,7 +14,7 @@ from transit_etl.collect.agenda import Agenda
 from transit_etl.collect.planner import Observation
 from transit_etl.collect.routes import Route, Routes
 from transit_etl.collect.tracking import EVIDENCE_SECONDS, Run, Stop, Visit
-from transit_etl.collect.valuing import Valuer, starts_at
+from transit_etl.collect.valuing import Valuer
 from transit_etl.emulator.motion import Outcome
 from transit_etl.emulator.world import World
 
@@ -85,7 +85,7 @@ class Clairvoyant:
             self._n_entered += 1
             visit.stop.visits[visit.run] = visit
             visit.listed_at = visit.stop.seen_at
-            self._to_value.put_by(visit.stop, starts_at(visit))
+            self._to_value.put_by(visit.stop, visit.worth_from)
 
     def _revalue(self, stop: Stop, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)
@@ -107,9 +107,8 @@ class Clairvoyant:
             route = routes.setdefault(pattern, _ExactRoute("", codes))
             run = Run(("", ""), str(row), route, 0.0, is_live=True)
             passed = moved.passed_at[row][plan.is_call[row]].tolist()
-            found += [
-                Visit(run, self._stops[code], place, float(at), _SURE_SPREAD)
-                for place, (code, at) in enumerate(zip(codes, passed, strict=True))
-                if at > moved.live_from[row]
-            ]
+            for place, (code, at) in enumerate(zip(codes, passed, strict=True)):
+                if at > moved.live_from[row]:
+                    found.append(Visit(run, self._stops[code], place))
+                    found[-1].expect(float(at), _SURE_SPREAD)
         return sorted(found, key=lambda visit: visit.mean)

@@ -135,15 +135,15 @@ def run(
     """Let a policy poll the world at the given instants, and judge what it could know."""
     score, last_minute = judge.score, deque[float]()
     for moment in moments:
-        began = time.perf_counter()
+        began = time.thread_time()
         stop = policy.choose(moment)
-        chose = time.perf_counter() - began
+        chose = time.thread_time() - began
         at = moment + ANSWER_SECONDS
         is_good, passages = _answer(world, stop, at, trouble)
         observation = Observation(stop, at, is_good, listings=tuple(map(_listing, passages)))
-        began = time.perf_counter()
+        began = time.thread_time()
         policy.observe(observation)
-        score.milliseconds.append(1000 * (chose + time.perf_counter() - began))
+        score.milliseconds.append(1000 * (chose + time.thread_time() - began))
         last_minute.append(moment)
         while last_minute[0] <= moment - 60:
             last_minute.popleft()
@@ -252,7 +252,7 @@ def main() -> int:
     console, missed = Console(width=130), []
     table = Table(
         "network", "rate", "faults", "policy", "trips ≥ 3", "visits", "each third",
-        "of clairvoyant", "allowance used", "over it", "false", "median ms",
+        "of clairvoyant", "allowance used", "over it", "false", "median CPU ms",
         title=f"{arguments.day}, {arguments.hours[0]:g}-{arguments.hours[1]:g} h, seeds {arguments.seed}",
     )  # fmt: skip
     for size, gtfs in [(None, path) for path in arguments.gtfs] + [(size, None) for size in arguments.size]:

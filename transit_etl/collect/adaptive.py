@@ -12,7 +12,7 @@ from transit_etl.collect.agenda import Agenda
 from transit_etl.collect.planner import Observation
 from transit_etl.collect.routes import Course, Route, Routes
 from transit_etl.collect.tracking import Stop, Tracker
-from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending, starts_at
+from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending
 
 LONGEST_STOP_UNSEEN_SECONDS = 6 * 3_600.0
 LONGEST_ROUTE_UNSEEN_SECONDS = 1_800.0
@@ -20,7 +20,7 @@ FLOOR_EVERY = 3  # of so many choices at most one goes to what has been unseen f
 EXPLORE_EVERY = 16  # of so many choices one goes to the routes least known of
 _LONGEST_UNKNOWN_SECONDS = 900.0
 _MOST_REVALUED = 4
-_FAR_BEHIND, _UNHURRIED = 0.3, 3  # a stop worth so much less than the best is valued so much less often
+_FAR_BEHIND, _UNHURRIED = 0.4, 4  # a stop worth so much less than the best is valued so much less often
 _DEAD_AFTER, _FIRST_REST_SECONDS, _LONGEST_REST_SECONDS = 4, 300.0, 3_600.0
 
 
@@ -46,7 +46,7 @@ class Adaptive:
             return
         stop.asked_at = min(stop.asked_at, observation.at)
         for changed in self._tracker.observe(observation):
-            self._to_value.put_by(changed.stop, max(observation.at, starts_at(changed)))
+            self._to_value.put_by(changed.stop, max(observation.at, changed.worth_from))
         self._to_value.put_by(stop, observation.at)
         if observation.is_good or observation.is_refused:
             _rest_if_dead(stop, observation)

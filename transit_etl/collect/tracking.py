@@ -9,6 +9,8 @@ from transit_etl.collect.planner import Listing, Observation
 from transit_etl.collect.routes import Route, Routes, Service
 
 EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far apart
+PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit to come
+LOOK_AHEAD_SECONDS = 150.0
 BUCKET_SECONDS = 10.0
 _HORIZON_SECONDS = 1_200.0
 _JUST_NOW_SECONDS = 30.0
@@ -54,7 +56,8 @@ class Run:
 class Visit:
     """A passage of a run at a stop to come: expected at `mean`, give or take `spread`.
 
-    `listed_at` is the poll that last listed it live, minus infinity if the last poll did not.
+    `listed_at` is the poll that last listed it live, minus infinity if the last poll did not; `worth_from`
+    is when a poll first may be worth something to it.
     """
 
     run: Run
@@ -62,9 +65,15 @@ class Visit:
     position: int
     mean: float = 0.0
     spread: float = inf
+    worth_from: float = -inf
     listed_at: float = -inf
     bucket: int = -1
     said: dict[int, float] = field(default_factory=dict)  # what stops predicted, by how far ahead
+
+    def expect(self, mean: float, spread: float) -> None:
+        """Expect the passage at another instant, or more or less surely."""
+        self.mean, self.spread = mean, spread
+        self.worth_from = mean - min(LOOK_AHEAD_SECONDS, PAIR_SECONDS + 2 * spread)
 
 
 @dataclass(slots=True, eq=False)
@@ -246,7 +255,7 @@ class Tracker:
                 self._expect(visit, start + route.offsets[position], spread)
 
     def _expect(self, visit: Visit, mean: float, spread: float) -> None:
-        visit.mean, visit.spread = mean, spread
+        visit.expect(mean, spread)
         self._changed[visit] = None
         bucket = int(mean // BUCKET_SECONDS)
         if bucket != visit.bucket:

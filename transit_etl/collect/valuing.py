@@ -18,9 +18,8 @@ from math import erf, inf, sqrt
 
 from transit_etl.collect.planner import PENDING_SECONDS
 from transit_etl.collect.routes import Routes
-from transit_etl.collect.tracking import Stop, Visit
+from transit_etl.collect.tracking import PAIR_SECONDS, Stop, Visit
 
-PAIR_SECONDS = 57.0  # the rest of the minute is for the network and for the permit to come
 READY_SECONDS = 49.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
 FEW_BONUS = 2.0
@@ -32,7 +31,7 @@ REVALUE_SECONDS = 3.0
 _NEVER, _ALMOST_ALL, _NOT_WORTH = inf, 0.97, 0.01
 _LOST_SPREAD, _LOCATE_SECONDS = 35.0, 150.0
 _SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is not worth it
-_LOOK_AHEAD_SECONDS, _LOOK_BACK_SECONDS = 150.0, 75.0
+_LOOK_BACK_SECONDS = 75.0
 _LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hardly be
 _SQRT_2 = sqrt(2.0)
 
@@ -53,9 +52,8 @@ class Valuer:
         completed = completable = prepared = 0.0
         again_at = _NEVER
         for visit in stop.visits.values():
-            worth_from = starts_at(visit)
-            if worth_from > now:
-                again_at = min(again_at, worth_from)
+            if visit.worth_from > now:
+                again_at = min(again_at, visit.worth_from)
                 continue
             is_half_done = is_open and visit.listed_at == stop.seen_at
             if not is_half_done and now - visit.mean > min(_LOOK_BACK_SECONDS, _SURELY_GONE * visit.spread):
@@ -96,11 +94,6 @@ class Valuer:
 def is_pending(stop: Stop, now: float) -> bool:
     """Tell whether a stop has been asked and its answer may still come."""
     return stop.asked_at > stop.seen_at and now - stop.asked_at < PENDING_SECONDS
-
-
-def starts_at(visit: Visit) -> float:
-    """Return from when on a poll may be worth something to a visit."""
-    return visit.mean - min(_LOOK_AHEAD_SECONDS, PAIR_SECONDS + 2 * visit.spread)
 
 
 def _preparation(visit: Visit, gone: float, now: float) -> float:
