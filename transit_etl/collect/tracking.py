@@ -13,6 +13,7 @@ PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit t
 LOOK_AHEAD_SECONDS = 150.0
 BUCKET_SECONDS = 10.0
 _HORIZON_SECONDS = 1_200.0
+_REPROJECT_SECONDS = 90.0  # the same knowledge tells of the stops that have come within the horizon since
 _JUST_NOW_SECONDS = 30.0
 _FRESH_SECONDS = 180.0
 _SAME_RUN_SECONDS = 1_200.0
@@ -42,6 +43,8 @@ class Run:
     anchor_at: float = 0.0
     anchor_spread: float = inf
     anchored_at: float = -inf
+    projected: tuple[int, float, float] | None = None  # the anchor it was last projected from
+    projected_at: float = -inf
     theory: tuple[int, float] | None = None  # where it was last listed by timetable, and for when
 
     def spread_at(self, position: int) -> float:
@@ -237,8 +240,11 @@ class Tracker:
     def _project(self, run: Run, at: float) -> None:
         """Expect a run at the stops of its route, from the best that is known of it."""
         route = run.route
-        if route is None or run.anchor_spread == inf:
+        anchor = run.anchor_position, run.anchor_at, run.anchor_spread
+        is_fresh = at - run.projected_at < _REPROJECT_SECONDS
+        if route is None or run.anchor_spread == inf or (is_fresh and run.projected == anchor):
             return
+        run.projected, run.projected_at = anchor, at
         start = run.anchor_at - route.offsets[run.anchor_position]
         first = at - _JUST_NOW_SECONDS - start
         for position in route.between(first, first + _HORIZON_SECONDS):
