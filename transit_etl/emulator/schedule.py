@@ -34,9 +34,12 @@ class Schedule:
         return rows
 
 
-def schedule(network: Network, day: date) -> Schedule:
-    """Return what is scheduled on a service date; no trips outside of the calendar."""
-    trips = network.trips_on(day)
+def schedule(network: Network, day: date, services: frozenset[str] | None = None) -> Schedule:
+    """Return what is scheduled on a service date, or would be if it had these services.
+
+    There are no trips outside of the calendar.
+    """
+    trips = network.trips_on(day) if services is None else network.trips_of(services)
     starts_at = day_start(day, network.zone)
     stops = network.pattern_stops[network.trip_pattern[trips]]
     return Schedule(

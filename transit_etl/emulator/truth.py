@@ -14,7 +14,7 @@ from transit_etl.emulator.disruptions import LONGEST_DAYS
 from transit_etl.emulator.local_time import ONE_DAY, at_local
 from transit_etl.emulator.motion import NEVER, Outcome
 from transit_etl.emulator.network import Ints
-from transit_etl.emulator.timetable import Service
+from transit_etl.emulator.timetable import Leg, Service
 from transit_etl.emulator.world import World
 
 INSTANT = pa.timestamp("us")  # UTC, without a zone mark
@@ -46,6 +46,13 @@ DEPARTURES = pa.schema([
 ])  # fmt: skip
 # One row per timetable that was revised: until revised_at it listed other departures.
 REVISIONS = pa.schema([_TRIP[0], _LINE[0], ("revised_at", INSTANT), *_COUNTS])
+# One row per departure and version of a timetable that listed it; a version lasts until the next.
+# reason: first, season (the new season's was announced) or notice (changed at short notice).
+VERSIONS = pa.schema([
+    _TRIP[0], *_LINE, ("service_code", pa.string()), ("departure_text", pa.string()),
+    ("departure_at", INSTANT), ("version", pa.int64()), ("reason", pa.string()),
+    ("published_at", INSTANT), ("replaced_at", INSTANT),
+])  # fmt: skip
 # One row per event listed at some moment of the dates. lines: numbers, or one name, or null.
 # edited_at, absent_from and absent_until are null where its message stays and the list never forgets it.
 EVENTS = pa.schema([
@@ -60,8 +67,8 @@ EVENTS = pa.schema([
 def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Path]:
     """Write one Parquet file per table for the service dates from `first` to `last`, and return them.
 
-    Files: scheduled_passages, actual_passages, trips, timetable_departures,
-    timetable_revisions, events. Old ones are replaced.
+    Files: scheduled_passages, actual_passages, trips, timetable_departures, timetable_revisions,
+    timetable_versions, events. Old ones are replaced.
     """
     days = [first + ONE_DAY * step for step in range((last - first).days + 1)]
     tables = {
@@ -70,6 +77,7 @@ def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Pa
         "trips": _concat(TRIPS, (_trips(world, day) for day in days)),
         "timetable_departures": _concat(DEPARTURES, (_departures(world, day) for day in days)),
         "timetable_revisions": _concat(REVISIONS, (_revisions(world, day) for day in days)),
+        "timetable_versions": _concat(VERSIONS, (_versions(world, day) for day in days)),
         "events": _events(world, first, last),
     }
     out_dir.mkdir(parents=True, exist_ok=True)
@@ -140,11 +148,9 @@ def _departures(world: World, day: date) -> pa.Table:
 
 def _listed_departures(world: World, day: date) -> Iterator[tuple[int, str, str, int]]:
     for line in range(len(world.network.lines)):
-        for service in world.timetable(line, day):
-            for leg in service.legs:
-                if leg.description:
-                    for departure in leg.departures:
-                        yield departure.trip, service.code, departure.text, departure.departs_at
+        for code, leg in _legs(world.timetable(line, day)):
+            for departure in leg.departures:
+                yield departure.trip, code, departure.text, departure.departs_at
 
 
 def _revisions(world: World, day: date) -> pa.Table:
@@ -160,8 +166,39 @@ def _revisions(world: World, day: date) -> pa.Table:
     return pa.table(columns, schema=REVISIONS)
 
 
+def _versions(world: World, day: date) -> pa.Table:
+    found = [row for line in range(len(world.network.lines)) for row in _versions_of(world, line, day)]
+    columns: list[Any] = [list(column) for column in zip(*found, strict=True)] or [[] for _ in VERSIONS]
+    for position in (5, 8, 9):
+        columns[position] = _instants(np.array(columns[position], dtype=np.int64))
+    return pa.table(columns, schema=VERSIONS)
+
+
+def _versions_of(world: World, line: int, day: date) -> Iterator[tuple[Any, ...]]:
+    """Yield the departures of each version of a line's timetable, as it was published at its beginning."""
+    changes = [(world.announced_at(day), "season"), (world.revised_at(line, day), "notice")]
+    begins = sorted((at, reason) for at, reason in changes if at is not None)
+    code = world.network.lines[line].code
+    ends = [*(at for at, _ in begins), NEVER]
+    for version, (at, reason) in enumerate([(NEVER, "first"), *begins]):
+        asked_at = ends[version] - 1 if ends[version] != NEVER else at
+        now = None if asked_at == NEVER else datetime.fromtimestamp(asked_at, UTC)
+        for service_code, leg in _legs(world.timetable(line, day, now)):
+            for one in leg.departures:
+                yield (day, code, DIRECTIONS[leg.direction], service_code, one.text, one.departs_at,
+                       version + 1, reason, at, ends[version])  # fmt: skip
+
+
+def _legs(services: Iterable[Service]) -> Iterator[tuple[str, Leg]]:
+    """Yield the legs, but for junk, each with the code of its service."""
+    for service in services:
+        for leg in service.legs:
+            if leg.description:
+                yield service.code, leg
+
+
 def _n_departures(services: Iterable[Service]) -> int:
-    return sum(len(leg.departures) for service in services for leg in service.legs if leg.description)
+    return sum(len(leg.departures) for _, leg in _legs(services))
 
 
 def _events(world: World, first: date, last: date) -> pa.Table:
