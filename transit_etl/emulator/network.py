@@ -144,6 +144,11 @@ class Network:
         return np.array([pattern.line for pattern in self.patterns], dtype=np.int64)
 
     @cached_property
+    def pattern_direction(self) -> Ints:
+        """Direction of each pattern."""
+        return np.array([pattern.direction for pattern in self.patterns], dtype=np.int64)
+
+    @cached_property
     def patterns_of_line(self) -> dict[int, list[int]]:
         """Patterns of each line that has some, in order."""
         found: dict[int, list[int]] = {}

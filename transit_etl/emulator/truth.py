@@ -15,6 +15,7 @@ from transit_etl.emulator.local_time import ONE_DAY, at_local
 from transit_etl.emulator.motion import NEVER, Outcome
 from transit_etl.emulator.network import Ints
 from transit_etl.emulator.timetable import Leg, Service
+from transit_etl.emulator.weather import weather
 from transit_etl.emulator.world import World
 
 INSTANT = pa.timestamp("us")  # UTC, without a zone mark
@@ -26,6 +27,8 @@ _LINE: _Fields = [("line_code", pa.string()), ("direction", pa.string())]
 _COUNTS: _Fields = [("n_departures_before", pa.int64()), ("n_departures", pa.int64())]
 _CALL: _Fields = [("stop_code", pa.string()), ("stop_sequence", pa.int64())]
 
+# One row per service date. weather: dry, rain or storm, which slows the whole day.
+DAYS = pa.schema([_TRIP[0], ("weather", pa.string()), ("n_trips", pa.int64())])
 # One row per scheduled call of a trip at a stop, whether the trip ran or not.
 SCHEDULED = pa.schema([*_TRIP, *_LINE, *_CALL, ("scheduled_at", INSTANT)])
 # One row per call that happened. passed_at: arrival, at the origin departure.
@@ -68,7 +71,7 @@ def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Pa
     """Write one Parquet file per table for the service dates from `first` to `last`, and return them.
 
     Files: scheduled_passages, actual_passages, trips, timetable_departures, timetable_revisions,
-    timetable_versions, events. Old ones are replaced.
+    timetable_versions, service_days, events. Old ones are replaced.
     """
     days = [first + ONE_DAY * step for step in range((last - first).days + 1)]
     tables = {
@@ -78,6 +81,7 @@ def write_truth(world: World, first: date, last: date, out_dir: Path) -> list[Pa
         "timetable_departures": _concat(DEPARTURES, (_departures(world, day) for day in days)),
         "timetable_revisions": _concat(REVISIONS, (_revisions(world, day) for day in days)),
         "timetable_versions": _concat(VERSIONS, (_versions(world, day) for day in days)),
+        "service_days": _concat(DAYS, (_day(world, day) for day in days)),
         "events": _events(world, first, last),
     }
     out_dir.mkdir(parents=True, exist_ok=True)
@@ -96,6 +100,11 @@ def _write(table: pa.Table, path: Path) -> Path:
         os.fsync(file.fileno())
     beside.replace(path)
     return path
+
+
+def _day(world: World, day: date) -> pa.Table:
+    row = (day, weather(world.seed, day).name, world.schedule(day).n_trips)
+    return pa.table({name: [value] for name, value in zip(DAYS.names, row, strict=True)}, schema=DAYS)
 
 
 def _scheduled(world: World, day: date) -> pa.Table:

@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from transit_etl.emulator import noise, texts
+from transit_etl.emulator.blocks import blocks
 from transit_etl.emulator.board import Board, board
 from transit_etl.emulator.city import city_network
 from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
@@ -81,6 +82,7 @@ class World:
         self._schedule_before: Callable[[date], Schedule] = _kept(self._schedule_of_season_before)
         self.motion: Callable[[date], Motion] = _kept(self._motion)
         self.board: Callable[[date], Board] = _kept(self._board)
+        self.blocks: Callable[[date], list[int]] = _kept(self._blocks)
         self.vehicles: Callable[[date], list[str]] = _kept(self._vehicles)
         self.live_ids: Callable[[date], list[str]] = _kept(self._live_ids)
         self.events: Callable[[date], tuple[Event, ...]] = _kept(self._events, 64)
@@ -223,13 +225,16 @@ class World:
 
     def _motion(self, day: date) -> Motion:
         plan = self.schedule(day)
-        return motion(self.network, plan, self.seed, self.disrupted(day))
+        return motion(self.network, plan, self.seed, self.disrupted(day), self.blocks(day))
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
 
     def _vehicles(self, day: date) -> list[str]:
-        return vehicles(self.network, self.schedule(day), self.seed)
+        return vehicles(self.schedule(day), self.blocks(day), self.seed)
+
+    def _blocks(self, day: date) -> list[int]:
+        return blocks(self.network, self.schedule(day))
 
     def _live_ids(self, day: date) -> list[str]:
         if self.id_mode is IdMode.VEHICLE:
