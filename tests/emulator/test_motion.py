@@ -78,16 +78,19 @@ def test_disruptions_slow_the_lines_they_hit(world: World) -> None:
 
 def test_bad_weather_slows_a_whole_day(world: World, tmp_path: Path) -> None:
     growth: dict[str, list[float]] = {}
-    for day in (date(2026, 3, 2) + timedelta(days=step) for step in range(40)):
+    by_weather: dict[str, list[date]] = {}
+    for day in (date(2026, 3, 2) + timedelta(days=step) for step in range(90)):
+        by_weather.setdefault(weather(world.seed, day).name, []).append(day)
+    for day in (day for days in by_weather.values() for day in days[:5]):
         plan, moved = world.schedule(day), world.motion(day)
         late = moved.passed_at - plan.scheduled_at
         last = late[np.arange(plan.n_trips), plan.is_call.sum(axis=1) - 1]
         growth.setdefault(weather(world.seed, day).name, []).append(float(np.mean(last - late[:, 0])))
 
-    write_truth(world, DAYS[0], DAYS[-1], tmp_path)
+    write_truth(world, DAYS[0], DAYS[1], tmp_path)
     told = pq.read_table(tmp_path / "service_days.parquet").to_pylist()
 
-    assert [row["weather"] for row in told] == [weather(world.seed, day).name for day in DAYS]
+    assert [row["weather"] for row in told] == [weather(world.seed, day).name for day in DAYS[:2]]
     assert set(growth) == {"dry", "rain", "storm"}
     assert np.mean(growth["storm"]) > np.mean(growth["rain"]) + 5 > np.mean(growth["dry"]) + 10
 
@@ -110,7 +113,7 @@ def _headways(world: World, first: int, last: int) -> NDArray[np.float64]:
     found = []
     for day in DAYS:
         plan, moved = world.schedule(day), world.motion(day)
-        ahead = ahead_of(world.network, plan, moved.outcome != Outcome.NOT_RUN)
+        ahead = ahead_of(world.network, plan, moved.is_passed)
         is_frequent = (ahead.seconds[:, last] <= 600) & (ahead.trip[:, last] != NO_TRIP)
         is_pair = is_frequent & (ahead.trip[:, first] == ahead.trip[:, last])
         for row in np.flatnonzero(is_pair & (ahead.sequence[:, last] == last)):
@@ -145,7 +148,7 @@ def test_no_vehicle_leaves_on_a_trip_before_it_has_ended_the_one_before(world: W
 
 def test_each_wave_depends_on_waves_before_it_alone(world: World) -> None:
     plan, moved = world.schedule(DAYS[0]), world.motion(DAYS[0])
-    ahead = ahead_of(world.network, plan, moved.outcome != Outcome.NOT_RUN)
+    ahead = ahead_of(world.network, plan, moved.is_passed)
     before = trip_before(plan, world.blocks(DAYS[0]))
     done: set[int] = {NO_TRIP}
     for rows in waves(plan, ahead, before):

@@ -11,7 +11,7 @@ from transit_etl.emulator.truth import write_truth
 from transit_etl.emulator.world import World, build_world
 
 SUMMER_DAY = date(2026, 6, 9)
-DAYS = [date(2026, 6, 1) + timedelta(days=step) for step in range(14)]
+DAYS = [date(2026, 6, 5) + timedelta(days=step) for step in range(7)]
 ONE_SECOND = timedelta(seconds=1)
 LONG_AGO, LONG_AFTER = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 8, 1, tzinfo=UTC)
 

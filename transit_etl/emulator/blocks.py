@@ -8,12 +8,16 @@ NO_TRIP = -1
 
 
 def blocks(network: Network, plan: Schedule) -> list[int]:
-    """Return the number of the vehicle that runs each trip of a date, counted from 0."""
+    """Return the number of the vehicle that runs each trip, counted from 0; added trips have their own."""
     numbers = [0] * plan.n_trips
     waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
     n_used = 0
+    is_added = plan.is_added.tolist()
     for row in plan.scheduled_at[:, 0].argsort(kind="stable").tolist():
         pattern = network.patterns[int(network.trip_pattern[plan.trips[row]])]
+        if is_added[row]:
+            numbers[row], n_used = n_used, n_used + 1
+            continue
         here = waiting.setdefault((pattern.line, pattern.direction), [])
         if here and here[0][0] <= plan.scheduled_at[row, 0]:
             _, numbers[row] = here.pop(0)

@@ -24,9 +24,9 @@ class Ahead:
     seconds: Floats
 
 
-def ahead_of(network: Network, plan: Schedule, is_run: Flags) -> Ahead:
-    """Return the calls ahead, among the trips that run; the trip ahead has left its origin before."""
-    trip, sequence = np.nonzero(plan.is_call & is_run[:, None])
+def ahead_of(network: Network, plan: Schedule, is_passed: Flags) -> Ahead:
+    """Return the calls ahead, among those that happen; the trip ahead has left its origin before."""
+    trip, sequence = np.nonzero(is_passed)
     pattern = network.trip_pattern[plan.trips]
     way = network.pattern_line[pattern] * 2 + network.pattern_direction[pattern]
     stop, at = plan.stops[trip, sequence], plan.scheduled_at[trip, sequence]

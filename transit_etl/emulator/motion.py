@@ -37,12 +37,16 @@ class Outcome(IntEnum):
 class Motion:
     """The truth about a service date; matrices are trips by sequence, instants in Unix seconds.
 
-    `passed_at` is the arrival (the departure, at the origin); it means nothing for a trip that did not run.
-    `live_from`, `lost_at` and `taken_off_at` hold one instant per trip, NEVER where it does not happen.
+    `passed_at` is the arrival (the departure, at the origin); it means nothing where not `is_passed`:
+    at the calls of trips that did not run, and at those left out on a diversion (`is_skipped`).
+    `live_from`, `lost_at` and `taken_off_at` hold one instant per trip, NEVER where it does not happen;
+    an added trip, which is no timetable time, counts as taken off from the beginning of time.
     """
 
     keys: Keys
     outcome: Ints
+    is_passed: Flags
+    is_skipped: Flags
     passed_at: Ints
     departed_at: Ints
     is_full: Flags
@@ -51,7 +55,15 @@ class Motion:
     taken_off_at: Ints
 
 
-def motion(network: Network, plan: Schedule, seed: int, is_disrupted: Flags, vehicles: list[int]) -> Motion:
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """What events do to a service date: the trips that they slow, and the calls that are left out."""
+
+    is_disrupted: Flags
+    is_skipped: Flags
+
+
+def motion(network: Network, plan: Schedule, seed: int, events: Hindrance, vehicles: list[int]) -> Motion:
     """Return what really happens to the trips; a function of the seed, the date and each trip's id.
 
     `vehicles` numbers the vehicle of each trip: one that comes late delays what it runs next.
@@ -60,12 +72,15 @@ def motion(network: Network, plan: Schedule, seed: int, is_disrupted: Flags, veh
     outcome = _outcomes(network, plan, keys)
     is_run = outcome != Outcome.NOT_RUN
     before = [row if row != NO_TRIP and is_run[row] else NO_TRIP for row in trip_before(plan, vehicles)]
-    ahead = ahead_of(network, plan, is_run)
-    day = Conditions(seed, keys, weather(seed, plan.service_date), is_disrupted, ahead, before)
-    running = run(plan, day)
+    is_passed = plan.is_call & is_run[:, None] & ~events.is_skipped
+    ahead = ahead_of(network, plan, is_passed)
+    today = weather(seed, plan.service_date)
+    running = run(plan, Conditions(seed, keys, today, events.is_disrupted, is_passed, ahead, before))
     return Motion(
         keys=keys,
         outcome=outcome,
+        is_passed=is_passed,
+        is_skipped=events.is_skipped,
         passed_at=running.passed_at,
         departed_at=running.departed_at,
         is_full=_is_full(plan, keys, running),
@@ -82,6 +97,8 @@ def _outcomes(network: Network, plan: Schedule, keys: Keys) -> Ints:
     outcome = kinds[np.searchsorted(limits, draw)]
     is_line_tracked = np.array([line.is_tracked for line in network.lines])
     is_tracked = is_line_tracked[network.pattern_line[network.trip_pattern[plan.trips]]]
+    is_kept = plan.is_added & np.isin(outcome, (Outcome.NOT_RUN, Outcome.NEVER_TRACKED))
+    outcome = np.where(is_kept, Outcome.RUN, outcome)
     blind = np.where(outcome == Outcome.NOT_RUN, Outcome.NOT_RUN, Outcome.NEVER_TRACKED)
     return np.where(is_tracked, outcome, blind).astype(np.int64)
 
@@ -102,7 +119,8 @@ def _lost_at(plan: Schedule, keys: Keys, outcome: Ints, passed_at: Ints) -> Ints
 def _taken_off_at(plan: Schedule, keys: Keys, outcome: Ints) -> Ints:
     ahead = 300 + 3_300 * noise.uniform(keys, "taken off how long before")
     is_known = (outcome == Outcome.NOT_RUN) & (noise.uniform(keys, "taken off") < _TAKEN_OFF)
-    return np.where(is_known, plan.scheduled_at[:, 0] - ahead.astype(np.int64), NEVER)
+    found = np.where(is_known, plan.scheduled_at[:, 0] - ahead.astype(np.int64), NEVER)
+    return np.where(plan.is_added, 0, found)
 
 
 def _is_full(plan: Schedule, keys: Keys, running: Running) -> Flags:

@@ -34,6 +34,7 @@ class Conditions:
     keys: Keys
     weather: Weather
     is_disrupted: Flags
+    is_passed: Flags
     ahead: Ahead
     before: list[int]
 
@@ -136,7 +137,8 @@ def _added_seconds(plan: Schedule, day: Conditions) -> Floats:
 def _dwell(plan: Schedule, day: Conditions) -> Floats:
     keys = stop_keys(plan, day.keys)
     seconds = 20 * day.weather.dwell * np.exp(0.55 * noise.normal(keys, "dwell"))
-    return np.where(noise.uniform(keys, "nobody waits") < _NOBODY_WAITS, 0.0, np.minimum(seconds, 90))
+    is_stop = day.is_passed & (noise.uniform(keys, "nobody waits") >= _NOBODY_WAITS)
+    return np.where(is_stop, np.minimum(seconds, 90), 0.0)
 
 
 def stop_keys(plan: Schedule, keys: Keys) -> Keys:

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.emulator.disruptions import LONGEST_DAYS
+from transit_etl.emulator.disruptions import LONGEST_DAYS, Event
+from transit_etl.emulator.diversions import left_out
 from transit_etl.emulator.local_time import ONE_DAY, at_local
 from transit_etl.emulator.motion import NEVER, Outcome
 from transit_etl.emulator.network import Ints
@@ -28,19 +29,22 @@ _COUNTS: _Fields = [("n_departures_before", pa.int64()), ("n_departures", pa.int
 _CALL: _Fields = [("stop_code", pa.string()), ("stop_sequence", pa.int64())]
 
 # One row per service date. weather: dry, rain or storm, which slows the whole day.
-DAYS = pa.schema([_TRIP[0], ("weather", pa.string()), ("n_trips", pa.int64())])
-# One row per scheduled call of a trip at a stop, whether the trip ran or not.
-SCHEDULED = pa.schema([*_TRIP, *_LINE, *_CALL, ("scheduled_at", INSTANT)])
-# One row per call that happened. passed_at: arrival, at the origin departure.
+DAYS = pa.schema([_TRIP[0], ("weather", pa.string()), ("n_trips", pa.int64()), ("n_added", pa.int64())])
+# One row per scheduled call of a trip at a stop, whether the trip ran or not. is_skipped: left out on a
+# diversion, though the trip may have run.
+SCHEDULED = pa.schema([*_TRIP, *_LINE, *_CALL, ("scheduled_at", INSTANT), ("is_skipped", pa.bool_())])
+# One row per call that happened, those of added trips too. passed_at: arrival, at the origin departure.
 ACTUAL = pa.schema(
     [*_TRIP, *_LINE, *_CALL, ("passed_at", INSTANT), ("departed_at", INSTANT), ("is_full", pa.bool_())]
 )
-# One row per scheduled trip. live_id: what stops show as its id while it is live.
+# One row per trip; one that was added is in no timetable and has no scheduled departure.
+# live_id: what stops show as its id while it is live.
 # live_from, lost_at, taken_off_at are null where that does not happen.
 TRIPS = pa.schema([
     *_TRIP, *_LINE, ("service_code", pa.string()), ("is_slash_variant", pa.bool_()),
     ("headsign", pa.string()), ("n_stops", pa.int64()), ("scheduled_departure_at", INSTANT),
     ("outcome", pa.string()), ("vehicle_id", pa.string()), ("live_id", pa.string()),
+    ("is_added", pa.bool_()), ("n_skipped_stops", pa.int64()),
     ("live_from", INSTANT), ("lost_at", INSTANT), ("taken_off_at", INSTANT),
 ])  # fmt: skip
 # One row per departure the timetable lists, without its junk entries.
@@ -57,13 +61,14 @@ VERSIONS = pa.schema([
     ("published_at", INSTANT), ("replaced_at", INSTANT),
 ])  # fmt: skip
 # One row per event listed at some moment of the dates. lines: numbers, or one name, or null.
+# skipped_stops: the stops that diverted lines leave out while it lasts.
 # edited_at, absent_from and absent_until are null where its message stays and the list never forgets it.
 EVENTS = pa.schema([
     ("event_id", pa.string()), ("event", pa.string()), ("category", pa.string()),
     ("lines", pa.list_(pa.string())), ("cause", pa.string()), ("message", pa.string()),
     ("started_at", INSTANT), ("listed_at", INSTANT), ("ended_at", INSTANT),
     ("edited_at", INSTANT), ("edited_message", pa.string()),
-    ("absent_from", INSTANT), ("absent_until", INSTANT),
+    ("absent_from", INSTANT), ("absent_until", INSTANT), ("skipped_stops", pa.list_(pa.string())),
 ])  # fmt: skip
 
 
@@ -103,21 +108,23 @@ def _write(table: pa.Table, path: Path) -> Path:
 
 
 def _day(world: World, day: date) -> pa.Table:
-    row = (day, weather(world.seed, day).name, world.schedule(day).n_trips)
+    n_added = int(world.schedule(day).is_added.sum())
+    row = (day, weather(world.seed, day).name, world.schedule(day).n_trips - n_added, n_added)
     return pa.table({name: [value] for name, value in zip(DAYS.names, row, strict=True)}, schema=DAYS)
 
 
 def _scheduled(world: World, day: date) -> pa.Table:
-    plan = world.schedule(day)
-    trip, sequence = np.nonzero(plan.is_call)
+    plan, moved = world.schedule(day), world.motion(day)
+    trip, sequence = np.nonzero(plan.is_call & ~plan.is_added[:, None])
     columns = _calls(world, day, trip, sequence)
     columns["scheduled_at"] = _instants(plan.scheduled_at[trip, sequence])
+    columns["is_skipped"] = pa.array(moved.is_skipped[trip, sequence])
     return pa.table(columns, schema=SCHEDULED)
 
 
 def _actual(world: World, day: date) -> pa.Table:
-    plan, moved = world.schedule(day), world.motion(day)
-    trip, sequence = np.nonzero(plan.is_call & (moved.outcome != Outcome.NOT_RUN)[:, None])
+    moved = world.motion(day)
+    trip, sequence = np.nonzero(moved.is_passed)
     columns = _calls(world, day, trip, sequence)
     columns["passed_at"] = _instants(moved.passed_at[trip, sequence])
     columns["departed_at"] = _instants(moved.departed_at[trip, sequence])
@@ -134,13 +141,15 @@ def _trips(world: World, day: date) -> pa.Table:
         "is_slash_variant": pa.array([pattern.is_slash for pattern in patterns], pa.bool_()),
         "headsign": pa.array([pattern.headsign for pattern in patterns], pa.string()),
         "n_stops": pa.array([len(pattern.stops) for pattern in patterns], pa.int64()),
-        "scheduled_departure_at": _instants(plan.scheduled_at[:, 0]),
+        "scheduled_departure_at": _instants(np.where(plan.is_added, NEVER, plan.scheduled_at[:, 0])),
         "outcome": pa.array([Outcome(kind).name.lower() for kind in moved.outcome], pa.string()),
         "vehicle_id": pa.array(world.vehicles(day), pa.string()),
         "live_id": pa.array(world.live_ids(day), pa.string()),
+        "is_added": pa.array(plan.is_added),
+        "n_skipped_stops": pa.array(moved.is_skipped.sum(axis=1)),
         "live_from": _instants(moved.live_from),
         "lost_at": _instants(moved.lost_at),
-        "taken_off_at": _instants(moved.taken_off_at),
+        "taken_off_at": _instants(np.where(plan.is_added, NEVER, moved.taken_off_at)),
     }
     return pa.table(columns, schema=TRIPS)
 
@@ -223,12 +232,18 @@ def _events(world: World, first: date, last: date) -> pa.Table:
         "lines": [[event.lines] if isinstance(event.lines, str) else event.lines for event in found],
         "cause": [event.cause for event in found],
         "message": [event.message for event in found],
+        "skipped_stops": [_left_out(world, event) for event in found],
         "edited_message": [event.edited_message or None for event in found],
     }
     for name in ("started_at", "listed_at", "ended_at", "edited_at", "absent_from", "absent_until"):
         instants = np.array([getattr(event, name) for event in found], dtype=np.int64)
         columns[name] = _instants(np.where(instants == 0, NEVER, instants))
     return pa.table(columns, schema=EVENTS)
+
+
+def _left_out(world: World, event: Event) -> list[str]:
+    stops = {stop for stops in left_out(world.network, event).values() for stop in stops}
+    return sorted(world.network.stops[stop].code for stop in stops)
 
 
 def _calls(world: World, day: date, trip: Ints, sequence: Ints) -> _Columns:

@@ -10,14 +10,16 @@ from typing import TypeVar
 import numpy as np
 
 from transit_etl.emulator import noise, texts
+from transit_etl.emulator.added_trips import with_added_trips, with_possible_trips
 from transit_etl.emulator.blocks import blocks
 from transit_etl.emulator.board import Board, board
 from transit_etl.emulator.city import city_network
 from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_etl.emulator.diversions import skipped_calls
 from transit_etl.emulator.gtfs import gtfs_network
 from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
 from transit_etl.emulator.local_time import ONE_DAY, local
-from transit_etl.emulator.motion import NEVER, Motion, motion
+from transit_etl.emulator.motion import NEVER, Hindrance, Motion, motion
 from transit_etl.emulator.network import Line, Network
 from transit_etl.emulator.news import LISTED_DAYS, NewsItem, news_of
 from transit_etl.emulator.revisions import before_revision, line_on, revised_at
@@ -74,7 +76,8 @@ class World:
         has_revisions: bool = False,
     ) -> None:
         self.seasons = SeasonCalendar(network.calendar, seed, network.zone) if has_revisions else None
-        self.network = with_seasons(network, self.seasons) if self.seasons else network
+        scheduled = with_seasons(network, self.seasons) if self.seasons else network
+        self.network = with_possible_trips(scheduled, seed)
         self.seed = seed
         self.id_mode = id_mode
         self.has_revisions = has_revisions
@@ -218,14 +221,15 @@ class World:
         )
 
     def _schedule(self, day: date) -> Schedule:
-        return schedule(self.network, day)
+        return with_added_trips(self.network, schedule(self.network, day), self.seed)
 
     def _schedule_of_season_before(self, day: date) -> Schedule:
         return schedule(self.network, day, self.seasons.services_before(day) if self.seasons else None)
 
     def _motion(self, day: date) -> Motion:
         plan = self.schedule(day)
-        return motion(self.network, plan, self.seed, self.disrupted(day), self.blocks(day))
+        hindrance = Hindrance(self.disrupted(day), skipped_calls(self.network, plan, self.events_around(day)))
+        return motion(self.network, plan, self.seed, hindrance, self.blocks(day))
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
@@ -256,13 +260,15 @@ class World:
         lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
         departs_at = plan.scheduled_at[:, 0]
         is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
-        for back in range(-2, LONGEST_DAYS + 1):
-            for event in self.events(plan.service_date - ONE_DAY * back):
-                if not event.line_positions:
-                    continue
-                is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
-                is_disrupted |= is_on & np.isin(lines, event.line_positions)
+        for event in self.events_around(day):
+            is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
+            is_disrupted |= is_on & np.isin(lines, event.line_positions)
         return is_disrupted
+
+    def events_around(self, day: date) -> list[Event]:
+        """Return the events at lines that may be on within a service date."""
+        days = (day - ONE_DAY * back for back in range(-2, LONGEST_DAYS + 1))
+        return [event for start in days for event in self.events(start) if event.line_positions]
 
 
 def build_world(
