@@ -96,12 +96,13 @@ class Clairvoyant:
             self._to_value.put(stop, again_at)
 
     def _true_visits(self, world: World, day: date) -> list[Visit]:
-        """Return the passages of the trips tracked to the end, soonest first."""
+        """Return the passages of the trips tracked to the end and not diverted, soonest first."""
         board, network = world.board(day), world.network
         plan, moved = board.schedule, board.motion
         found = []
         routes: dict[int, Route] = {}
-        for row in np.flatnonzero(moved.outcome == Outcome.RUN).tolist():
+        is_whole = (moved.outcome == Outcome.RUN) & ~moved.is_skipped.any(axis=1)
+        for row in np.flatnonzero(is_whole).tolist():
             pattern = int(network.trip_pattern[plan.trips[row]])
             codes = tuple(network.stops[place].code for place in plan.stops[row][plan.is_call[row]])
             route = routes.setdefault(pattern, _ExactRoute("", codes))

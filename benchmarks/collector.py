@@ -101,12 +101,13 @@ class Trouble:
 
 
 def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Truth:
-    """Return the trips that ran, tracked throughout, within some hours of a service date."""
+    """Return the trips that ran, tracked and undiverted, within some hours of a service date."""
     board = world.board(day)
     plan, moved = board.schedule, board.motion
     start, end = plan.starts_at + first_hour * 3600, plan.starts_at + last_hour * 3600
     found: dict[str, list[float]] = {}
-    for row in np.flatnonzero(moved.outcome == Outcome.RUN).tolist():
+    is_whole = (moved.outcome == Outcome.RUN) & ~moved.is_skipped.any(axis=1)
+    for row in np.flatnonzero(is_whole).tolist():
         passed = moved.passed_at[row][plan.is_call[row]].tolist()
         if start <= passed[0] and passed[-1] <= end:
             found[world.network.trips[int(plan.trips[row])].id] = passed

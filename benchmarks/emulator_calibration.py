@@ -9,7 +9,6 @@ import numpy as np
 
 from transit_etl.emulator.board import Board
 from transit_etl.emulator.listing import listed
-from transit_etl.emulator.motion import Outcome
 from transit_etl.emulator.noise import Floats
 from transit_etl.emulator.world import World, build_world
 
@@ -37,7 +36,7 @@ def _at(board: Board, stop: int, now: int) -> list[tuple[int, int]]:
 def lateness(world: World, day: date) -> tuple[Floats, Floats]:
     """Return hour of the schedule and seconds of lateness of all calls that happened on a service date."""
     plan, moved = world.schedule(day), world.motion(day)
-    happened = plan.is_call & (moved.outcome != Outcome.NOT_RUN)[:, None]
+    happened = moved.is_passed
     hours = (plan.scheduled_at - plan.starts_at)[happened] / 3600
     return hours, (moved.passed_at - plan.scheduled_at)[happened].astype(np.float64)
 

@@ -24,6 +24,7 @@ from transit_etl.service_day import service_date
 ROME = ZoneInfo("Europe/Rome")
 CUTOFF = time(4)
 ONE_DAY = timedelta(days=1)
+SUMMER = date(2026, 6, 8)  # the second Monday of June
 NIGHTS = {
     "spring": datetime(2026, 3, 29, 0, 50, tzinfo=UTC),
     "autumn, the first time round": datetime(2026, 10, 24, 23, 50, tzinfo=UTC),
@@ -33,8 +34,10 @@ NIGHTS = {
 }
 
 
-def _rehearse(folder: Path, world: World, start: datetime) -> Rehearsed:
-    rehearsed = rehearse_world(folder, world, start, 20)
+def _rehearse(
+    folder: Path, world: World, start: datetime, minutes: float = 20, days_ahead: int = 2
+) -> Rehearsed:
+    rehearsed = rehearse_world(folder, world, start, minutes, timetable_days_ahead=days_ahead)
     check_every_request_is_explained(rehearsed)
     check_lake_holds_the_good_answers(rehearsed)
     check_what_left_is_what_came_twice(rehearsed)
@@ -59,6 +62,38 @@ def test_every_passage_gets_the_instant_and_the_date_it_really_has(tmp_path: Pat
             assert predicted_at in {scheduled for scheduled, _ in instants}
         else:
             assert min(abs(predicted_at - passed) for _, passed in instants) < timedelta(minutes=12)
+
+
+def test_the_first_day_of_a_season_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    world = build_world(seed=3, has_revisions=True)
+    start = datetime.combine(SUMMER, CUTOFF, ROME) - timedelta(minutes=10)
+    rehearsed = _rehearse(tmp_path, world, start.astimezone(UTC))
+    scheduled = {instant for told in _truth(tmp_path / "truth", world, start).values() for instant, _ in told}
+    theoretical = [row for row in rehearsed.lake("passages") if row["is_theoretical"]]
+
+    assert len(theoretical) > 100
+    assert {row["predicted_at"].replace(tzinfo=UTC) for row in theoretical} <= scheduled
+
+
+def test_timetables_asked_for_around_an_announcement_are_kept_as_they_were_then(tmp_path: Path) -> None:
+    world = build_world(seed=3, has_revisions=True)
+    announced = datetime.fromtimestamp(world.announced_at(SUMMER) or 0, UTC)
+    start = announced - timedelta(minutes=3)
+    rehearsed = _rehearse(tmp_path, world, start, minutes=8, days_ahead=14)
+    kept: dict[str, list[str]] = {}
+    for row in rehearsed.lake("timetables"):
+        kept.setdefault(row["request_id"], []).append(row["departure_text"])
+    asked = [row for row in rehearsed.ledger if row["endpoint"] == "timetables" and row["outcome"] == "ok"]
+
+    assert 20 < sum(row["sent_at"].replace(tzinfo=UTC) < announced for row in asked) < len(asked) - 20
+    for row in asked:
+        line, day = row["key"].split("/")
+        services = world.timetable(
+            world.line(line), date.fromisoformat(day), row["sent_at"].replace(tzinfo=UTC)
+        )
+        legs = [leg for service in services for leg in service.legs if leg.description]
+        expected = sorted(departure.text for leg in legs for departure in leg.departures)
+        assert expected == sorted(kept.get(row["request_id"], []))
 
 
 def _truth(

@@ -39,7 +39,10 @@ Gtfs = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Another seed is another day of delays, failures and news.")]
 TripIds = Annotated[Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared numbers.")]
-Revisions = Annotated[bool, typer.Option("--revisions", help="Let timetables, notes and stops change.")]
+Revisions = Annotated[
+    bool,
+    typer.Option("--revisions", help="Let timetables change with the season and later, notes and stops too."),
+]
 
 
 @emulator_app.callback()

@@ -1,9 +1,16 @@
 from collections import Counter
-from datetime import date
+from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
+from transit_etl.emulator.blocks import NO_TRIP, trip_before
+from transit_etl.emulator.headways import ahead_of, waves
 from transit_etl.emulator.motion import Outcome
+from transit_etl.emulator.truth import write_truth
+from transit_etl.emulator.weather import weather
 from transit_etl.emulator.world import World
 
 DAYS = [date(2026, 3, day) for day in range(2, 7)]
@@ -67,3 +74,86 @@ def test_disruptions_slow_the_lines_they_hit(world: World) -> None:
             late[hit].append(float((moved.passed_at - plan.scheduled_at)[rows].mean()))
 
     assert np.mean(late[True]) > np.mean(late[False]) + 40
+
+
+def test_bad_weather_slows_a_whole_day(world: World, tmp_path: Path) -> None:
+    growth: dict[str, list[float]] = {}
+    by_weather: dict[str, list[date]] = {}
+    for day in (date(2026, 3, 2) + timedelta(days=step) for step in range(90)):
+        by_weather.setdefault(weather(world.seed, day).name, []).append(day)
+    for day in (day for days in by_weather.values() for day in days[:5]):
+        plan, moved = world.schedule(day), world.motion(day)
+        late = moved.passed_at - plan.scheduled_at
+        last = late[np.arange(plan.n_trips), plan.is_call.sum(axis=1) - 1]
+        growth.setdefault(weather(world.seed, day).name, []).append(float(np.mean(last - late[:, 0])))
+
+    write_truth(world, DAYS[0], DAYS[1], tmp_path)
+    told = pq.read_table(tmp_path / "service_days.parquet").to_pylist()
+
+    assert [row["weather"] for row in told] == [weather(world.seed, day).name for day in DAYS[:2]]
+    assert set(growth) == {"dry", "rain", "storm"}
+    assert np.mean(growth["storm"]) > np.mean(growth["rain"]) + 5 > np.mean(growth["dry"]) + 10
+
+
+def test_a_bus_loses_time_on_its_way_in_the_rush_hours_alone(world: World) -> None:
+    lost: dict[bool, list[float]] = {True: [], False: []}
+    for day in DAYS:
+        plan, moved = world.schedule(day), world.motion(day)
+        late = moved.passed_at - plan.scheduled_at
+        hours = (plan.scheduled_at - plan.starts_at) / 3600
+        for is_rush, (first, last) in ((True, (17, 19)), (False, (21, 26))):
+            is_then = plan.is_call[:, 1:] & (hours[:, 1:] >= first) & (hours[:, 1:] < last)
+            lost[is_rush].append(float((late[:, 1:] - 0.985 * late[:, :-1])[is_then].mean()))
+
+    assert np.mean(lost[True]) > np.mean(lost[False]) + 2
+
+
+def _headways(world: World, first: int, last: int) -> NDArray[np.float64]:
+    """Return headways of ten minutes or less at two stops, as shares of the scheduled ones."""
+    found = []
+    for day in DAYS:
+        plan, moved = world.schedule(day), world.motion(day)
+        ahead = ahead_of(world.network, plan, moved.is_passed)
+        is_frequent = (ahead.seconds[:, last] <= 600) & (ahead.trip[:, last] != NO_TRIP)
+        is_pair = is_frequent & (ahead.trip[:, first] == ahead.trip[:, last])
+        for row in np.flatnonzero(is_pair & (ahead.sequence[:, last] == last)):
+            bus_ahead = ahead.trip[row, last]
+            gaps = moved.passed_at[row, [first, last]] - moved.passed_at[bus_ahead, [first, last]]
+            found.append(gaps / ahead.seconds[row, [first, last]])
+    return np.array(found)
+
+
+def test_a_bus_close_behind_another_comes_closer_and_one_behind_a_gap_falls_back(world: World) -> None:
+    at_first, later = _headways(world, 1, 9).T
+    is_close, is_far = (at_first > 0.3) & (at_first < 0.7), (at_first > 1.3) & (at_first < 1.8)
+
+    assert min(is_close.sum(), is_far.sum()) > 50
+    assert later[is_close].mean() < at_first[is_close].mean() - 0.05
+    assert later[is_far].mean() > at_first[is_far].mean() + 0.05
+    assert np.mean(later < 0.5) > 1.2 * np.mean(at_first < 0.5)
+
+
+def test_no_vehicle_leaves_on_a_trip_before_it_has_ended_the_one_before(world: World) -> None:
+    n_held = 0
+    for day in DAYS:
+        plan, moved = world.schedule(day), world.motion(day)
+        is_run = moved.outcome != Outcome.NOT_RUN
+        for row, before in enumerate(trip_before(plan, world.blocks(day))):
+            if before != NO_TRIP and is_run[before] and is_run[row]:
+                turned = moved.passed_at[row, 0] - moved.passed_at[before][plan.is_call[before]][-1]
+                assert turned >= 59
+                n_held += turned <= 61
+    assert n_held > 50
+
+
+def test_each_wave_depends_on_waves_before_it_alone(world: World) -> None:
+    plan, moved = world.schedule(DAYS[0]), world.motion(DAYS[0])
+    ahead = ahead_of(world.network, plan, moved.is_passed)
+    before = trip_before(plan, world.blocks(DAYS[0]))
+    done: set[int] = {NO_TRIP}
+    for rows in waves(plan, ahead, before):
+        for row in rows.tolist():
+            assert {before[row], *ahead.trip[row].tolist()} <= done
+        done |= set(rows.tolist())
+
+    assert len(done) == plan.n_trips + 1

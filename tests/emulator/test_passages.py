@@ -29,9 +29,12 @@ def truth(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
         for name in ("trips", "scheduled_passages")
     }
     actual = pq.read_table(folder / "actual_passages.parquet").to_pylist()
+    trips = {(row["service_date"], row["trip_id"]): row for row in rows["trips"]}
+    added = [row for row in actual if trips[row["service_date"], row["trip_id"]]["is_added"]]
     return {
-        "trips": {(row["service_date"], row["trip_id"]): row for row in rows["trips"]},
+        "trips": trips,
         "scheduled": rows["scheduled_passages"],
+        "calls": rows["scheduled_passages"] + added,
         "passed": {(r["service_date"], r["trip_id"], r["stop_sequence"]): r["passed_at"] for r in actual},
     }
 
@@ -43,16 +46,18 @@ def _kind(truth: dict[str, Any], call: dict[str, Any], now: datetime) -> str:
     passed = truth["passed"].get((call["service_date"], call["trip_id"], call["stop_sequence"]))
     is_lost = trip["lost_at"] is not None and at >= trip["lost_at"]
     if trip["live_from"] is not None and at >= trip["live_from"] and not is_lost:
-        return "live" if at < passed else "gone"
+        return "live" if passed is not None and at < passed else "gone"
+    if trip["is_added"]:
+        return "gone"
     is_off = trip["taken_off_at"] is not None and at >= trip["taken_off_at"]
-    is_behind = is_lost and at >= passed
+    is_behind = is_lost and (call["is_skipped"] or at >= passed)
     return "gone" if at >= call["scheduled_at"] or is_off or is_behind else "theoretical"
 
 
 def test_a_stop_lists_what_the_truth_says_and_nothing_else(world: World, truth: dict[str, Any]) -> None:
     n_listed = 0
     for stop in STOPS:
-        calls = [call for call in truth["scheduled"] if call["stop_code"] == stop]
+        calls = [call for call in truth["calls"] if call["stop_code"] == stop]
         for now in MOMENTS:
             kinds = {
                 (c["service_date"], c["trip_id"], c["stop_sequence"]): _kind(truth, c, now) for c in calls
@@ -64,12 +69,73 @@ def test_a_stop_lists_what_the_truth_says_and_nothing_else(world: World, truth: 
     assert n_listed > 500
 
 
+def test_a_stop_that_a_diversion_leaves_out_lists_the_trip_as_timetable_time_at_most(
+    world: World, truth: dict[str, Any]
+) -> None:
+    skipped = [call for call in truth["scheduled"] if call["is_skipped"]]
+    n_theoretical = 0
+    for call in skipped:
+        trip = truth["trips"][call["service_date"], call["trip_id"]]
+        passed = [truth["passed"].get((call["service_date"], call["trip_id"], n)) for n in range(1, 99)]
+        assert trip["n_skipped_stops"] > 0
+        assert passed[call["stop_sequence"] - 1] is None
+        assert (trip["outcome"] == "not_run") == (not any(passed))
+        scheduled_at = call["scheduled_at"].replace(tzinfo=UTC)
+        for minutes in (25, 2, 1, 0, -3):
+            now = scheduled_at - timedelta(minutes=minutes)
+            rows = [row for row in world.passages(call["stop_code"], now) if row.trip_id == trip["trip_id"]]
+            assert all(row.is_theoretical for row in rows)
+            is_live = trip["live_from"] is not None and now.replace(tzinfo=None) >= trip["live_from"]
+            assert not (rows and is_live)
+            n_theoretical += len(rows)
+
+    assert len({call["trip_id"] for call in skipped}) > 20
+    assert n_theoretical > 20
+
+
+def test_the_event_says_which_stops_its_lines_leave_out(world: World, tmp_path: Path) -> None:
+    write_truth(world, DAY, DAY, tmp_path)
+    calls = pq.read_table(tmp_path / "scheduled_passages.parquet").to_pylist()
+    events = pq.read_table(tmp_path / "events.parquet").to_pylist()
+    told = {stop for event in events if event["event"] == "DEV" for stop in event["skipped_stops"]}
+
+    assert all(not event["skipped_stops"] for event in events if event["event"] != "DEV")
+    assert {call["stop_code"] for call in calls if call["is_skipped"]} <= told
+
+
+def test_an_added_trip_is_listed_live_alone_and_is_in_no_timetable(
+    world: World, truth: dict[str, Any]
+) -> None:
+    added = [trip for trip in truth["trips"].values() if trip["is_added"]]
+    departures = {
+        (day, world.network.trips[int(world.schedule(day).trips[one.trip])].id)
+        for day in {trip["service_date"] for trip in added}
+        for line in range(len(world.network.lines))
+        for service in world.timetable(line, day)
+        for leg in service.legs
+        for one in leg.departures
+    }
+    n_listed = 0
+    for call in truth["calls"]:
+        trip = truth["trips"][call["service_date"], call["trip_id"]]
+        if trip["is_added"]:
+            now = call["passed_at"].replace(tzinfo=UTC) - timedelta(seconds=20)
+            rows = [row for row in world.passages(call["stop_code"], now) if row.trip_id == call["trip_id"]]
+            assert not any(row.is_theoretical for row in rows)
+            n_listed += len(rows)
+
+    assert 0.005 < len(added) / len(truth["trips"]) < 0.03
+    assert n_listed > 100
+    assert all(trip["scheduled_departure_at"] is None for trip in added)
+    assert not departures & {(trip["service_date"], trip["trip_id"]) for trip in added}
+
+
 def test_no_call_is_missing_that_is_among_the_next_two_of_its_line(
     world: World, truth: dict[str, Any]
 ) -> None:
     margin = timedelta(minutes=12)  # more than any prediction is wrong
     for stop in STOPS:
-        calls = [call for call in truth["scheduled"] if call["stop_code"] == stop]
+        calls = [call for call in truth["calls"] if call["stop_code"] == stop]
         for now in MOMENTS:
             end = now.replace(tzinfo=None) + timedelta(hours=1) - margin
             due: Counter[str] = Counter()
@@ -78,7 +144,7 @@ def test_no_call_is_missing_that_is_among_the_next_two_of_its_line(
                 at = (
                     truth["passed"][call["service_date"], call["trip_id"], call["stop_sequence"]]
                     if kind == "live"
-                    else call["scheduled_at"]
+                    else call.get("scheduled_at", end)
                 )
                 due[call["line_code"]] += kind != "gone" and at < end
             listed = Counter(passage.line_code for passage in world.passages(stop, now))
@@ -149,8 +215,13 @@ def test_the_same_question_gets_the_same_bytes_whatever_was_asked_before(world: 
 def test_another_seed_moves_the_buses_but_not_the_timetable(world: World) -> None:
     other = build_world(seed=world.seed + 1)
 
-    assert (world.schedule(DAY).scheduled_at == other.schedule(DAY).scheduled_at).all()
-    assert (world.motion(DAY).passed_at != other.motion(DAY).passed_at).mean() > 0.9
+    plans = [one.schedule(DAY) for one in (world, other)]
+    scheduled = [plan.scheduled_at[~plan.is_added] for plan in plans]
+    passed = [one.motion(DAY).passed_at[: len(scheduled[0])] for one in (world, other)]
+
+    assert (scheduled[0] == scheduled[1]).all()
+    assert (passed[0] != passed[1]).mean() > 0.9
+    assert plans[0].is_added.sum() != plans[1].is_added.sum()
 
 
 def test_texts_are_written_as_displays_write_them(get: Get) -> None:

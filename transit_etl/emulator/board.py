@@ -17,6 +17,7 @@ class Board:
     """The passages of a service date by stop and schedule; one row per call of a trip at a stop.
 
     `first_row[s]` is the first row of stop `s`; the trip columns hold one value per trip of the date.
+    A call that is left out has passed since the beginning of time, so that no live bus comes to it.
     """
 
     schedule: Schedule
@@ -50,13 +51,14 @@ def board(network: Network, plan: Schedule, moved: Motion) -> Board:
     order = np.lexsort((trip, scheduled_at, stop))
     trip, sequence, stop = trip[order], sequence[order], stop[order]
     scheduled_at, passed_at = scheduled_at[order], moved.passed_at[trip, sequence]
-    lateness = passed_at - scheduled_at
+    is_skipped = moved.is_skipped[trip, sequence]
+    lateness = (passed_at - scheduled_at)[~is_skipped]
     return Board(
         schedule=plan,
         motion=moved,
         first_row=np.searchsorted(stop, np.arange(len(network.stops) + 1)).tolist(),
         scheduled_at=scheduled_at,
-        passed_at=passed_at,
+        passed_at=np.where(is_skipped, 0, passed_at),
         is_full=moved.is_full[trip, sequence],
         trip=trip,
         sequence=sequence,

@@ -10,11 +10,12 @@ from transit_etl.emulator.local_time import ONE_DAY, at_local
 from transit_etl.emulator.network import Network
 
 LONGEST_DAYS = 24
+DIVERTED = "DEV"
 BUSES, LIFTS, METRO = "SG", "ASC", "MM"
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
-_KINDS = ("DEV", "DEV", "DEV", "GEV", "FERS")
+_KINDS = (DIVERTED, DIVERTED, DIVERTED, "GEV", "FERS")
 _CAUSES = ("lavori stradali", "manifestazione", "incidente", "veicolo in sosta irregolare", "allerta meteo")
-_PHRASES = {"DEV": "deviata", "GEV": "con possibili ritardi", "FERS": "fermate sospese"}
+_PHRASES = {DIVERTED: "deviata", "GEV": "con possibili ritardi", "FERS": "fermate sospese"}
 _WITHOUT_CAUSE, _GENERAL = 0.2, 0.36  # without `causa`; of GEV events, those without `linee`
 _LIFT_FAILS, _METRO_STOPS = 0.3, 0.25
 _PERIOD_DAYS = 56  # in each so many days one lift is out for weeks
@@ -72,7 +73,7 @@ def _bus_events(network: Network, seed: int, day: date) -> Iterator[Event]:
         is_works = number == 0 and day.weekday() == 0
         start = at_local(day, 7 * _HOUR if is_works else _start_second(name), network.zone)
         lasts = 7 * _DAY + 4 * _HOUR if is_works else _seconds(name, 5 * _HOUR, 1.1, 3 * _DAY)
-        kind = "DEV" if is_works else _one_of(_KINDS, name, "kind")
+        kind = DIVERTED if is_works else _one_of(_KINDS, name, "kind")
         yield _bus_event(network, lines, name, start=start, lasts=lasts, kind=kind)
 
 

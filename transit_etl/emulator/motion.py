@@ -6,21 +6,22 @@ from enum import IntEnum
 import numpy as np
 
 from transit_etl.emulator import noise
+from transit_etl.emulator.blocks import NO_TRIP, trip_before
+from transit_etl.emulator.headways import ahead_of
 from transit_etl.emulator.network import Ints, Network
-from transit_etl.emulator.noise import Floats, Keys
+from transit_etl.emulator.noise import Keys
+from transit_etl.emulator.running import Conditions, Running, run, stop_keys
 from transit_etl.emulator.schedule import Flags, Schedule
+from transit_etl.emulator.weather import weather
 
 NEVER = np.iinfo(np.int64).max
 
-# Median lateness at the origin by hour of the service day: small at dawn, largest in the evening peak.
-_HOURS = np.array([0, 4, 6, 8, 11, 14, 17, 19, 21, 24, 30])
-_LATENESS_SECONDS = np.array([50, 45, 60, 150, 115, 135, 205, 160, 100, 70, 50])
-_CROWDING = np.array([0.1, 0.2, 0.7, 1.2, 0.7, 0.9, 1.2, 0.9, 0.5, 0.3, 0.1])
-_EARLIEST, _LATEST = -150.0, 1_800.0
+# How full buses are by hour of the service day, at the stop they are at.
+_HOURS = np.array([0, 4, 6, 7.5, 8.5, 11, 14, 17, 18.5, 19.5, 21, 24, 30])
+_CROWDING = np.array([0.1, 0.1, 0.5, 1.25, 1.25, 0.7, 0.9, 1.2, 1.25, 0.9, 0.5, 0.3, 0.1])
+_FULL_LOAD, _BEHIND_A_GAP = 2.9, 0.4
 _NOT_RUN, _NEVER_TRACKED, _TRACKING_LOST = 0.015, 0.06, 0.03
 _TAKEN_OFF = 0.7  # of the trips that do not run; the others stay listed as timetable time
-_NOBODY_WAITS, _FULL_LOAD = 0.15, 2.9
-_DISRUPTED_SECONDS, _DISRUPTED_SLOWNESS = 70.0, 0.08
 
 
 class Outcome(IntEnum):
@@ -36,12 +37,16 @@ class Outcome(IntEnum):
 class Motion:
     """The truth about a service date; matrices are trips by sequence, instants in Unix seconds.
 
-    `passed_at` is the arrival (the departure, at the origin); it means nothing for a trip that did not run.
-    `live_from`, `lost_at` and `taken_off_at` hold one instant per trip, NEVER where it does not happen.
+    `passed_at` is the arrival (the departure, at the origin); it means nothing where not `is_passed`:
+    at the calls of trips that did not run, and at those left out on a diversion (`is_skipped`).
+    `live_from`, `lost_at` and `taken_off_at` hold one instant per trip, NEVER where it does not happen;
+    an added trip, which is no timetable time, counts as taken off from the beginning of time.
     """
 
     keys: Keys
     outcome: Ints
+    is_passed: Flags
+    is_skipped: Flags
     passed_at: Ints
     departed_at: Ints
     is_full: Flags
@@ -50,56 +55,39 @@ class Motion:
     taken_off_at: Ints
 
 
-def motion(network: Network, plan: Schedule, seed: int, is_disrupted: Flags) -> Motion:
-    """Return what really happens to the trips; a function of the seed, the date and each trip's id."""
+@dataclass(frozen=True, slots=True)
+class Hindrance:
+    """What events do to a service date: the trips that they slow, and the calls that are left out."""
+
+    is_disrupted: Flags
+    is_skipped: Flags
+
+
+def motion(network: Network, plan: Schedule, seed: int, events: Hindrance, vehicles: list[int]) -> Motion:
+    """Return what really happens to the trips; a function of the seed, the date and each trip's id.
+
+    `vehicles` numbers the vehicle of each trip: one that comes late delays what it runs next.
+    """
     keys = noise.combine(network.trip_keys[plan.trips], noise.key(seed, plan.service_date.isoformat()))
-    hours = (plan.scheduled_at[:, 0] - plan.starts_at) / 3600
-    passed_at, departed_at = _run(plan, keys, hours, seed, is_disrupted)
     outcome = _outcomes(network, plan, keys)
+    is_run = outcome != Outcome.NOT_RUN
+    before = [row if row != NO_TRIP and is_run[row] else NO_TRIP for row in trip_before(plan, vehicles)]
+    is_passed = plan.is_call & is_run[:, None] & ~events.is_skipped
+    ahead = ahead_of(network, plan, is_passed)
+    today = weather(seed, plan.service_date)
+    running = run(plan, Conditions(seed, keys, today, events.is_disrupted, is_passed, ahead, before))
     return Motion(
         keys=keys,
         outcome=outcome,
-        passed_at=passed_at,
-        departed_at=departed_at,
-        is_full=_is_full(plan, keys, hours),
+        is_passed=is_passed,
+        is_skipped=events.is_skipped,
+        passed_at=running.passed_at,
+        departed_at=running.departed_at,
+        is_full=_is_full(plan, keys, running),
         live_from=_live_from(plan, keys, outcome),
-        lost_at=_lost_at(plan, keys, outcome, passed_at),
+        lost_at=_lost_at(plan, keys, outcome, running.passed_at),
         taken_off_at=_taken_off_at(plan, keys, outcome),
     )
-
-
-def _run(plan: Schedule, keys: Keys, hours: Floats, seed: int, is_disrupted: Flags) -> tuple[Ints, Ints]:
-    """Follow each trip from stop to stop: lateness fades slowly, traffic and chance add to it."""
-    passed = plan.scheduled_at.astype(np.float64)
-    departed = passed.copy()
-    if plan.n_trips == 0:
-        return passed.astype(np.int64), departed.astype(np.int64)
-    lateness = _origin_lateness(plan, keys, hours, seed, is_disrupted)
-    slowness = 0.045 * noise.normal(keys, "traffic") + _DISRUPTED_SLOWNESS * is_disrupted
-    passed[:, 0] = departed[:, 0] = passed[:, 0] + lateness
-    for step in range(1, passed.shape[1]):
-        stop_keys = noise.combine(keys, step)
-        planned = (plan.scheduled_at[:, step] - plan.scheduled_at[:, step - 1]).astype(np.float64)
-        chance = 0.16 * noise.normal(stop_keys, "run")
-        lateness = 0.985 * lateness + planned * (slowness + chance)
-        soonest = departed[:, step - 1] + np.maximum(6.0, 0.35 * planned)
-        passed[:, step] = np.maximum(plan.scheduled_at[:, step] + lateness, soonest)
-        lateness = passed[:, step] - plan.scheduled_at[:, step]
-        departed[:, step] = passed[:, step] + _dwell(stop_keys)
-    return np.rint(passed).astype(np.int64), np.rint(departed).astype(np.int64)
-
-
-def _origin_lateness(plan: Schedule, keys: Keys, hours: Floats, seed: int, is_disrupted: Flags) -> Floats:
-    day_key = noise.keys([f"{seed}/{plan.service_date.isoformat()}"])
-    bad_day = float(np.exp(0.35 * np.clip(noise.normal(day_key, "day"), -2, 2))[0])
-    usual = np.interp(hours, _HOURS, _LATENESS_SECONDS) * bad_day
-    lateness = usual * np.exp(0.85 * noise.normal(keys, "origin")) - 92 + _DISRUPTED_SECONDS * is_disrupted
-    return np.asarray(np.clip(lateness, _EARLIEST, _LATEST), dtype=np.float64)
-
-
-def _dwell(stop_keys: Keys) -> Floats:
-    seconds = 20 * np.exp(0.55 * noise.normal(stop_keys, "dwell"))
-    return np.where(noise.uniform(stop_keys, "nobody waits") < _NOBODY_WAITS, 0.0, np.minimum(seconds, 90))
 
 
 def _outcomes(network: Network, plan: Schedule, keys: Keys) -> Ints:
@@ -109,6 +97,8 @@ def _outcomes(network: Network, plan: Schedule, keys: Keys) -> Ints:
     outcome = kinds[np.searchsorted(limits, draw)]
     is_line_tracked = np.array([line.is_tracked for line in network.lines])
     is_tracked = is_line_tracked[network.pattern_line[network.trip_pattern[plan.trips]]]
+    is_kept = plan.is_added & np.isin(outcome, (Outcome.NOT_RUN, Outcome.NEVER_TRACKED))
+    outcome = np.where(is_kept, Outcome.RUN, outcome)
     blind = np.where(outcome == Outcome.NOT_RUN, Outcome.NOT_RUN, Outcome.NEVER_TRACKED)
     return np.where(is_tracked, outcome, blind).astype(np.int64)
 
@@ -129,18 +119,18 @@ def _lost_at(plan: Schedule, keys: Keys, outcome: Ints, passed_at: Ints) -> Ints
 def _taken_off_at(plan: Schedule, keys: Keys, outcome: Ints) -> Ints:
     ahead = 300 + 3_300 * noise.uniform(keys, "taken off how long before")
     is_known = (outcome == Outcome.NOT_RUN) & (noise.uniform(keys, "taken off") < _TAKEN_OFF)
-    return np.where(is_known, plan.scheduled_at[:, 0] - ahead.astype(np.int64), NEVER)
+    found = np.where(is_known, plan.scheduled_at[:, 0] - ahead.astype(np.int64), NEVER)
+    return np.where(plan.is_added, 0, found)
 
 
-def _is_full(plan: Schedule, keys: Keys, hours: Floats) -> Flags:
-    """Tell where a bus is full: towards the middle of a trip, at the peaks, on some trips more."""
+def _is_full(plan: Schedule, keys: Keys, running: Running) -> Flags:
+    """Tell where a bus is full: midway, at the peaks, behind a gap, and on some trips more than on others."""
     if plan.n_trips == 0:
         return plan.is_call
-    width = plan.is_call.shape[1]
-    calls = plan.is_call.sum(axis=1, keepdims=True)
-    steps = np.arange(width, dtype=np.uint64)[None, :]
-    along = steps / np.maximum(calls - 1, 1)
-    load = np.interp(hours, _HOURS, _CROWDING)[:, None] + 0.7 * noise.normal(keys, "load")[:, None]
-    by_stop = 0.25 * noise.normal(noise.combine(keys[:, None], steps), "load here")
-    load = load + by_stop + np.sin(np.pi * np.clip(along, 0, 1))
+    steps = np.arange(plan.is_call.shape[1])[None, :]
+    along = steps / np.maximum(plan.is_call.sum(axis=1, keepdims=True) - 1, 1)
+    hours = (plan.scheduled_at - plan.starts_at) / 3600
+    load = np.interp(hours, _HOURS, _CROWDING) + np.sin(np.pi * np.clip(along, 0, 1))
+    load += 0.7 * noise.normal(keys, "load")[:, None] + _BEHIND_A_GAP * (running.headway_ratio - 1)
+    load += 0.25 * noise.normal(stop_keys(plan, keys), "load here")
     return np.asarray(plan.is_call & (load > _FULL_LOAD), dtype=np.bool_)

@@ -144,6 +144,11 @@ class Network:
         return np.array([pattern.line for pattern in self.patterns], dtype=np.int64)
 
     @cached_property
+    def pattern_direction(self) -> Ints:
+        """Direction of each pattern."""
+        return np.array([pattern.direction for pattern in self.patterns], dtype=np.int64)
+
+    @cached_property
     def patterns_of_line(self) -> dict[int, list[int]]:
         """Patterns of each line that has some, in order."""
         found: dict[int, list[int]] = {}
@@ -161,7 +166,11 @@ class Network:
 
     def trips_on(self, day: date) -> Ints:
         """Return the trips of a service date, in order."""
-        rows = [self.trips_by_service.get(name) for name in sorted(self.calendar.services_on(day))]
+        return self.trips_of(self.calendar.services_on(day))
+
+    def trips_of(self, services: frozenset[str]) -> Ints:
+        """Return the trips of some services, in order."""
+        rows = [self.trips_by_service.get(name) for name in sorted(services)]
         present = [found for found in rows if found is not None]
         return np.sort(np.concatenate(present)) if present else np.empty(0, dtype=np.int64)
 

@@ -9,6 +9,7 @@ from transit_etl.emulator.disruptions import BUSES, Event
 from transit_etl.emulator.local_time import at_local
 from transit_etl.emulator.network import Network
 
+Announced = tuple[int, date]
 LISTED_DAYS = 14
 _WORTH_NEWS_SECONDS = 6 * 3600
 _EDITED_SHARE, _ADDENDUM = 0.25, "Aggiornamento: le modifiche restano in vigore fino a nuovo avviso."
@@ -40,9 +41,15 @@ class NewsItem:
         return self.text if self.edited_at is None or instant < self.edited_at else self.edited_text
 
 
-def news_of(network: Network, seed: int, day: date, events: Iterable[Event]) -> tuple[NewsItem, ...]:
-    """Return the items published on a local date, oldest first; `events` are those that start on it."""
+def news_of(
+    network: Network, seed: int, day: date, events: Iterable[Event], announced: Iterable[Announced] = ()
+) -> tuple[NewsItem, ...]:
+    """Return the items published on a local date, oldest first.
+
+    `events` are those that start on it; `announced` are timetables: when, and their first date.
+    """
     found = [_about(event) for event in events if _is_worth_news(event)]
+    found += [_about_timetable(published, first) for published, first in announced]
     name = f"{seed}/{day.isoformat()}/news"
     if noise.unit(name) < 0.5:  # noqa: PLR2004 - an item about something else every other day
         title, text = _TOPICS[noise.pick(len(_TOPICS), name, "topic")]
@@ -65,6 +72,11 @@ def _perhaps_edited(item: NewsItem, seed: int) -> NewsItem:
 
 def _is_worth_news(event: Event) -> bool:
     return event.category == BUSES and event.ended_at - event.started_at >= _WORTH_NEWS_SECONDS
+
+
+def _about_timetable(published: int, first: date) -> tuple[int, str, str, str]:
+    title = f"Cambio orario di stagione dal {first:%d/%m}"
+    return published, title, f"Dal {first:%d/%m/%Y} sono in vigore i nuovi orari su tutte le linee.", ""
 
 
 def _about(event: Event) -> tuple[int, str, str, str]:

@@ -14,7 +14,10 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Schedule:
-    """The trips of a service date; matrices are trips by sequence, instants in Unix seconds."""
+    """The trips of a service date; matrices are trips by sequence, instants in Unix seconds.
+
+    `is_added` marks trips that run without being in the timetable; their times are the dispatcher's.
+    """
 
     service_date: date
     starts_at: int
@@ -22,21 +25,26 @@ class Schedule:
     stops: Ints
     is_call: Flags
     scheduled_at: Ints
+    is_added: Flags
 
     @property
     def n_trips(self) -> int:
-        """How many trips are scheduled."""
+        """How many trips there are."""
         return len(self.trips)
 
     def rows_of_pattern(self, network: Network, pattern: int) -> list[int]:
-        """Return the rows of the trips that follow a pattern."""
-        rows: list[int] = np.flatnonzero(network.trip_pattern[self.trips] == pattern).tolist()
+        """Return the rows of the scheduled trips that follow a pattern."""
+        is_found = (network.trip_pattern[self.trips] == pattern) & ~self.is_added
+        rows: list[int] = np.flatnonzero(is_found).tolist()
         return rows
 
 
-def schedule(network: Network, day: date) -> Schedule:
-    """Return what is scheduled on a service date; no trips outside of the calendar."""
-    trips = network.trips_on(day)
+def schedule(network: Network, day: date, services: frozenset[str] | None = None) -> Schedule:
+    """Return what is scheduled on a service date, or would be if it had these services.
+
+    There are no trips outside of the calendar.
+    """
+    trips = network.trips_on(day) if services is None else network.trips_of(services)
     starts_at = day_start(day, network.zone)
     stops = network.pattern_stops[network.trip_pattern[trips]]
     return Schedule(
@@ -46,4 +54,5 @@ def schedule(network: Network, day: date) -> Schedule:
         stops=stops,
         is_call=stops != NO_STOP,
         scheduled_at=starts_at + network.trip_times[trips][:, : stops.shape[1]],
+        is_added=np.zeros(len(trips), dtype=np.bool_),
     )

@@ -6,7 +6,6 @@ from transit_etl.emulator import noise
 from transit_etl.emulator.network import Network
 from transit_etl.emulator.schedule import Schedule
 
-_LAYOVER_SECONDS = 240
 _REUSED_PER_LINE = 6
 _FLEET = 10_007  # prime, so that the numbers of a day are all different
 
@@ -19,24 +18,8 @@ class IdMode(StrEnum):
     REUSED = "reused"  # a running number of the line that comes round again several times a day
 
 
-def vehicles(network: Network, plan: Schedule, seed: int) -> list[str]:
-    """Return the vehicle of each trip of a date: at a terminus it takes the line's next trip back."""
-    numbers = [0] * plan.n_trips
-    waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    n_used = 0
-    for row in plan.scheduled_at[:, 0].argsort(kind="stable").tolist():
-        pattern = network.patterns[int(network.trip_pattern[plan.trips[row]])]
-        here = waiting.setdefault((pattern.line, pattern.direction), [])
-        if here and here[0][0] <= plan.scheduled_at[row, 0]:
-            _, numbers[row] = here.pop(0)
-        else:
-            numbers[row], n_used = n_used, n_used + 1
-        is_circular = pattern.stops[0] == pattern.stops[-1]
-        back = pattern.direction if is_circular else 1 - pattern.direction
-        free_at = int(plan.scheduled_at[row, len(pattern.stops) - 1]) + _LAYOVER_SECONDS
-        queue = waiting.setdefault((pattern.line, back), [])
-        queue.append((free_at, numbers[row]))
-        queue.sort()
+def vehicles(plan: Schedule, numbers: list[int], seed: int) -> list[str]:
+    """Return what the vehicles of a date are called; `numbers` counts them from 0."""
     start = noise.pick(_FLEET, seed, "fleet", plan.service_date.isoformat())
     return [f"{(start + 4_999 * number) % _FLEET:05d}" for number in numbers]
 

@@ -10,17 +10,21 @@ from typing import TypeVar
 import numpy as np
 
 from transit_etl.emulator import noise, texts
+from transit_etl.emulator.added_trips import with_added_trips, with_possible_trips
+from transit_etl.emulator.blocks import blocks
 from transit_etl.emulator.board import Board, board
 from transit_etl.emulator.city import city_network
 from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_etl.emulator.diversions import skipped_calls
 from transit_etl.emulator.gtfs import gtfs_network
 from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
 from transit_etl.emulator.local_time import ONE_DAY, local
-from transit_etl.emulator.motion import Motion, motion
+from transit_etl.emulator.motion import NEVER, Hindrance, Motion, motion
 from transit_etl.emulator.network import Line, Network
 from transit_etl.emulator.news import LISTED_DAYS, NewsItem, news_of
 from transit_etl.emulator.revisions import before_revision, line_on, revised_at
 from transit_etl.emulator.schedule import Flags, Schedule, schedule
+from transit_etl.emulator.seasons import SeasonCalendar, with_seasons
 from transit_etl.emulator.small import small_network
 from transit_etl.emulator.timetable import Service, timetable
 from transit_etl.emulator.trip_ids import IdMode, reused, vehicles
@@ -71,13 +75,17 @@ class World:
         *,
         has_revisions: bool = False,
     ) -> None:
-        self.network = network
+        self.seasons = SeasonCalendar(network.calendar, seed, network.zone) if has_revisions else None
+        scheduled = with_seasons(network, self.seasons) if self.seasons else network
+        self.network = with_possible_trips(scheduled, seed)
         self.seed = seed
         self.id_mode = id_mode
         self.has_revisions = has_revisions
         self.schedule: Callable[[date], Schedule] = _kept(self._schedule)
+        self._schedule_before: Callable[[date], Schedule] = _kept(self._schedule_of_season_before)
         self.motion: Callable[[date], Motion] = _kept(self._motion)
         self.board: Callable[[date], Board] = _kept(self._board)
+        self.blocks: Callable[[date], list[int]] = _kept(self._blocks)
         self.vehicles: Callable[[date], list[str]] = _kept(self._vehicles)
         self.live_ids: Callable[[date], list[str]] = _kept(self._live_ids)
         self.events: Callable[[date], tuple[Event, ...]] = _kept(self._events, 64)
@@ -99,12 +107,18 @@ class World:
 
     def timetable(self, line: int, day: date, now: datetime | None = None) -> tuple[Service, ...]:
         """Return a line's departures of a service date as published at an instant, or in the end."""
-        plan = self.schedule(day)
+        instant = NEVER if now is None else now.timestamp()
+        announced, revised = self.announced_at(day), self.revised_at(line, day)
+        is_announced = announced is None or instant >= announced
+        plan = self.schedule(day) if is_announced else self._schedule_before(day)
         services = timetable(self.network, plan, line)
-        revised = self.revised_at(line, day)
-        if now is None or revised is None or now.timestamp() >= revised:
+        if revised is None or instant >= revised:
             return services
         return before_revision(self.network, plan, self.network.lines[line], services, self.seed)
+
+    def announced_at(self, day: date) -> int | None:
+        """Return until when the timetable of the season before is promised for a date; None if never."""
+        return self.seasons.announced_at(day) if self.seasons else None
 
     def revised_at(self, line: int, day: date) -> int | None:
         """Return when a line's timetable for a date changed last; None where it never did."""
@@ -207,17 +221,24 @@ class World:
         )
 
     def _schedule(self, day: date) -> Schedule:
-        return schedule(self.network, day)
+        return with_added_trips(self.network, schedule(self.network, day), self.seed)
+
+    def _schedule_of_season_before(self, day: date) -> Schedule:
+        return schedule(self.network, day, self.seasons.services_before(day) if self.seasons else None)
 
     def _motion(self, day: date) -> Motion:
         plan = self.schedule(day)
-        return motion(self.network, plan, self.seed, self.disrupted(day))
+        hindrance = Hindrance(self.disrupted(day), skipped_calls(self.network, plan, self.events_around(day)))
+        return motion(self.network, plan, self.seed, hindrance, self.blocks(day))
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
 
     def _vehicles(self, day: date) -> list[str]:
-        return vehicles(self.network, self.schedule(day), self.seed)
+        return vehicles(self.schedule(day), self.blocks(day), self.seed)
+
+    def _blocks(self, day: date) -> list[int]:
+        return blocks(self.network, self.schedule(day))
 
     def _live_ids(self, day: date) -> list[str]:
         if self.id_mode is IdMode.VEHICLE:
@@ -230,7 +251,8 @@ class World:
         return events_starting_on(self.network, self.seed, day)
 
     def _news_published(self, day: date) -> tuple[NewsItem, ...]:
-        return news_of(self.network, self.seed, day, self.events(day))
+        announced = self.seasons.announced_on(day) if self.seasons else []
+        return news_of(self.network, self.seed, day, self.events(day), announced)
 
     def disrupted(self, day: date) -> Flags:
         """Tell which trips of a service date leave while an event is on at their line."""
@@ -238,13 +260,15 @@ class World:
         lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
         departs_at = plan.scheduled_at[:, 0]
         is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
-        for back in range(-2, LONGEST_DAYS + 1):
-            for event in self.events(plan.service_date - ONE_DAY * back):
-                if not event.line_positions:
-                    continue
-                is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
-                is_disrupted |= is_on & np.isin(lines, event.line_positions)
+        for event in self.events_around(day):
+            is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
+            is_disrupted |= is_on & np.isin(lines, event.line_positions)
         return is_disrupted
+
+    def events_around(self, day: date) -> list[Event]:
+        """Return the events at lines that may be on within a service date."""
+        days = (day - ONE_DAY * back for back in range(-2, LONGEST_DAYS + 1))
+        return [event for start in days for event in self.events(start) if event.line_positions]
 
 
 def build_world(
