@@ -85,11 +85,12 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
 
 
 class Normaliser:
-    """Normalises windows one after another on a DuckDB connection of its own."""
+    """Normalises windows one after another on a DuckDB connection and threads of its own."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, threads: int) -> None:
         self._zone = settings.zone
         self._connection = connect(settings)
+        self._connection.execute(f"set threads = {threads}")
 
     def close(self) -> None:
         """Give the connection's memory back."""

@@ -1,5 +1,6 @@
 """Takes finished windows from raw to the lake, and whole days from raw to the lake again."""
 
+import os
 import shutil
 import time
 from collections import defaultdict, deque
@@ -22,7 +23,8 @@ from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import DATASETS
 from transit_etl.stage.stager import Stager
 
-# A raw file is one compressed stream, which one thread reads; two keep the cores of a small machine busy.
+# A raw file is one compressed stream, which one thread reads; two keep the cores of a small machine busy, and
+# get less into each other's way when DuckDB does not split the work of each once more.
 _READERS = 2
 
 
@@ -39,7 +41,7 @@ def stage(
     ensure_schemas(settings.data_dir)
     waiting = _waiting(settings.data_dir, endpoints)
     if waiting:
-        with closing(Stager(settings)) as stager:
+        with closing(Stager(settings, _threads(len(waiting)))) as stager:
             known = KnownLines([settings.data_dir])
             staged = _stage_all(stager, waiting, settings.data_dir, known, report)
             for n_done, window in enumerate(staged, start=1):
@@ -64,7 +66,7 @@ def restage(
     days = _by_day(settings.data_dir, first_day, last_day)
     total = sum(map(len, days.values()))
     if days:
-        with closing(Stager(settings)) as stager:
+        with closing(Stager(settings, _threads(total))) as stager:
             for (operator, day), windows in days.items():
                 with day_lock(settings.data_dir, operator, day):
                     _restage_day(stager, settings.data_dir, windows, report)
@@ -73,6 +75,12 @@ def restage(
             _show(settings, stager)
     report.seconds = time.monotonic() - started
     return report
+
+
+def _threads(n_windows: int) -> int:
+    """Return how many threads one window gets: all there are only when no other is read beside it."""
+    n_cores = os.cpu_count() or 1
+    return n_cores if n_windows == 1 else max(1, n_cores // _READERS)
 
 
 def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:

@@ -31,9 +31,10 @@ _DAY_SECONDS = 86_400
 class Stager:
     """Stages windows one after another; ready suites and an open connection make small ones cheap."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, threads: int) -> None:
         self.quality = Quality()
         self._settings = settings
+        self._threads = threads
         self._idle: deque[Normaliser] = deque()
         cutoff = settings.service_day_cutoff
         self._cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
@@ -48,7 +49,7 @@ class Stager:
         try:
             normaliser = self._idle.pop()
         except IndexError:
-            normaliser = Normaliser(self._settings)
+            normaliser = Normaliser(self._settings, self._threads)
         try:
             return normaliser.normalise(window)
         finally:
