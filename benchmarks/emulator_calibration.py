@@ -3,7 +3,7 @@
 Run: python benchmarks/emulator_calibration.py
 """
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
@@ -25,6 +25,18 @@ def prediction_errors(world: World, day: date, poll_seconds: int = POLL_SECONDS)
         pair for now in moments for stop in range(len(world.network.stops)) for pair in _at(board, stop, now)
     ]
     return np.array(found, dtype=np.float64) / 60
+
+
+def theoretical_share(world: World, day: date) -> float:
+    """Return the share of timetable-only rows of all that stops list on a service date."""
+    start = datetime.fromtimestamp(world.schedule(day).starts_at, UTC)
+    rows = [
+        passage.is_theoretical
+        for place, stop in enumerate(world.network.stops)
+        for minute in range(5 * 60 + 7 * place % 17, 25 * 60, 17)  # at no fixed minute of the hour
+        for passage in world.passages(stop.code, start + timedelta(minutes=minute))
+    ]
+    return float(np.mean(rows))
 
 
 def _at(board: Board, stop: int, now: int) -> list[tuple[int, int]]:
@@ -52,6 +64,7 @@ def main() -> None:
         print(
             f"mean lateness at {hour:02d}h {seconds[hours.astype(int) == hour].mean():.0f} s (real: {real})"
         )
+    print(f"theoretical share of listed rows {theoretical_share(world, DAYS[1]):.3f} (a real feed: 0.66)")
     ahead, error = prediction_errors(world, DAYS[1]).T
     for low, high, real_error in BUCKETS:
         here = error[(ahead >= low - 0.5) & (ahead < high + 0.5)]

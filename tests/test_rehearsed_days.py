@@ -24,6 +24,7 @@ from transit_etl.service_day import service_date
 ROME = ZoneInfo("Europe/Rome")
 CUTOFF = time(4)
 ONE_DAY = timedelta(days=1)
+NO_SCHEDULE = datetime.min.replace(tzinfo=UTC)
 SUMMER = date(2026, 6, 8)  # the second Monday of June
 NIGHTS = {
     "spring": datetime(2026, 3, 29, 0, 50, tzinfo=UTC),
@@ -99,14 +100,18 @@ def test_timetables_asked_for_around_an_announcement_are_kept_as_they_were_then(
 def _truth(
     folder: Path, world: World, start: datetime
 ) -> dict[tuple[str, str], list[tuple[datetime, datetime]]]:
-    """Return, by trip and stop, scheduled and actual instants on the service dates around an instant."""
+    """Return, by trip and stop, scheduled and actual instants on the service dates around an instant.
+
+    Added trips are not scheduled at any time that is ever listed.
+    """
     today = start.astimezone(ROME).date()
     write_truth(world, today - ONE_DAY, today + ONE_DAY, folder)
-    passed: dict[tuple[date, str, int], datetime] = {
-        _call(row): row["passed_at"] for row in _read(folder, "actual_passages")
-    }
+    actual, scheduled = _read(folder, "actual_passages"), _read(folder, "scheduled_passages")
+    passed: dict[tuple[date, str, int], datetime] = {_call(row): row["passed_at"] for row in actual}
+    known = {_call(row) for row in scheduled}
+    added = [row | {"scheduled_at": NO_SCHEDULE} for row in actual if _call(row) not in known]
     found: dict[tuple[str, str], list[tuple[datetime, datetime]]] = {}
-    for row in _read(folder, "scheduled_passages"):
+    for row in scheduled + added:
         scheduled_at = row["scheduled_at"]
         instants = (
             scheduled_at.replace(tzinfo=UTC),

@@ -2,7 +2,7 @@ from datetime import date
 
 import numpy as np
 
-from benchmarks.emulator_calibration import BUCKETS, prediction_errors
+from benchmarks.emulator_calibration import BUCKETS, prediction_errors, theoretical_share
 from transit_etl.emulator.world import World
 
 DAY = date(2026, 3, 3)
@@ -29,3 +29,7 @@ def test_predictions_are_never_in_the_past(world: World) -> None:
 
     assert (ahead - error >= -1e-9).all()
     assert (ahead > 0).all()
+
+
+def test_more_than_half_of_the_listed_rows_are_timetable_only(world: World) -> None:
+    assert 0.5 < theoretical_share(world, DAY) < 0.7

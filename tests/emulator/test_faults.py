@@ -15,7 +15,7 @@ from transit_etl.emulator.faults import BadFaultsError, Fault, FaultKind, read_f
 from transit_etl.emulator.world import World
 
 NOW = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
-STOP = "/api/v1/passaggi/0100"
+STOP = "/api/v1/passaggi/0110"
 STATUS = "/api/v1/stato_servizio"
 NEED_A_CONNECTION = (FaultKind.CONNECTION_RESET, FaultKind.CUT_OFF)  # see test_serving
 Force = Callable[..., httpx.Response]

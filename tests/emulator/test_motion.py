@@ -59,10 +59,10 @@ def test_most_trips_run_tracked_and_each_other_outcome_occurs(world: World) -> N
 def test_a_trip_is_live_some_minutes_before_it_leaves(world: World) -> None:
     plan, moved = world.schedule(DAYS[0]), world.motion(DAYS[0])
     is_tracked = moved.outcome == Outcome.RUN
-    ahead = (plan.scheduled_at[:, 0] - moved.live_from)[is_tracked]
+    ahead = (np.minimum(plan.scheduled_at, moved.passed_at)[:, 0] - moved.live_from)[is_tracked]
 
-    assert 170 <= ahead.min() <= ahead.max() <= 610
-    assert (moved.live_from < moved.passed_at[:, 0])[is_tracked].all()
+    assert 60 <= ahead.min() <= 65
+    assert 295 <= ahead.max() <= 300
 
 
 def test_disruptions_slow_the_lines_they_hit(world: World) -> None:
@@ -131,6 +131,35 @@ def test_a_bus_close_behind_another_comes_closer_and_one_behind_a_gap_falls_back
     assert later[is_close].mean() < at_first[is_close].mean() - 0.05
     assert later[is_far].mean() > at_first[is_far].mean() + 0.05
     assert np.mean(later < 0.5) > 1.2 * np.mean(at_first < 0.5)
+
+
+def test_buses_are_full_at_the_peaks_midway_and_behind_a_gap(world: World) -> None:
+    shares: dict[str, list[float]] = {}
+    for day in DAYS:
+        plan, moved = world.schedule(day), world.motion(day)
+        hours = (plan.scheduled_at - plan.starts_at) / 3600
+        along = np.arange(hours.shape[1]) / np.maximum(plan.is_call.sum(axis=1, keepdims=True) - 1, 1)
+        ahead = ahead_of(world.network, plan, moved.is_passed)
+        came_ahead = moved.passed_at[ahead.trip, ahead.sequence]
+        ratio = np.where(ahead.trip == NO_TRIP, 1, (moved.passed_at - came_ahead) / ahead.seconds)
+        is_peak = ((hours >= 7.5) & (hours < 9)) | ((hours >= 17) & (hours < 19))
+        kinds = {
+            "peak": is_peak,
+            "noon": (hours >= 10) & (hours < 13),
+            "night": (hours >= 21) & (hours < 28),
+            "midway": is_peak & (along > 0.3) & (along < 0.7),
+            "ends": is_peak & ((along < 0.1) | (along > 0.9)),
+            "behind a gap": is_peak & (ratio > 1.5),
+            "close behind": is_peak & (ratio > 0) & (ratio < 0.5),
+        }
+        for kind, is_kind in kinds.items():
+            shares.setdefault(kind, []).append(float(moved.is_full[is_kind & moved.is_passed].mean()))
+    mean = {kind: np.mean(found) for kind, found in shares.items()}
+
+    assert mean["peak"] > 2 * mean["noon"] > 4 * mean["night"]
+    assert mean["midway"] > 3 * mean["ends"]
+    assert mean["behind a gap"] > 2 * mean["close behind"]
+    assert 0.05 < mean["peak"] < 0.25
 
 
 def test_no_vehicle_leaves_on_a_trip_before_it_has_ended_the_one_before(world: World) -> None:

@@ -36,6 +36,7 @@ def truth(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, A
         "scheduled": rows["scheduled_passages"],
         "calls": rows["scheduled_passages"] + added,
         "passed": {(r["service_date"], r["trip_id"], r["stop_sequence"]): r["passed_at"] for r in actual},
+        "full": {(r["service_date"], r["trip_id"], r["stop_sequence"]) for r in actual if r["is_full"]},
     }
 
 
@@ -64,8 +65,9 @@ def test_a_stop_lists_what_the_truth_says_and_nothing_else(world: World, truth: 
             }
             for passage in world.passages(stop, now):
                 n_listed += 1
-                kind = kinds[passage.service_date, passage.trip_id, passage.stop_sequence]
-                assert kind == ("theoretical" if passage.is_theoretical else "live")
+                call = (passage.service_date, passage.trip_id, passage.stop_sequence)
+                assert kinds[call] == ("theoretical" if passage.is_theoretical else "live")
+                assert passage.is_full == (kinds[call] == "live" and call in truth["full"])
     assert n_listed > 500
 
 
@@ -270,7 +272,7 @@ def test_buses_pass_at_any_hour_of_any_day(world: World) -> None:
 
 
 def test_an_answer_before_midnight_lists_clock_times_after_it(get: Get) -> None:
-    now = datetime(2026, 3, 4, 22, 52, 44, tzinfo=UTC)
+    now = datetime(2026, 3, 4, 22, 47, 44, tzinfo=UTC)
     times = [row["orario"] for row in get("/api/v1/passaggi/0100", now).json()["passaggi"]]
 
     assert any(time.startswith("00:") for time in times)

@@ -21,6 +21,7 @@ _HOURS = np.array([0, 4, 6, 7.5, 8.5, 11, 14, 17, 18.5, 19.5, 21, 24, 30])
 _CROWDING = np.array([0.1, 0.1, 0.5, 1.25, 1.25, 0.7, 0.9, 1.2, 1.25, 0.9, 0.5, 0.3, 0.1])
 _FULL_LOAD, _BEHIND_A_GAP = 2.9, 0.4
 _NOT_RUN, _NEVER_TRACKED, _TRACKING_LOST = 0.015, 0.06, 0.03
+_LIVE_AHEAD = (60, 300)  # seconds; later would leave passages at the first stops that nobody can see coming
 _TAKEN_OFF = 0.7  # of the trips that do not run; the others stay listed as timetable time
 
 
@@ -84,7 +85,7 @@ def motion(network: Network, plan: Schedule, seed: int, events: Hindrance, vehic
         passed_at=running.passed_at,
         departed_at=running.departed_at,
         is_full=_is_full(plan, keys, running),
-        live_from=_live_from(plan, keys, outcome),
+        live_from=_live_from(plan, keys, outcome, running.departed_at[:, 0]),
         lost_at=_lost_at(plan, keys, outcome, running.passed_at),
         taken_off_at=_taken_off_at(plan, keys, outcome),
     )
@@ -103,10 +104,12 @@ def _outcomes(network: Network, plan: Schedule, keys: Keys) -> Ints:
     return np.where(is_tracked, outcome, blind).astype(np.int64)
 
 
-def _live_from(plan: Schedule, keys: Keys, outcome: Ints) -> Ints:
-    ahead = 180 + 420 * noise.uniform(keys, "live from")
+def _live_from(plan: Schedule, keys: Keys, outcome: Ints, departed_at: Ints) -> Ints:
+    """Return when trips become live: minutes before they are due at the origin, or leave it early."""
+    ahead = _LIVE_AHEAD[0] + (_LIVE_AHEAD[1] - _LIVE_AHEAD[0]) * noise.uniform(keys, "live from")
     is_tracked = (outcome == Outcome.RUN) | (outcome == Outcome.TRACKING_LOST)
-    return np.where(is_tracked, plan.scheduled_at[:, 0] - ahead.astype(np.int64), NEVER)
+    starts_at = np.minimum(plan.scheduled_at[:, 0], departed_at)
+    return np.where(is_tracked, starts_at - ahead.astype(np.int64), NEVER)
 
 
 def _lost_at(plan: Schedule, keys: Keys, outcome: Ints, passed_at: Ints) -> Ints:
