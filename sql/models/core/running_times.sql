@@ -1,5 +1,5 @@
--- One row per operator, service_date, line, direction, position and service_hour of departure: the scheduled running
--- time from the origin, learned from timetable listings and the departures they seem to belong to.
+-- One row per operator, service_date, line, direction, leg, position and service_hour of departure: the scheduled
+-- running time from where the leg begins, learned from timetable listings and the departures they seem to belong to.
 -- The row without an hour speaks for the whole day. Times that differ too much between trips are no pattern.
 with offsets as (
     select
@@ -7,6 +7,7 @@ with offsets as (
         service_date,
         line_code,
         direction,
+        leg,
         position,
         service_hour,
         {{ seconds_between('departure_at', 'theoretical_at') }} as offset_seconds
@@ -19,6 +20,7 @@ select
     offsets.service_date,
     offsets.line_code,
     offsets.direction,
+    offsets.leg,
     offsets.position,
     offsets.service_hour,
     count(*) as n_trips,
@@ -38,6 +40,7 @@ from (
         service_date,
         line_code,
         direction,
+        leg,
         position,
         null as service_hour,
         offset_seconds
@@ -45,8 +48,8 @@ from (
 ) as offsets
 {{ join_rules('offsets.service_date') }}
 group by
-    offsets.operator, offsets.service_date, offsets.line_code, offsets.direction, offsets.position,
-    offsets.service_hour
+    offsets.operator, offsets.service_date, offsets.line_code, offsets.direction, offsets.leg,
+    offsets.position, offsets.service_hour
 having
     count(*) >= max(rules.pattern_min_trips)
     and percentile_cont(0.9) within group (order by offsets.offset_seconds)

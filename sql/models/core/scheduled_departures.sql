@@ -24,6 +24,34 @@ with departures as (
     where {{ is_built('timetable.service_date') }}
 ),
 
+leg_origins as (
+    -- where most trips that may run as a leg begin
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        leg,
+        origin_position as position
+    from (
+        select
+            operator,
+            service_date,
+            line_code,
+            direction,
+            leg,
+            origin_position,
+            row_number() over (
+                partition by operator, service_date, line_code, direction, leg
+                order by count(*) desc, origin_position
+            ) as nth
+        from {{ ref('trip_legs') }}
+        where origin_position is not null and {{ is_built() }}
+        group by operator, service_date, line_code, direction, leg, origin_position
+    ) as ranked
+    where nth = 1
+),
+
 unmatched as (
     select distinct
         departures.operator,
@@ -36,15 +64,22 @@ unmatched as (
         departures.not_run_gap_seconds,
         origins.stop_code
     from departures
+    left join leg_origins
+        on
+            departures.operator = leg_origins.operator
+            and departures.service_date = leg_origins.service_date
+            and departures.line_code = leg_origins.line_code
+            and departures.direction = leg_origins.direction
+            and departures.leg = leg_origins.leg
     inner join {{ ref('line_stops_of_day') }} as origins
         on
             departures.operator = origins.operator
             and departures.service_date = origins.service_date
             and departures.line_code = origins.line_code
             and departures.direction = origins.direction
-            and origins.position = 1
-    -- a short run may begin anywhere: its origin cannot be watched
-    where departures.matched_trip_id is null and departures.is_in_force and not departures.is_slash_variant
+            and origins.position = coalesce(leg_origins.position, case when not departures.is_slash_variant then 1 end)
+    -- where the origin of a short run is not known it cannot be watched
+    where departures.matched_trip_id is null and departures.is_in_force
 ),
 
 polls as (
@@ -151,6 +186,7 @@ select
     departures.headsign,
     departures.service_description,
     departures.leg_description,
+    departures.leg,
     departures.matched_trip_id,
     departures.match_score,
     case
