@@ -14,7 +14,8 @@ hours as (
         counts.direction,
         counts.service_hour,
         sum(counts.n_scheduled) as n_scheduled,
-        sum(counts.n_early + counts.n_on_time + counts.n_late) as n_decided,
+        sum(counts.n_points) as n_points,
+        sum(counts.n_on_time_points) as n_on_time_points,
         sum(counts.n_on_time) as n_on_time,
         sum(counts.n_indeterminate) as n_indeterminate,
         sum(watched.covered_seconds) / nullif(sum(watched.asked_seconds), 0) as coverage,
@@ -48,7 +49,7 @@ select
     service_hour,
     n_scheduled,
     case when null_reason is null then round(n_on_time / n_scheduled, 3) end as on_time_share_low,
-    case when null_reason is null then round(n_on_time / nullif(n_decided, 0), 3) end as on_time_share,
+    case when null_reason is null then round(n_on_time_points / nullif(n_points, 0), 3) end as on_time_share,
     case when null_reason is null then round((n_on_time + n_indeterminate) / n_scheduled, 3) end as on_time_share_high,
     round(coverage, 3) as coverage,
     null_reason

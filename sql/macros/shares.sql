@@ -6,7 +6,7 @@
 {% macro punctuality_over(name, first, keys) -%}
 {%- set visits = [
     "n_visits", "n_scheduled", "n_early", "n_on_time", "n_late", "n_indeterminate", "n_evidenced", "n_bounded",
-    "n_estimated", "n_untracked", "n_delays", "delay_seconds_sum"
+    "n_estimated", "n_untracked", "n_points", "n_on_time_points", "n_delays", "delay_seconds_sum"
 ] -%}
 {%- set watched = ["covered_seconds", "asked_seconds"] -%}
 {%- set delivered = ["n_scheduled_trips", "n_not_run", "n_visits_not_run", "n_visits_unseen"] -%}
@@ -82,7 +82,7 @@ select
     coverage,
     null_reason,
     case
-        when null_reason is null then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late, 0)
+        when null_reason is null then cast(n_on_time_points as double) / nullif(n_points, 0)
     end as on_time_share,
     case
         when null_reason is null then cast(n_on_time as double) / n_scheduled
@@ -92,7 +92,7 @@ select
     end as on_time_share_high,
     case
         when null_reason is null
-            then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late + n_visits_not_run, 0)
+            then cast(n_on_time_points as double) / nullif(n_points + n_visits_not_run, 0)
     end as on_time_share_of_promised,
     case
         when null_reason is null

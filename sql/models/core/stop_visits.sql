@@ -124,7 +124,8 @@ evidence as (
 ),
 
 patterns as (
-    -- when the trip's matched departure is due at the stop by the running times of its hour, or else of the day
+    -- when the trip's matched departure is due at the stop by the running times of its hour, or else of the day,
+    -- if the day's were learned from earlier and later trips alike
     select
         evidence.operator,
         evidence.service_date,
@@ -170,6 +171,7 @@ patterns as (
             and matches.leg = of_day.leg
             and evidence.position = of_day.position
             and of_day.service_hour is null
+            and departures.service_hour between of_day.first_hour and of_day.last_hour
 ),
 
 scheduled as (
@@ -248,8 +250,12 @@ select
         when delay_low_seconds >= early_seconds and delay_high_seconds <= late_seconds then 'on_time'
         else 'indeterminate'
     end as punctuality,
-    -- the same by the point alone, for shares that leave nobody out
+    -- the same by the point alone, for shares that leave nobody out whose bounds straddle a threshold; a bus that was
+    -- not seen gone has but a prediction, and those made long before are too early on the whole
     case
+        when delay_high_seconds < early_seconds then 'early'
+        when delay_low_seconds > late_seconds then 'late'
+        when arrival_quality not in ('evidenced', 'bounded') then null
         when delay_seconds < early_seconds then 'early'
         when delay_seconds > late_seconds then 'late'
         when delay_seconds is not null then 'on_time'

@@ -18,6 +18,9 @@ select
     count(case when punctuality = 'late' then 1 end) as n_late,
     count(case when punctuality = 'indeterminate' then 1 end) as n_indeterminate,
     count(case when punctuality = 'unscheduled' then 1 end) as n_unscheduled,
+    -- by the likeliest moment: leaving out those whose bounds straddle a threshold would favour the clear cases
+    count(punctuality_point) as n_points,
+    count(case when punctuality_point = 'on_time' then 1 end) as n_on_time_points,
     count(case when arrival_quality = 'evidenced' then 1 end) as n_evidenced,
     count(case when arrival_quality = 'bounded' then 1 end) as n_bounded,
     count(case when arrival_quality = 'estimated' then 1 end) as n_estimated,

@@ -30,7 +30,7 @@ with judged as (
 select
     *,
     case
-        when null_reason is null then cast(n_on_time as double) / nullif(n_early + n_on_time + n_late, 0)
+        when null_reason is null then cast(n_on_time_points as double) / nullif(n_points, 0)
     end as on_time_share,
     case
         when null_reason is null then cast(n_on_time as double) / n_scheduled
