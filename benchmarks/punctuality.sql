@@ -249,7 +249,7 @@ select
         max(abs(ours - truth)), count(*)), 'none is covered'), ''
 from waits;
 
-create table watched as  -- trips whose first stop was polled all the time before they were due
+create table watched as  -- trips whose first stop was polled from long before they were due until a late bus had left
 select due_trips.service_date, due_trips.trip_id
 from due_trips
 inner join truth_scheduled_passages as origins
@@ -260,7 +260,8 @@ inner join (
     from polls
 ) as polls on polls.stop_code = origins.stop_code
     and polls.polled_at between due_trips.scheduled_departure_at - interval 50 minute
-    and due_trips.scheduled_departure_at
+    and due_trips.scheduled_departure_at + interval 20 minute
+where due_trips.scheduled_departure_at + interval 20 minute <= due_trips.ends
 group by all
 having max(epoch(polled_at) - epoch(previous_at)) <= 600 and count(*) >= 5
     and bool_and(previous_at is not null);
