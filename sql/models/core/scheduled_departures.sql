@@ -217,7 +217,7 @@ left join (
         visits.direction,
         stand_ins.leg,
         stand_ins.departure_at,
-        min(trips.outcome) as outcome
+        min(unclaimed.outcome) as outcome
     from {{ ref('stand_in_departures') }} as stand_ins
     inner join {{ ref('stop_visits') }} as visits
         on
@@ -229,12 +229,12 @@ left join (
             and stand_ins.theoretical_at = visits.scheduled_at
             and visits.listed_trip_id is null
             and visits.n_polls = 0
-    inner join {{ ref('trips') }} as trips
+    inner join {{ ref('trips') }} as unclaimed
         on
-            visits.operator = trips.operator
-            and visits.service_date = trips.service_date
-            and visits.trip_id = trips.trip_id
-            and trips.scheduled_departure_at is null
+            visits.operator = unclaimed.operator
+            and visits.service_date = unclaimed.service_date
+            and visits.trip_id = unclaimed.trip_id
+            and unclaimed.scheduled_departure_at is null
     where {{ is_built('stand_ins.service_date') }}
     group by
         visits.operator, visits.service_date, visits.line_code, visits.direction, stand_ins.leg,
