@@ -199,48 +199,43 @@ select
         100 * avg((share_of_all between low and high)::int)), ''
 from line_days;
 
-create table headways as
+create macro local_hour(instant) as hour(instant at time zone 'UTC' at time zone 'Europe/Rome');
+
+create table headways as  -- between buses, whoever saw them; in the hour the later one was due
 select
-    line_code, direction, stop_code,
-    passed_at, epoch(passed_at - lag(passed_at) over w) as headway
-from calls window w as (partition by line_code, direction, stop_code order by passed_at);
+    service_date, line_code, direction, stop_code, local_hour(scheduled_at) as service_hour,
+    epoch(passed_at - lag(passed_at) over w) as headway
+from calls window w as (partition by service_date, line_code, direction, stop_code order by passed_at);
 
 create table due_headways as
-select line_code, direction, stop_code, scheduled_at, epoch(scheduled_at - lag(scheduled_at) over w) as headway
-from truth_scheduled_passages window w as (partition by line_code, direction, stop_code order by scheduled_at);
+select
+    service_date, line_code, direction, stop_code, local_hour(scheduled_at) as service_hour,
+    epoch(scheduled_at - lag(scheduled_at) over w) as headway
+from truth_scheduled_passages
+window w as (partition by service_date, line_code, direction, stop_code order by scheduled_at);
 
-create table full_cells as
-select marts.*, date_trunc('day', marts.service_date::timestamp) + interval 1 hour * marts.service_hour as local_hour
-from built.marts.headways as marts
-where null_reason is null and actual_seconds_sum >= 0.9 * scheduled_seconds_sum;
+create table full_cells as  -- hours of a stop almost all of whose time lies between buses seen to pass
+select * from built.marts.headways
+where null_reason is null and least(actual_seconds_sum, scheduled_seconds_sum) >= 0.9 * 3600;
+
+create macro wait_minutes(squares, sums) as squares / (2 * sums) / 60;
 
 create table waits as
-select cells.line_code, cells.direction, cells.ours, actual.wait - due.wait as truth from (
-    select line_code, direction, (sum(actual_seconds_squared_sum) / (2 * sum(actual_seconds_sum))
-        - sum(scheduled_seconds_squared_sum) / (2 * sum(scheduled_seconds_sum))) / 60 as ours
+select cells.line_code, cells.direction, cells.ours, actual.wait - due.wait as truth, actual.wait as true_wait,
+    cells.ours_wait
+from (
+    select line_code, direction,
+        wait_minutes(sum(actual_seconds_squared_sum), sum(actual_seconds_sum)) as ours_wait,
+        ours_wait - wait_minutes(sum(scheduled_seconds_squared_sum), sum(scheduled_seconds_sum)) as ours
     from full_cells group by all
 ) as cells
 inner join (
-    select cells.line_code, cells.direction, sum(headway * headway) / (2 * sum(headway)) / 60 as wait
-    from full_cells as cells inner join (
-        select visits.line_code, visits.direction, visits.stop_code, visits.service_hour, headways.headway
-        from told as visits inner join headways on visits.true_line = headways.line_code
-            and visits.direction = headways.direction and visits.stop_code = headways.stop_code
-            and visits.true_at = headways.passed_at
-        where headways.headway is not null
-    ) as truth on truth.line_code = cells.line_code and truth.direction = cells.direction
-        and truth.stop_code = cells.stop_code and truth.service_hour = cells.service_hour
-    group by all
+    select line_code, direction, wait_minutes(sum(headway * headway), sum(headway)) as wait
+    from headways semi join full_cells using (service_date, line_code, direction, stop_code, service_hour) group by all
 ) as actual using (line_code, direction)
 inner join (
-    select cells.line_code, cells.direction, sum(headway * headway) / (2 * sum(headway)) / 60 as wait
-    from full_cells as cells inner join (
-        select line_code, direction, stop_code, headway,
-            (epoch(scheduled_at) - epoch(date_trunc('day', scheduled_at)))::int // 3600 as utc_hour
-        from due_headways where headway is not null
-    ) as truth on truth.line_code = cells.line_code and truth.direction = cells.direction
-        and truth.stop_code = cells.stop_code and truth.utc_hour in (cells.service_hour - 1, cells.service_hour - 2)
-    group by all
+    select line_code, direction, wait_minutes(sum(headway * headway), sum(headway)) as wait
+    from due_headways semi join full_cells using (service_date, line_code, direction, stop_code, service_hour) group by all
 ) as due using (line_code, direction);
 
 select
@@ -249,7 +244,7 @@ select
         max(abs(ours - truth)), count(*)), 'none is covered'), ''
 from waits;
 
-create table watched as  -- trips whose first stop was polled all the time before they were due
+create table watched as  -- trips whose first stop was polled from long before they were due until a late bus had left
 select due_trips.service_date, due_trips.trip_id
 from due_trips
 inner join truth_scheduled_passages as origins
@@ -260,7 +255,8 @@ inner join (
     from polls
 ) as polls on polls.stop_code = origins.stop_code
     and polls.polled_at between due_trips.scheduled_departure_at - interval 50 minute
-    and due_trips.scheduled_departure_at
+    and due_trips.scheduled_departure_at + interval 20 minute
+where due_trips.scheduled_departure_at + interval 20 minute <= due_trips.ends
 group by all
 having max(epoch(polled_at) - epoch(previous_at)) <= 600 and count(*) >= 5
     and bool_and(previous_at is not null);

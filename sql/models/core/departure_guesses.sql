@@ -12,10 +12,23 @@ with visits as (
         runs.position,
         runs.is_stand_in,
         runs.theoretical_at,
-        {{ add_seconds('runs.theoretical_at', '-paces.pace_seconds') }} as began_at,
-        first_value(runs.stop_code) over first_stop as first_stop_code,
-        first_value(runs.visit_number) over first_stop as first_visit_number
+        legs.leg,
+        legs.origin_position,
+        {{ add_seconds('runs.theoretical_at', '(origin_paces.pace_seconds - paces.pace_seconds)') }} as began_at,
+        row_number() over (
+            partition by
+                runs.operator, runs.service_date, runs.trip_id, runs.line_code, runs.direction, legs.leg
+            order by runs.position, runs.visit_number, runs.stop_code
+        ) as nth_stop
     from {{ ref('visit_runs') }} as runs
+    inner join {{ ref('trip_legs') }} as legs
+        on
+            runs.operator = legs.operator
+            and runs.service_date = legs.service_date
+            and runs.trip_id = legs.trip_id
+            and runs.line_code = legs.line_code
+            and runs.direction = legs.direction
+            and runs.position >= legs.origin_position
     inner join {{ ref('line_paces') }} as paces
         on
             runs.operator = paces.operator
@@ -23,15 +36,14 @@ with visits as (
             and runs.line_code = paces.line_code
             and runs.direction = paces.direction
             and runs.position = paces.position
-    where
-        {{ is_built('runs.service_date') }}
-        and runs.theoretical_at is not null
-        and not runs.is_short_run
-    window first_stop as (
-        partition by
-            runs.operator, runs.service_date, runs.trip_id, runs.line_code, runs.direction
-        order by runs.position, runs.visit_number
-    )
+    inner join {{ ref('line_paces') }} as origin_paces
+        on
+            legs.operator = origin_paces.operator
+            and legs.service_date = origin_paces.service_date
+            and legs.line_code = origin_paces.line_code
+            and legs.direction = origin_paces.direction
+            and legs.origin_position = origin_paces.position
+    where {{ is_built('runs.service_date') }} and runs.theoretical_at is not null
 ),
 
 departures as (
@@ -40,10 +52,11 @@ departures as (
         service_date,
         line_code,
         direction,
+        leg,
         departure_at,
         service_hour
     from {{ ref('timetable_departures') }}
-    where is_in_force and not is_slash_variant and {{ is_built() }}
+    where is_in_force and {{ is_built() }}
 ),
 
 nearest as (
@@ -53,11 +66,15 @@ nearest as (
         firsts.trip_id,
         firsts.line_code,
         firsts.direction,
+        departures.leg,
         departures.departure_at,
         departures.service_hour,
         row_number() over (
             partition by firsts.operator, firsts.service_date, firsts.trip_id, firsts.line_code, firsts.direction
-            order by abs({{ seconds_between('departures.departure_at', 'firsts.began_at') }}), departures.departure_at
+            order by
+                abs({{ seconds_between('departures.departure_at', 'firsts.began_at') }}),
+                departures.departure_at,
+                departures.leg
         ) as nth
     from visits as firsts
     {{ join_rules('firsts.service_date') }}
@@ -67,10 +84,11 @@ nearest as (
             and firsts.service_date = departures.service_date
             and firsts.line_code = departures.line_code
             and firsts.direction = departures.direction
+            and firsts.leg = departures.leg
             and departures.departure_at
             between {{ add_seconds('firsts.began_at', '-rules.match_guess_seconds') }}
             and {{ add_seconds('firsts.began_at', 'rules.match_guess_seconds') }}
-    where firsts.stop_code = firsts.first_stop_code and firsts.visit_number = firsts.first_visit_number
+    where firsts.nth_stop = 1
 )
 
 select
@@ -84,6 +102,8 @@ select
     visits.position,
     visits.is_stand_in,
     visits.theoretical_at,
+    visits.leg,
+    visits.origin_position,
     nearest.departure_at,
     nearest.service_hour
 from visits
@@ -94,4 +114,5 @@ inner join nearest
         and visits.trip_id = nearest.trip_id
         and visits.line_code = nearest.line_code
         and visits.direction = nearest.direction
+        and visits.leg = nearest.leg
         and nearest.nth = 1

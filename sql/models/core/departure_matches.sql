@@ -3,27 +3,53 @@
 -- and of several that want the same one the nearest has it. Trips only ever seen live share out the departures that are
 -- left: the later a bus is, and the longer its departure had not been listed when the bus appeared, the worse the pair.
 with visits as (
+    -- a visit counts once for each leg its trip may run as
     select
-        operator,
-        service_date,
-        trip_id,
-        stop_code,
-        visit_number,
-        is_short_run,
-        theoretical_at,
-        passed_at,
-        began_at,
-        first_live_at,
-        line_code,
-        direction,
-        position
-    from {{ ref('visit_runs') }}
-    where position is not null and not is_stand_in and {{ is_built() }}
+        runs.operator,
+        runs.service_date,
+        runs.trip_id,
+        runs.stop_code,
+        runs.visit_number,
+        runs.theoretical_at,
+        runs.passed_at,
+        runs.first_live_at,
+        runs.last_theoretical_at,
+        runs.line_code,
+        runs.direction,
+        runs.position,
+        legs.leg,
+        legs.origin_position,
+        {{ add_seconds('runs.began_at', 'coalesce(origin_paces.pace_seconds, 0)') }} as left_at,
+        paces.pace_seconds - origin_paces.pace_seconds as pace_seconds
+    from {{ ref('visit_runs') }} as runs
+    inner join {{ ref('trip_legs') }} as legs
+        on
+            runs.operator = legs.operator
+            and runs.service_date = legs.service_date
+            and runs.trip_id = legs.trip_id
+            and runs.line_code = legs.line_code
+            and runs.direction = legs.direction
+            and coalesce(runs.position >= legs.origin_position, true)
+    left join {{ ref('line_paces') }} as paces
+        on
+            runs.operator = paces.operator
+            and runs.service_date = paces.service_date
+            and runs.line_code = paces.line_code
+            and runs.direction = paces.direction
+            and runs.position = paces.position
+    left join {{ ref('line_paces') }} as origin_paces
+        on
+            legs.operator = origin_paces.operator
+            and legs.service_date = origin_paces.service_date
+            and legs.line_code = origin_paces.line_code
+            and legs.direction = origin_paces.direction
+            and legs.origin_position = origin_paces.position
+    where runs.position is not null and not runs.is_stand_in and {{ is_built('runs.service_date') }}
 ),
 
 starts as (
-    -- when a trip is thought to have been due at its origin: its own timetable time there, or one at a later stop less
-    -- the running time; a short run may begin at any stop, so its first known one is tried
+    -- when a trip is thought to have been due where its leg begins: its own timetable time there, or one at a later
+    -- stop less the running time; where that is not known to be, its first known one is tried
     select
         *,
         case basis
@@ -35,15 +61,16 @@ starts as (
         select
             visits.*,
             case
-                when visits.is_short_run and visits.position > 1 then 'short_run'
-                when visits.position = 1 then 'theoretical_origin'
+                when visits.origin_position is null then 'short_run'
+                when visits.position = visits.origin_position then 'theoretical_origin'
                 else 'theoretical_later'
             end as basis,
             case
-                when visits.position = 1 or visits.is_short_run then visits.theoretical_at
+                when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
                 else
                     {{ add_seconds(
-                        'visits.theoretical_at', '-coalesce(of_hour.offset_seconds, of_day.offset_seconds)'
+                        'visits.theoretical_at',
+                        '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.pace_seconds)'
                     ) }}
             end as due_at
         from visits
@@ -60,6 +87,7 @@ starts as (
                 and visits.service_date = of_hour.service_date
                 and visits.line_code = of_hour.line_code
                 and visits.direction = of_hour.direction
+                and visits.leg = of_hour.leg
                 and visits.position = of_hour.position
                 and guesses.service_hour = of_hour.service_hour
         left join {{ ref('running_times') }} as of_day
@@ -68,6 +96,7 @@ starts as (
                 and visits.service_date = of_day.service_date
                 and visits.line_code = of_day.line_code
                 and visits.direction = of_day.direction
+                and visits.leg = of_day.leg
                 and visits.position = of_day.position
                 and of_day.service_hour is null
         where visits.theoretical_at is not null
@@ -83,8 +112,10 @@ trip_starts as (
             rules.match_theoretical_seconds as bound_seconds,
             rules.ruleset_version,
             row_number() over (
-                partition by starts.operator, starts.service_date, starts.trip_id
-                order by starts.basis_score desc, starts.position, starts.due_at, starts.line_code, starts.direction
+                partition by
+                    starts.operator, starts.service_date, starts.trip_id, starts.line_code, starts.direction,
+                    starts.leg
+                order by starts.basis_score desc, starts.position, starts.due_at
             ) as nth
         from starts
         {{ join_rules('starts.service_date') }}
@@ -99,13 +130,13 @@ departures as (
         service_date,
         line_code,
         direction,
+        leg,
         departure_at,
         service_code,
         duplicate_number,
         valid_from,
-        is_slash_variant,
         row_number() over (
-            partition by operator, service_date, line_code, direction, is_slash_variant, departure_at
+            partition by operator, service_date, line_code, direction, leg, departure_at
             order by service_code, duplicate_number, valid_from
         ) as place
     from {{ ref('timetable_departures') }}
@@ -118,15 +149,16 @@ nearest as (
         select
             trips.*,
             departures.departure_at,
-            departures.is_slash_variant as is_slash_departure,
             abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) as off_seconds,
             row_number() over (
                 partition by trips.operator, trips.service_date, trips.trip_id
                 order by
+                    trips.basis_score desc,
                     abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}),
-                    case when departures.is_slash_variant = trips.is_short_run then 0 else 1 end,
                     departures.departure_at,
-                    departures.is_slash_variant
+                    trips.line_code,
+                    trips.direction,
+                    departures.leg
             ) as nth_departure
         from trip_starts as trips
         inner join departures
@@ -135,8 +167,8 @@ nearest as (
                 and trips.service_date = departures.service_date
                 and trips.line_code = departures.line_code
                 and trips.direction = departures.direction
+                and trips.leg = departures.leg
                 and departures.place = 1
-                and departures.is_slash_variant = trips.is_short_run
                 and abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) <= trips.bound_seconds
     ) as ranked
     where nth_departure = 1
@@ -146,7 +178,7 @@ placed as (
     select
         *,
         row_number() over (
-            partition by operator, service_date, line_code, direction, is_slash_departure, departure_at
+            partition by operator, service_date, line_code, direction, leg, departure_at
             order by basis_score desc, off_seconds, due_at, trip_id
         ) as place
     from nearest
@@ -159,8 +191,9 @@ told as (
         placed.trip_id,
         placed.line_code,
         placed.direction,
+        placed.leg,
+        placed.origin_position,
         placed.departure_at,
-        placed.is_slash_departure,
         placed.place,
         placed.due_at,
         placed.basis,
@@ -173,9 +206,37 @@ told as (
             and placed.service_date = departures.service_date
             and placed.line_code = departures.line_code
             and placed.direction = departures.direction
+            and placed.leg = departures.leg
             and placed.departure_at = departures.departure_at
-            and placed.is_slash_departure is not distinct from departures.is_slash_variant
             and placed.place = departures.place
+),
+
+leads as (
+    -- how long before its departure a bus is usually first seen live, by those whose departure is told
+    select
+        told.operator,
+        told.service_date,
+        {{ quantile('lead_seconds', 0.05) }} as shortest_seconds,
+        {{ quantile('lead_seconds', 0.95) }} as longest_seconds,
+        min(first_live_at) as first_poll_at
+    from (
+        select
+            told.operator,
+            told.service_date,
+            told.trip_id,
+            min(visits.first_live_at) as first_live_at,
+            {{ seconds_between('min(visits.first_live_at)', 'min(told.departure_at)') }} as lead_seconds
+        from told
+        inner join visits
+            on
+                told.operator = visits.operator
+                and told.service_date = visits.service_date
+                and told.trip_id = visits.trip_id
+        where visits.first_live_at is not null and visits.last_theoretical_at <= visits.first_live_at
+        group by told.operator, told.service_date, told.trip_id
+    ) as told
+    group by told.operator, told.service_date
+    having count(*) >= 20
 ),
 
 live_trips as (
@@ -186,16 +247,23 @@ live_trips as (
         visits.trip_id,
         visits.line_code,
         visits.direction,
-        visits.is_short_run,
+        visits.leg,
+        visits.origin_position,
         case
-            -- a short run may begin at any stop: its first known one is tried
-            when visits.is_short_run then min(visits.passed_at)
-            else coalesce(min(case when visits.position = 1 then visits.passed_at end), median(visits.began_at))
+            -- it may have begun at any stop: its first known one is tried
+            when visits.origin_position is null then min(visits.passed_at)
+            else
+                coalesce(
+                    min(case when visits.position = visits.origin_position then visits.passed_at end),
+                    median({{ add_seconds('visits.passed_at', '-times.offset_seconds') }}),
+                    median(visits.left_at)
+                )
         end as left_at,
+        coalesce(min(visits.pace_seconds), 0) as way_seconds,
         min(visits.first_live_at) as first_live_at,
-        row_number() over (
+        rank() over (
             partition by visits.operator, visits.service_date, visits.trip_id
-            order by count(*) desc, visits.line_code, visits.direction, visits.is_short_run
+            order by count(*) desc, visits.line_code, visits.direction
         ) as nth
     from visits
     left join told
@@ -203,10 +271,19 @@ live_trips as (
             visits.operator = told.operator
             and visits.service_date = told.service_date
             and visits.trip_id = told.trip_id
+    left join {{ ref('running_times') }} as times
+        on
+            visits.operator = times.operator
+            and visits.service_date = times.service_date
+            and visits.line_code = times.line_code
+            and visits.direction = times.direction
+            and visits.leg = times.leg
+            and visits.position = times.position
+            and times.service_hour is null
     where told.trip_id is null and visits.first_live_at is not null
     group by
         visits.operator, visits.service_date, visits.trip_id, visits.line_code, visits.direction,
-        visits.is_short_run
+        visits.leg, visits.origin_position
 ),
 
 free_departures as (
@@ -217,7 +294,7 @@ free_departures as (
         departures.line_code,
         departures.direction,
         departures.departure_at,
-        departures.is_slash_variant,
+        departures.leg,
         departures.place,
         announced.last_theoretical_at
     from departures
@@ -228,7 +305,7 @@ free_departures as (
             and departures.line_code = told.line_code
             and departures.direction = told.direction
             and departures.departure_at = told.departure_at
-            and departures.is_slash_variant is not distinct from told.is_slash_departure
+            and departures.leg = told.leg
             and departures.place = told.place
     left join (
         select
@@ -236,6 +313,7 @@ free_departures as (
             stand_ins.service_date,
             stand_ins.line_code,
             stand_ins.direction,
+            stand_ins.leg,
             stand_ins.departure_at,
             max(runs.last_theoretical_at) as last_theoretical_at
         from {{ ref('stand_in_departures') }} as stand_ins
@@ -248,7 +326,7 @@ free_departures as (
                 and stand_ins.visit_number = runs.visit_number
         group by
             stand_ins.operator, stand_ins.service_date, stand_ins.line_code, stand_ins.direction,
-            stand_ins.departure_at
+            stand_ins.leg, stand_ins.departure_at
     ) as announced
         on
             departures.operator = announced.operator
@@ -256,7 +334,7 @@ free_departures as (
             and departures.line_code = announced.line_code
             and departures.direction = announced.direction
             and departures.departure_at = announced.departure_at
-            and not departures.is_slash_variant
+            and departures.leg = announced.leg
     where told.trip_id is null
 ),
 
@@ -268,28 +346,53 @@ pairs as (
         trips.line_code,
         trips.direction,
         trips.left_at,
+        trips.origin_position,
         departures.departure_at,
-        departures.is_slash_variant,
+        departures.leg,
         departures.place,
         rules.ruleset_version,
         rules.match_live_seconds,
+        rules.match_cost_seconds,
         abs({{ seconds_between('departures.departure_at', 'trips.left_at') }} - rules.usual_delay_seconds)
         + coalesce(
             greatest({{ seconds_between('departures.last_theoretical_at', 'trips.first_live_at') }}, 0),
             rules.unannounced_seconds
+        )
+        -- first seen live unusually long or short before: another departure
+        + rules.lead_weight * coalesce(
+            greatest(
+                {{ seconds_between('trips.first_live_at', 'departures.departure_at') }} - leads.longest_seconds,
+                -- those on their way when collecting began had been live for a while
+                case
+                    when
+                        {{ seconds_between('leads.first_poll_at', 'trips.first_live_at') }} > leads.longest_seconds
+                        then
+                            leads.shortest_seconds
+                            - {{ seconds_between('trips.first_live_at', 'departures.departure_at') }}
+                end,
+                0
+            ),
+            0
         ) as cost_seconds
     from live_trips as trips
     {{ join_rules('trips.service_date') }}
+    left join leads
+        on
+            trips.operator = leads.operator
+            and trips.service_date = leads.service_date
     inner join free_departures as departures
         on
             trips.operator = departures.operator
             and trips.service_date = departures.service_date
             and trips.line_code = departures.line_code
             and trips.direction = departures.direction
-            and trips.is_short_run = departures.is_slash_variant
+            and trips.leg = departures.leg
             and departures.departure_at
             between {{ add_seconds('trips.left_at', '-rules.match_late_seconds') }}
-            and {{ add_seconds('trips.left_at', 'rules.match_early_seconds') }}
+            -- first seen far along, it may have been faster on its way than is known
+            and {{ add_seconds(
+                'trips.left_at', '(rules.match_early_seconds + rules.match_pace_share * trips.way_seconds)'
+            ) }}
     where
         trips.nth = 1
         -- still announced without a bus, when the bus was already there: another departure
@@ -297,6 +400,12 @@ pairs as (
             departures.last_theoretical_at <= {{ add_seconds('trips.first_live_at', 'rules.past_tolerance_seconds') }},
             true
         )
+),
+
+likely_pairs as (
+    select *
+    from pairs
+    where cost_seconds <= match_cost_seconds
 ),
 {% for round in range(1, 6) %}
     round_{{ round }} as (
@@ -312,11 +421,11 @@ pairs as (
                 row_number() over (
                     partition by
                         pairs.operator, pairs.service_date, pairs.line_code, pairs.direction, pairs.departure_at,
-                        pairs.is_slash_variant, pairs.place
+                        pairs.leg, pairs.place
                     order by pairs.cost_seconds, pairs.left_at, pairs.trip_id
                 ) as nth_for_departure
             from
-                pairs
+                likely_pairs as pairs
             {%- for before in range(1, round) %}
             left join round_{{ before }} as trip_{{ before }}
                 on
@@ -330,7 +439,7 @@ pairs as (
                     and pairs.line_code = departure_{{ before }}.line_code
                     and pairs.direction = departure_{{ before }}.direction
                     and pairs.departure_at = departure_{{ before }}.departure_at
-                    and pairs.is_slash_variant is not distinct from departure_{{ before }}.is_slash_variant
+                    and pairs.leg = departure_{{ before }}.leg
                     and pairs.place = departure_{{ before }}.place
             {%- endfor %}
             where
@@ -343,25 +452,118 @@ pairs as (
         where nth_for_trip = 1 and nth_for_departure = 1
     ),
 {% endfor %}
+found as (
+    {%- for round in range(1, 6) %}
+        {{ 'union all' if not loop.first }}
+        select * from round_{{ round }}
+    {%- endfor %}
+),
+
+swaps as (
+    -- two that would both be better off with each other's departure
+    select *
+    from (
+        select
+            first_trip.operator,
+            first_trip.service_date,
+            first_trip.trip_id,
+            first_swapped.departure_at,
+            first_swapped.place,
+            first_swapped.cost_seconds,
+            second_trip.trip_id as other_trip_id,
+            row_number() over (
+                partition by first_trip.operator, first_trip.service_date, first_trip.trip_id
+                order by
+                    first_trip.cost_seconds + second_trip.cost_seconds
+                    - first_swapped.cost_seconds - second_swapped.cost_seconds desc,
+                    second_trip.trip_id
+            ) as nth
+        from found as first_trip
+        inner join found as second_trip
+            on
+                first_trip.operator = second_trip.operator
+                and first_trip.service_date = second_trip.service_date
+                and first_trip.line_code = second_trip.line_code
+                and first_trip.direction = second_trip.direction
+                and first_trip.leg = second_trip.leg
+                and first_trip.trip_id != second_trip.trip_id
+        inner join pairs as first_swapped
+            on
+                first_trip.operator = first_swapped.operator
+                and first_trip.service_date = first_swapped.service_date
+                and first_trip.trip_id = first_swapped.trip_id
+                and second_trip.line_code = first_swapped.line_code
+                and second_trip.direction = first_swapped.direction
+                and second_trip.leg = first_swapped.leg
+                and second_trip.departure_at = first_swapped.departure_at
+                and second_trip.place = first_swapped.place
+        inner join pairs as second_swapped
+            on
+                second_trip.operator = second_swapped.operator
+                and second_trip.service_date = second_swapped.service_date
+                and second_trip.trip_id = second_swapped.trip_id
+                and first_trip.line_code = second_swapped.line_code
+                and first_trip.direction = second_swapped.direction
+                and first_trip.leg = second_swapped.leg
+                and first_trip.departure_at = second_swapped.departure_at
+                and first_trip.place = second_swapped.place
+        where
+            first_trip.cost_seconds + second_trip.cost_seconds
+            > first_swapped.cost_seconds + second_swapped.cost_seconds
+    ) as ranked
+    where nth = 1
+),
+
+shared_out as (
+    select
+        found.operator,
+        found.service_date,
+        found.trip_id,
+        found.line_code,
+        found.direction,
+        found.leg,
+        found.origin_position,
+        coalesce(swaps.departure_at, found.departure_at) as departure_at,
+        coalesce(swaps.place, found.place) as place,
+        found.left_at,
+        coalesce(swaps.cost_seconds, found.cost_seconds) as cost_seconds,
+        found.match_live_seconds,
+        found.ruleset_version
+    from found
+    left join (
+        select swaps.*
+        from swaps
+        inner join swaps as partners
+            on
+                swaps.operator = partners.operator
+                and swaps.service_date = partners.service_date
+                and swaps.trip_id = partners.other_trip_id
+                and swaps.other_trip_id = partners.trip_id
+    ) as swaps
+        on
+            found.operator = swaps.operator
+            and found.service_date = swaps.service_date
+            and found.trip_id = swaps.trip_id
+),
+
 matched as (
     select * from told
-    {%- for round in range(1, 6) %}
-        union all
-        select
-            operator,
-            service_date,
-            trip_id,
-            line_code,
-            direction,
-            departure_at,
-            is_slash_variant as is_slash_departure,
-            place,
-            left_at as due_at,
-            'live' as basis,
-            0.6 / (1 + cost_seconds / match_live_seconds) as match_score,
-            ruleset_version
-        from round_{{ round }}
-    {%- endfor %}
+    union all
+    select
+        operator,
+        service_date,
+        trip_id,
+        line_code,
+        direction,
+        leg,
+        origin_position,
+        departure_at,
+        place,
+        left_at as due_at,
+        'live' as basis,
+        0.6 / (1 + cost_seconds / match_live_seconds) as match_score,
+        ruleset_version
+    from shared_out
 )
 
 select
@@ -370,6 +572,8 @@ select
     matched.trip_id,
     matched.line_code,
     matched.direction,
+    matched.leg,
+    matched.origin_position,
     departures.service_code,
     departures.departure_at,
     departures.duplicate_number,
@@ -386,5 +590,5 @@ inner join departures
         and matched.line_code = departures.line_code
         and matched.direction = departures.direction
         and matched.departure_at = departures.departure_at
-        and matched.is_slash_departure is not distinct from departures.is_slash_variant
+        and matched.leg = departures.leg
         and matched.place = departures.place

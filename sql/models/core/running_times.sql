@@ -1,5 +1,5 @@
--- One row per operator, service_date, line, direction, position and service_hour of departure: the scheduled running
--- time from the origin, learned from timetable listings and the departures they seem to belong to.
+-- One row per operator, service_date, line, direction, leg, position and service_hour of departure: the scheduled
+-- running time from where the leg begins, learned from timetable listings and the departures they seem to belong to.
 -- The row without an hour speaks for the whole day. Times that differ too much between trips are no pattern.
 with offsets as (
     select
@@ -7,6 +7,7 @@ with offsets as (
         service_date,
         line_code,
         direction,
+        leg,
         position,
         service_hour,
         {{ seconds_between('departure_at', 'theoretical_at') }} as offset_seconds
@@ -19,9 +20,13 @@ select
     offsets.service_date,
     offsets.line_code,
     offsets.direction,
+    offsets.leg,
     offsets.position,
     offsets.service_hour,
     count(*) as n_trips,
+    -- between which hours of departure it was learned: others may be faster or slower
+    min(offsets.learned_hour) as first_hour,
+    max(offsets.learned_hour) as last_hour,
     median(offsets.offset_seconds) as offset_seconds,
     -- between most trips: a few may have been guessed to be their neighbours
     greatest(
@@ -31,22 +36,27 @@ select
     ) as spread_seconds,
     max(rules.ruleset_version) as ruleset_version
 from (
-    select * from offsets
+    select
+        *,
+        service_hour as learned_hour
+    from offsets
     union all
     select
         operator,
         service_date,
         line_code,
         direction,
+        leg,
         position,
         null as service_hour,
-        offset_seconds
+        offset_seconds,
+        service_hour as learned_hour
     from offsets
 ) as offsets
 {{ join_rules('offsets.service_date') }}
 group by
-    offsets.operator, offsets.service_date, offsets.line_code, offsets.direction, offsets.position,
-    offsets.service_hour
+    offsets.operator, offsets.service_date, offsets.line_code, offsets.direction, offsets.leg,
+    offsets.position, offsets.service_hour
 having
     count(*) >= max(rules.pattern_min_trips)
     and percentile_cont(0.9) within group (order by offsets.offset_seconds)

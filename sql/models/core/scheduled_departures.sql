@@ -1,5 +1,6 @@
 -- One row per operator, service_date, line, direction, service, departure, duplicate and validity: what became of it.
--- A departure counts as not run only where the ledger shows that its origin was watched and showed no sign of it.
+-- A departure counts as not run only where it was announced and taken off the list, or where the ledger shows that its
+-- origin was watched and showed no sign of it.
 with departures as (
     select
         timetable.*,
@@ -24,6 +25,34 @@ with departures as (
     where {{ is_built('timetable.service_date') }}
 ),
 
+leg_origins as (
+    -- where most trips that may run as a leg begin
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        leg,
+        origin_position as position
+    from (
+        select
+            operator,
+            service_date,
+            line_code,
+            direction,
+            leg,
+            origin_position,
+            row_number() over (
+                partition by operator, service_date, line_code, direction, leg
+                order by count(*) desc, origin_position
+            ) as nth
+        from {{ ref('trip_legs') }}
+        where origin_position is not null and {{ is_built() }}
+        group by operator, service_date, line_code, direction, leg, origin_position
+    ) as ranked
+    where nth = 1
+),
+
 unmatched as (
     select distinct
         departures.operator,
@@ -36,15 +65,22 @@ unmatched as (
         departures.not_run_gap_seconds,
         origins.stop_code
     from departures
+    left join leg_origins
+        on
+            departures.operator = leg_origins.operator
+            and departures.service_date = leg_origins.service_date
+            and departures.line_code = leg_origins.line_code
+            and departures.direction = leg_origins.direction
+            and departures.leg = leg_origins.leg
     inner join {{ ref('line_stops_of_day') }} as origins
         on
             departures.operator = origins.operator
             and departures.service_date = origins.service_date
             and departures.line_code = origins.line_code
             and departures.direction = origins.direction
-            and origins.position = 1
-    -- a short run may begin anywhere: its origin cannot be watched
-    where departures.matched_trip_id is null and departures.is_in_force and not departures.is_slash_variant
+            and origins.position = coalesce(leg_origins.position, case when not departures.is_slash_variant then 1 end)
+    -- where the origin of a short run is not known it cannot be watched
+    where departures.matched_trip_id is null and departures.is_in_force
 ),
 
 polls as (
@@ -117,7 +153,10 @@ suspects as (
             visits.operator = matches.operator
             and visits.service_date = matches.service_date
             and visits.trip_id = matches.trip_id
-    where matches.trip_id is null
+    where
+        matches.trip_id is null
+        -- its own timetable rows are no other trip
+        and not (visits.n_polls = 0 and visits.scheduled_at = unmatched.departure_at)
     group by
         unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction, unmatched.departure_at
 ),
@@ -151,11 +190,13 @@ select
     departures.headsign,
     departures.service_description,
     departures.leg_description,
+    departures.leg,
     departures.matched_trip_id,
     departures.match_score,
     case
         when not departures.is_in_force then 'withdrawn'
         when departures.matched_trip_id is not null then trips.outcome
+        when announced.outcome in ('not_run', 'never_tracked') then announced.outcome
         when watched.departure_at is not null and suspects.departure_at is null and shown_lines.line_code is not null
             then 'not_run'
         else 'not_observable'
@@ -167,6 +208,45 @@ left join {{ ref('trips') }} as trips
         departures.operator = trips.operator
         and departures.service_date = trips.service_date
         and departures.matched_trip_id = trips.trip_id
+-- timetable rows without an id that no bus took over
+left join (
+    select
+        visits.operator,
+        visits.service_date,
+        visits.line_code,
+        visits.direction,
+        stand_ins.leg,
+        stand_ins.departure_at,
+        min(unclaimed.outcome) as outcome
+    from {{ ref('stand_in_departures') }} as stand_ins
+    inner join {{ ref('stop_visits') }} as visits
+        on
+            stand_ins.operator = visits.operator
+            and stand_ins.service_date = visits.service_date
+            and stand_ins.line_code = visits.line_code
+            and stand_ins.direction = visits.direction
+            and stand_ins.stop_code = visits.stop_code
+            and stand_ins.theoretical_at = visits.scheduled_at
+            and visits.listed_trip_id is null
+            and visits.n_polls = 0
+    inner join {{ ref('trips') }} as unclaimed
+        on
+            visits.operator = unclaimed.operator
+            and visits.service_date = unclaimed.service_date
+            and visits.trip_id = unclaimed.trip_id
+            and unclaimed.scheduled_departure_at is null
+    where {{ is_built('stand_ins.service_date') }}
+    group by
+        visits.operator, visits.service_date, visits.line_code, visits.direction, stand_ins.leg,
+        stand_ins.departure_at
+) as announced
+    on
+        departures.operator = announced.operator
+        and departures.service_date = announced.service_date
+        and departures.line_code = announced.line_code
+        and departures.direction = announced.direction
+        and departures.leg = announced.leg
+        and departures.departure_at = announced.departure_at
 left join watched
     on
         departures.operator = watched.operator

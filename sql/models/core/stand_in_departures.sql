@@ -9,6 +9,7 @@ with due as (
         guesses.line_code,
         guesses.direction,
         guesses.position,
+        guesses.leg,
         guesses.theoretical_at,
         rules.match_theoretical_seconds,
         {{ add_seconds(
@@ -22,6 +23,7 @@ with due as (
             and guesses.service_date = of_hour.service_date
             and guesses.line_code = of_hour.line_code
             and guesses.direction = of_hour.direction
+            and guesses.leg = of_hour.leg
             and guesses.position = of_hour.position
             and guesses.service_hour = of_hour.service_hour
     left join {{ ref('running_times') }} as of_day
@@ -30,6 +32,7 @@ with due as (
             and guesses.service_date = of_day.service_date
             and guesses.line_code = of_day.line_code
             and guesses.direction = of_day.direction
+            and guesses.leg = of_day.leg
             and guesses.position = of_day.position
             and of_day.service_hour is null
     where {{ is_built('guesses.service_date') }} and guesses.is_stand_in
@@ -41,9 +44,10 @@ departures as (
         service_date,
         line_code,
         direction,
+        leg,
         departure_at
     from {{ ref('timetable_departures') }}
-    where is_in_force and not is_slash_variant and {{ is_built() }}
+    where is_in_force and {{ is_built() }}
 ),
 
 ranked as (
@@ -61,6 +65,7 @@ ranked as (
             and due.service_date = departures.service_date
             and due.line_code = departures.line_code
             and due.direction = departures.direction
+            and due.leg = departures.leg
             and departures.departure_at
             between {{ add_seconds('due.due_at', '-due.match_theoretical_seconds') }}
             and {{ add_seconds('due.due_at', 'due.match_theoretical_seconds') }}
@@ -76,6 +81,7 @@ select
     direction,
     position,
     theoretical_at,
+    leg,
     departure_at
 from ranked
 where nth = 1

@@ -9,7 +9,7 @@ with stand_ins as (
         select
             matches.*,
             row_number() over (
-                partition by operator, service_date, line_code, direction, departure_at
+                partition by operator, service_date, line_code, direction, leg, departure_at
                 order by match_score desc, trip_id
             ) as nth
         from {{ ref('departure_matches') }} as matches
@@ -19,6 +19,7 @@ with stand_ins as (
             and stand_ins.service_date = matches.service_date
             and stand_ins.line_code = matches.line_code
             and stand_ins.direction = matches.direction
+            and stand_ins.leg = matches.leg
             and stand_ins.departure_at = matches.departure_at
             and matches.nth = 1
     where {{ is_built('stand_ins.service_date') }}
@@ -33,7 +34,7 @@ known as (
             when stand_ins.departure_at is null then runs.trip_id
             when stand_ins.matched_trip_id is not null then stand_ins.matched_trip_id
             else
-                '@' || stand_ins.line_code || '@' || stand_ins.direction || '@'
+                '@' || stand_ins.line_code || '@' || stand_ins.direction || '@' || stand_ins.leg || '@'
                 || cast(stand_ins.departure_at as varchar)
         end as trip_id,
         case when not runs.is_stand_in then runs.listed_id end as listed_trip_id,
@@ -123,7 +124,8 @@ evidence as (
 ),
 
 patterns as (
-    -- when the trip's matched departure is due at the stop by the running times of its hour, or else of the day
+    -- when the trip's matched departure is due at the stop by the running times of its hour, or else of the day,
+    -- if the day's were learned from earlier and later trips alike
     select
         evidence.operator,
         evidence.service_date,
@@ -131,6 +133,7 @@ patterns as (
         evidence.stop_code,
         evidence.visit_number,
         matches.departure_at,
+        matches.origin_position,
         coalesce(of_hour.offset_seconds, of_day.offset_seconds) as offset_seconds
     from evidence
     inner join {{ ref('departure_matches') }} as matches
@@ -140,7 +143,6 @@ patterns as (
             and evidence.trip_id = matches.trip_id
             and evidence.line_code = matches.line_code
             and evidence.direction = matches.direction
-            and matches.basis != 'short_run'
     left join {{ ref('timetable_departures') }} as departures
         on
             matches.operator = departures.operator
@@ -157,6 +159,7 @@ patterns as (
             and evidence.service_date = of_hour.service_date
             and evidence.line_code = of_hour.line_code
             and evidence.direction = of_hour.direction
+            and matches.leg = of_hour.leg
             and evidence.position = of_hour.position
             and departures.service_hour = of_hour.service_hour
     left join {{ ref('running_times') }} as of_day
@@ -165,8 +168,10 @@ patterns as (
             and evidence.service_date = of_day.service_date
             and evidence.line_code = of_day.line_code
             and evidence.direction = of_day.direction
+            and matches.leg = of_day.leg
             and evidence.position = of_day.position
             and of_day.service_hour is null
+            and departures.service_hour between of_day.first_hour and of_day.last_hour
 ),
 
 scheduled as (
@@ -174,12 +179,12 @@ scheduled as (
         evidence.*,
         coalesce(
             evidence.theoretical_at,
-            case when evidence.position = 1 then patterns.departure_at end,
+            case when evidence.position = patterns.origin_position then patterns.departure_at end,
             {{ add_seconds('patterns.departure_at', 'patterns.offset_seconds') }}
         ) as scheduled_at,
         case
             when evidence.theoretical_at is not null then 'theoretical'
-            when evidence.position = 1 and patterns.departure_at is not null then 'timetable'
+            when evidence.position = patterns.origin_position then 'timetable'
             when patterns.offset_seconds is not null then 'pattern'
         end as schedule_source
     from evidence
@@ -245,8 +250,12 @@ select
         when delay_low_seconds >= early_seconds and delay_high_seconds <= late_seconds then 'on_time'
         else 'indeterminate'
     end as punctuality,
-    -- the same by the point alone, for shares that leave nobody out
+    -- the same by the point alone, for shares that leave nobody out whose bounds straddle a threshold; a bus that was
+    -- not seen gone has but a prediction, and those made long before are too early on the whole
     case
+        when delay_high_seconds < early_seconds then 'early'
+        when delay_low_seconds > late_seconds then 'late'
+        when arrival_quality not in ('evidenced', 'bounded') then null
         when delay_seconds < early_seconds then 'early'
         when delay_seconds > late_seconds then 'late'
         when delay_seconds is not null then 'on_time'

@@ -51,6 +51,8 @@ select
     headsign,
     service_description,
     leg_description,
+    -- departures of one leg call at the same stops, whatever service they belong to
+    case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
     -- withdrawn before it was due, it was no longer promised
     coalesce(valid_to > departure_at, true) as is_in_force
 from validity

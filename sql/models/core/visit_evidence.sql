@@ -88,6 +88,19 @@ line_lists as (
     group by listings.poll_number, listings.plain_label
 ),
 
+looped_stops as (
+    -- where a line comes by twice, two of its predictions need not lie far apart to speak of two visits
+    select distinct
+        stops.operator,
+        stops.service_date,
+        stops.stop_code,
+        replace({{ plain_label('lines.line_number') }}, '/', '') as plain_number
+    from {{ ref('line_stops_of_day') }} as stops
+    inner join {{ ref('lines') }} as lines
+        on stops.operator = lines.operator and stops.line_code = lines.line_code
+    where stops.n_occurrences > 1
+),
+
 calls as (
     -- a number for each id and destination at a stop: what follows sorts by it, and sorting by text is slow;
     -- a vehicle that comes back the other way shows another destination
@@ -122,7 +135,9 @@ clusters as (
                 when {{ seconds_between(
                     'lag(listings.predicted_at) over trip_at_stop', 'listings.predicted_at'
                 ) }} > case
-                    when listings.is_theoretical then rules.theoretical_gap_seconds else rules.live_gap_seconds
+                    when listings.is_theoretical then rules.theoretical_gap_seconds
+                    when looped_stops.stop_code is not null then rules.upward_jump_seconds
+                    else rules.live_gap_seconds
                 end then 1
                 else 0
             end as is_apart
@@ -134,6 +149,12 @@ clusters as (
                 and listings.stop_code = calls.stop_code
                 and listings.sign = calls.sign
         inner join rules_of_day as rules on listings.service_date = rules.service_date
+        left join looped_stops
+            on
+                listings.operator = looped_stops.operator
+                and listings.service_date = looped_stops.service_date
+                and listings.stop_code = looped_stops.stop_code
+                and replace({{ plain_label('listings.line_label') }}, '/', '') = looped_stops.plain_number
         where not listings.is_wrapped
         window trip_at_stop as (
             partition by calls.call_number, listings.is_theoretical

@@ -6,8 +6,6 @@ with visits as (
         evidence.*,
         lines.line_code,
         lines.direction,
-        -- a line of short runs alone carries the slash in its own number, not in its departures
-        coalesce(evidence.is_slash_variant, false) and short_lines.line_code is not null as is_short_run,
         coalesce(evidence.theoretical_at, evidence.last_predicted_at) as thought_at
     from {{ ref('visit_evidence') }} as evidence
     inner join {{ ref('visit_lines') }} as lines
@@ -17,18 +15,6 @@ with visits as (
             and evidence.listed_id = lines.listed_id
             and evidence.stop_code = lines.stop_code
             and evidence.visit_number = lines.visit_number
-    left join (
-        select distinct
-            operator,
-            service_date,
-            line_code
-        from {{ ref('timetable_departures') }}
-        where is_slash_variant and {{ is_built() }}
-    ) as short_lines
-        on
-            lines.operator = short_lines.operator
-            and lines.service_date = short_lines.service_date
-            and lines.line_code = short_lines.line_code
     where {{ is_built('evidence.service_date') }}
 ),
 
@@ -72,6 +58,10 @@ loop_calls as (
                 looped.operator, looped.service_date, looped.listed_id, looped.stop_code, looped.visit_number
             order by
                 min(abs({{ seconds_between('anchors.began_at', 'looped.began_at') }})) nulls last,
+                -- a bus that is to come again is listed further on: seen here alone it comes for the last time
+                case
+                    when count(anchors.position) = 0 and max(looped.n_polls) > 0 then -looped.occurrence
+                end nulls last,
                 abs(looped.occurrence - looped.visit_number),
                 looped.position
         ) as nth
@@ -134,6 +124,48 @@ runs as (
     ) as gaps
 ),
 
+run_facts as (
+    select
+        operator,
+        service_date,
+        listed_id,
+        line_code,
+        direction,
+        run,
+        count(*) as n_visits,
+        min(stop_code) as stop_code,
+        min(position) as first_position,
+        min(began_at) as first_at,
+        min(thought_at) as first_thought_at,
+        max(thought_at) as last_thought_at
+    from runs
+    group by operator, service_date, listed_id, line_code, direction, run
+),
+
+closings as (
+    -- a loop that the stop list does not close: the trip ends at the stop where it began
+    select
+        firsts.*,
+        coalesce(
+            firsts.n_visits = 1
+            and firsts.first_position <= before.first_position
+            and {{ seconds_between('before.last_thought_at', 'firsts.first_thought_at') }}
+            between 0 and rules.run_gap_seconds,
+            false
+        ) as is_closing
+    from run_facts as firsts
+    {{ join_rules('firsts.service_date') }}
+    left join run_facts as before
+        on
+            firsts.operator = before.operator
+            and firsts.service_date = before.service_date
+            and firsts.listed_id = before.listed_id
+            and firsts.line_code = before.line_code
+            and firsts.direction = before.direction
+            and firsts.run = before.run + 1
+            and before.n_visits > 1
+),
+
 trips as (
     select
         *,
@@ -141,18 +173,8 @@ trips as (
             partition by operator, service_date, listed_id order by first_at, line_code, direction, run
         ) as nth,
         count(*) over (partition by operator, service_date, listed_id) as n_trips
-    from (
-        select
-            operator,
-            service_date,
-            listed_id,
-            line_code,
-            direction,
-            run,
-            min(began_at) as first_at
-        from runs
-        group by operator, service_date, listed_id, line_code, direction, run
-    ) as firsts
+    from closings
+    where not is_closing
 ),
 
 named as (
@@ -162,13 +184,22 @@ named as (
         runs.listed_id,
         runs.stop_code,
         runs.visit_number,
-        runs.position,
-        runs.stop_sequence,
-        runs.began_at,
+        -- the list has no place for the second call
+        case when not closings.is_closing then runs.position end as position,
+        case when not closings.is_closing then runs.stop_sequence end as stop_sequence,
+        case when not closings.is_closing then runs.began_at end as began_at,
         runs.thought_at,
         trips.nth,
         trips.n_trips
     from runs
+    inner join closings
+        on
+            runs.operator = closings.operator
+            and runs.service_date = closings.service_date
+            and runs.listed_id = closings.listed_id
+            and runs.line_code = closings.line_code
+            and runs.direction = closings.direction
+            and runs.run = closings.run
     inner join trips
         on
             runs.operator = trips.operator
@@ -176,7 +207,7 @@ named as (
             and runs.listed_id = trips.listed_id
             and runs.line_code = trips.line_code
             and runs.direction = trips.direction
-            and runs.run = trips.run
+            and trips.run = case when closings.is_closing then runs.run - 1 else runs.run end
 ),
 
 unplaced as (
@@ -344,7 +375,6 @@ select
     stop_sequence,
     line_label,
     is_slash_variant,
-    is_short_run,
     destination,
     service_hour,
     theoretical_at,

@@ -135,6 +135,7 @@ unlisted_departures as (
             and departures.service_date = times.service_date
             and departures.line_code = times.line_code
             and departures.direction = times.direction
+            and departures.leg = times.leg
             and times.service_hour is null
     inner join {{ ref('line_stops_of_day') }} as stops
         on
@@ -154,7 +155,6 @@ unlisted_departures as (
             and visits.scheduled_at is not null
     where
         departures.is_in_force
-        and not departures.is_slash_variant
         and visits.trip_id is null
         and {{ is_built('departures.service_date') }}
 ),

@@ -1,0 +1,212 @@
+-- One row per operator, service_date, trip, line, direction and leg: the legs of the timetable that a trip may run as,
+-- and the position their departures leave from. Not every leg begins at the first stop of its line: a destination
+-- begins at the first stop that lists it, if the stop before was watched as well and does not.
+with visits as (
+    select
+        operator,
+        service_date,
+        trip_id,
+        stop_code,
+        line_code,
+        direction,
+        position,
+        coalesce(is_slash_variant, false) as is_slash_shown,
+        coalesce(destination, '') as destination
+    from {{ ref('visit_runs') }}
+    where position is not null and {{ is_built() }}
+),
+
+trips as (
+    select *
+    from (
+        select
+            operator,
+            service_date,
+            trip_id,
+            line_code,
+            direction,
+            is_slash_shown,
+            destination,
+            row_number() over (
+                partition by operator, service_date, trip_id, line_code, direction
+                order by count(*) desc, destination, is_slash_shown
+            ) as nth
+        from visits
+        group by operator, service_date, trip_id, line_code, direction, is_slash_shown, destination
+    ) as ranked
+    where nth = 1
+),
+
+shown as (
+    -- at which positions a destination is listed, and how often next to where it is listed most
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        is_slash_shown,
+        destination,
+        position,
+        count(*) as n_visits,
+        max(count(*)) over (
+            partition by operator, service_date, line_code, direction, is_slash_shown, destination
+        ) as most_visits
+    from visits
+    group by operator, service_date, line_code, direction, is_slash_shown, destination, position
+),
+
+firsts as (
+    select
+        shown.operator,
+        shown.service_date,
+        shown.line_code,
+        shown.direction,
+        shown.is_slash_shown,
+        shown.destination,
+        min(shown.position) as first_position,
+        max(rules.origin_share) as origin_share
+    from shown
+    {{ join_rules('shown.service_date') }}
+    where shown.n_visits >= rules.origin_share * shown.most_visits
+    group by
+        shown.operator, shown.service_date, shown.line_code, shown.direction, shown.is_slash_shown,
+        shown.destination
+),
+
+polls as (
+    select
+        stops.operator,
+        stops.service_date,
+        stops.line_code,
+        stops.direction,
+        stops.position,
+        count(*) as n_polls
+    from {{ ref('line_stops_of_day') }} as stops
+    inner join {{ ref('staging_requests') }} as requests
+        on
+            stops.operator = requests.operator
+            and stops.service_date = requests.service_date
+            and stops.stop_code = requests.key
+    where
+        requests.endpoint = 'passages'
+        and requests.is_good
+        and {{ is_built('stops.service_date') }}
+        and {{ is_received_around('requests.received_date') }}
+    group by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
+),
+
+origins as (
+    select
+        firsts.operator,
+        firsts.service_date,
+        firsts.line_code,
+        firsts.direction,
+        firsts.is_slash_shown,
+        firsts.destination,
+        case
+            when firsts.first_position = 1 then 1
+            when before.n_polls >= firsts.origin_share * here.n_polls then firsts.first_position
+        end as origin_position
+    from firsts
+    left join polls as here
+        on
+            firsts.operator = here.operator
+            and firsts.service_date = here.service_date
+            and firsts.line_code = here.line_code
+            and firsts.direction = here.direction
+            and firsts.first_position = here.position
+    left join polls as before
+        on
+            firsts.operator = before.operator
+            and firsts.service_date = before.service_date
+            and firsts.line_code = before.line_code
+            and firsts.direction = before.direction
+            and firsts.first_position = before.position + 1
+),
+
+legs as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        leg,
+        is_slash_variant,
+        {{ plain_text('leg') }} as plain_leg
+    from {{ ref('timetable_departures') }}
+    where is_in_force and {{ is_built() }}
+    group by operator, service_date, line_code, direction, leg, is_slash_variant
+),
+
+slash_lines as (
+    -- a line whose own number carries the slash shows it on every bus
+    select
+        operator,
+        line_code
+    from {{ ref('lines') }}
+    where line_number like '%/'
+    group by operator, line_code
+),
+
+fits as (
+    -- how much of what the stops show agrees with a leg: its destination before its slash
+    select
+        origins.operator,
+        origins.service_date,
+        origins.line_code,
+        origins.direction,
+        origins.is_slash_shown,
+        origins.destination,
+        origins.origin_position,
+        legs.leg,
+        legs.is_slash_variant,
+        case
+            when {{ plain_text('origins.destination') }} = '' then 0
+            when legs.plain_leg like '%' || {{ plain_text('origins.destination') }} then 3
+            when legs.plain_leg like '%' || {{ plain_text('origins.destination') }} || '%' then 2
+            else 0
+        end
+        + case when slash_lines.line_code is null and origins.is_slash_shown = legs.is_slash_variant then 1 else 0 end
+            as fit
+    from origins
+    inner join legs
+        on
+            origins.operator = legs.operator
+            and origins.service_date = legs.service_date
+            and origins.line_code = legs.line_code
+            and origins.direction = legs.direction
+    left join slash_lines
+        on
+            origins.operator = slash_lines.operator
+            and origins.line_code = slash_lines.line_code
+),
+
+best_fits as (
+    select
+        *,
+        max(fit) over (
+            partition by operator, service_date, line_code, direction, is_slash_shown, destination
+        ) as best_fit
+    from fits
+)
+
+select
+    trips.operator,
+    trips.service_date,
+    trips.trip_id,
+    trips.line_code,
+    trips.direction,
+    best_fits.leg,
+    best_fits.is_slash_variant,
+    -- a leg that is no short run begins where its line does, unless it was seen not to
+    coalesce(best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end) as origin_position
+from trips
+inner join best_fits
+    on
+        trips.operator = best_fits.operator
+        and trips.service_date = best_fits.service_date
+        and trips.line_code = best_fits.line_code
+        and trips.direction = best_fits.direction
+        and trips.is_slash_shown = best_fits.is_slash_shown
+        and trips.destination = best_fits.destination
+        and best_fits.fit = best_fits.best_fit
