@@ -10,9 +10,9 @@ What is compared:
 
 - a visit with the call it is about: same stop, same listed id (or none), nearest in time;
 - trips to departures: among trips due from their origin after collecting began and before it ended;
-- `not_run`: precision among all it is said of; recall among trips of tracked lines whose first stop was
-  polled at least every ten minutes from fifty minutes before they were due until twenty after, and which were
-  taken off the list. A trip that does not run and stays listed until its time looks exactly like one that ran
+- `not_run`: precision among all it is said of; recall among trips of tracked lines whose first stop was asked
+  at least every ten minutes from fifty minutes before they were due until twenty after, and which were taken
+  off the list. A trip that does not run and stays listed until its time looks exactly like one that ran
   untracked: these are counted beside it;
 - EWT: over the same stops and hours as the warehouse, with every bus that passed, seen or not;
 - shares: over all calls that happened while collecting went on, whether anybody saw them or not.

@@ -153,10 +153,7 @@ suspects as (
             visits.operator = matches.operator
             and visits.service_date = matches.service_date
             and visits.trip_id = matches.trip_id
-    where
-        matches.trip_id is null
-        -- its own timetable rows are no other trip
-        and not (visits.n_polls = 0 and visits.scheduled_at = unmatched.departure_at)
+    where matches.trip_id is null
     group by
         unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction, unmatched.departure_at
 ),
@@ -196,7 +193,6 @@ select
     case
         when not departures.is_in_force then 'withdrawn'
         when departures.matched_trip_id is not null then trips.outcome
-        when announced.outcome in ('not_run', 'never_tracked') then announced.outcome
         when watched.departure_at is not null and suspects.departure_at is null and shown_lines.line_code is not null
             then 'not_run'
         else 'not_observable'
@@ -208,45 +204,6 @@ left join {{ ref('trips') }} as trips
         departures.operator = trips.operator
         and departures.service_date = trips.service_date
         and departures.matched_trip_id = trips.trip_id
--- timetable rows without an id that no bus took over
-left join (
-    select
-        visits.operator,
-        visits.service_date,
-        visits.line_code,
-        visits.direction,
-        stand_ins.leg,
-        stand_ins.departure_at,
-        min(unclaimed.outcome) as outcome
-    from {{ ref('stand_in_departures') }} as stand_ins
-    inner join {{ ref('stop_visits') }} as visits
-        on
-            stand_ins.operator = visits.operator
-            and stand_ins.service_date = visits.service_date
-            and stand_ins.line_code = visits.line_code
-            and stand_ins.direction = visits.direction
-            and stand_ins.stop_code = visits.stop_code
-            and stand_ins.theoretical_at = visits.scheduled_at
-            and visits.listed_trip_id is null
-            and visits.n_polls = 0
-    inner join {{ ref('trips') }} as unclaimed
-        on
-            visits.operator = unclaimed.operator
-            and visits.service_date = unclaimed.service_date
-            and visits.trip_id = unclaimed.trip_id
-            and unclaimed.scheduled_departure_at is null
-    where {{ is_built('stand_ins.service_date') }}
-    group by
-        visits.operator, visits.service_date, visits.line_code, visits.direction, stand_ins.leg,
-        stand_ins.departure_at
-) as announced
-    on
-        departures.operator = announced.operator
-        and departures.service_date = announced.service_date
-        and departures.line_code = announced.line_code
-        and departures.direction = announced.direction
-        and departures.leg = announced.leg
-        and departures.departure_at = announced.departure_at
 left join watched
     on
         departures.operator = watched.operator

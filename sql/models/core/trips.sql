@@ -50,6 +50,7 @@ facts as (
                 else 0
             end
         ) as is_due_untracked,
+        count(visits.listed_trip_id) as n_listed,
         sum(visits.n_withdrawn_polls) as n_withdrawn_polls,
         max(rules.withdrawn_polls) as withdrawn_polls,
         max(visits.ruleset_version) as ruleset_version
@@ -78,8 +79,9 @@ select
     facts.n_lost,
     case
         when facts.n_live = 0 and facts.is_due_untracked = 1 then 'never_tracked'
-        -- announced, and taken off the list well before it was due, by more than one answer
-        when facts.n_live = 0 and facts.n_withdrawn_polls >= facts.withdrawn_polls then 'not_run'
+        -- announced, and taken off the list well before it was due, by more than one answer; a row without an id may
+        -- just as well have become a bus with one
+        when facts.n_live = 0 and facts.n_listed > 0 and facts.n_withdrawn_polls >= facts.withdrawn_polls then 'not_run'
         when facts.n_live = 0 then 'not_observable'
         when facts.n_lost > 0 and coalesce(facts.last_passed_before <= facts.lost_after, true) then 'tracking_lost'
         when facts.n_passed > 0 then 'run'

@@ -7,6 +7,7 @@ with visits as (
         operator,
         service_date,
         trip_id,
+        listed_trip_id,
         stop_code,
         visit_number,
         line_code,
@@ -39,7 +40,7 @@ predictions as (
         inner join {{ ref('staging_passages') }} as passages
             on
                 visits.operator = passages.operator
-                and visits.trip_id = passages.trip_id
+                and visits.listed_trip_id = passages.trip_id
                 and visits.stop_code = passages.stop_code
                 and passages.observed_at between visits.first_seen_at and visits.passed_after
         where
