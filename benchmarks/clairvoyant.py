@@ -1,7 +1,9 @@
 """Spends permits with the truth in hand: what the planner could reach if it knew when each bus will pass.
 
-It values polls exactly as the adaptive policy does, but each visit is expected when it really happens, and
-nothing has to be looked for. It is greedy as well, so a reference and no proof of a limit.
+It values polls exactly as the adaptive policy does, by the same formula with the same bonuses, but each visit
+is expected when it really happens, and nothing has to be looked for. So the difference between the two is one
+of knowledge and not of aims. With `has_bonuses=False` it wants as many visits as it can get and nothing else.
+It is greedy as well, so a reference and no proof of a limit.
 """
 
 from collections import deque
@@ -32,11 +34,11 @@ class _ExactRoute(Route):
 class Clairvoyant:
     """Knows when each tracked bus of a service date passes each stop."""
 
-    def __init__(self, world: World, day: date, rate_per_minute: float) -> None:
+    def __init__(self, world: World, day: date, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._stops = {stop.code: Stop(stop.code) for stop in world.network.stops}
         self._turn = deque(self._stops.values())
         self._visits = self._true_visits(world, day)
-        self._valuer = Valuer(Routes([]), rate_per_minute)
+        self._valuer = Valuer(Routes([]), rate_per_minute, has_bonuses=has_bonuses)
         self._values: dict[Stop, float] = {}
         self._to_value: Agenda[Stop] = Agenda()
         self._n_entered = 0

@@ -23,7 +23,7 @@ from transit_etl.collect.tracking import PAIR_SECONDS, Stop, Visit
 READY_SECONDS = 49.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
 FEW_BONUS = 2.0
-THIRD_BONUS, SCARCITY = 16.0, 1.3  # at 60 a minute; with more, each third counts for less
+THIRD_BONUS, SCARCITY = 10.0, 1.0  # at 60 a minute; with more, each third counts for less
 FIRST_OF_PAIR, LOCATING = 0.5, 0.1
 LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
 LEAST_VALUE = 0.05
@@ -37,11 +37,12 @@ _SQRT_2 = sqrt(2.0)
 
 
 class Valuer:
-    """The value of polls, for an allowance of so many requests a minute."""
+    """The value of polls for an allowance of so many requests a minute; without bonuses visits are alike."""
 
-    def __init__(self, routes: Routes, rate_per_minute: float) -> None:
+    def __init__(self, routes: Routes, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._routes = routes
-        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY
+        self._few_bonus = FEW_BONUS if has_bonuses else 0.0
+        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY if has_bonuses else 0.0
 
     def value(self, stop: Stop, now: float) -> tuple[float, float]:
         """Return what a poll of a stop is worth now, and when to ask again; never, if nothing is expected."""
@@ -80,7 +81,7 @@ class Valuer:
         weight = 1.0
         if run.route is not None:
             if run.n_evidenced < ENOUGH_PER_TRIP:
-                weight += FEW_BONUS
+                weight += self._few_bonus
             third = run.route.third(visit.position)
             if third is not None and not run.thirds >> third & 1:
                 weight += self._third_bonus
