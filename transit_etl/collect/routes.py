@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 USUAL_HOP_SECONDS = 75.0
 SHORTEST_HOP_SECONDS, LONGEST_HOP_SECONDS = 8.0, 900.0
@@ -60,9 +61,7 @@ class Route:
         first, last = 0, len(self.stop_codes) - 1
         if self._n_served >= SURE_OF_SERVED:
             first, last = self._first, self._last
-        along = 3.0 * (position - first + 0.5) / (last - first + 1)
-        low, high = int(along - THIRD_MARGIN), int(along + THIRD_MARGIN)
-        return min(2, max(0, low)) if min(2, max(0, low)) == min(2, max(0, high)) else None
+        return _third(position - first, last - first + 1)
 
     def between(self, earliest: float, latest: float) -> range:
         """Return the positions whose offset lies within an interval."""
@@ -84,6 +83,13 @@ class Route:
             self.offsets[position + 1] = origin + (self.offsets[position + 1] - origin) * factor
         for position in range(end + 1, len(self.offsets)):
             self.offsets[position] += shift
+
+
+@lru_cache(maxsize=65_536)
+def _third(n_before: int, n_stops: int) -> int | None:
+    along = 3.0 * (n_before + 0.5) / n_stops
+    low, high = int(along - THIRD_MARGIN), int(along + THIRD_MARGIN)
+    return min(2, max(0, low)) if min(2, max(0, low)) == min(2, max(0, high)) else None
 
 
 class Routes:

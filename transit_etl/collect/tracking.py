@@ -12,9 +12,11 @@ EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far 
 PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit to come
 LOOK_AHEAD_SECONDS = 150.0
 BUCKET_SECONDS = 10.0
-_HORIZON_SECONDS = 1_200.0
+_HORIZON_SECONDS = 900.0  # it is looked ahead anew long before that is over
 _REPROJECT_SECONDS = 90.0  # the same knowledge tells of the stops that have come within the horizon since
 _JUST_NOW_SECONDS = 30.0
+_SAME_SECONDS = 1.0  # what changes by less leaves the value of a poll as it was
+_AS_SURE = 1.1
 _FRESH_SECONDS = 180.0
 _SAME_RUN_SECONDS = 1_200.0
 _FORGET_SECONDS = 5_400.0
@@ -50,6 +52,8 @@ class Run:
     def spread_at(self, position: int) -> float:
         """Return how unsure a passage projected from the anchor is, in seconds."""
         hops, seconds = abs(position - self.anchor_position), 0.0
+        if hops == 0:
+            return self.anchor_spread
         if self.route is not None:
             seconds = self.route.offsets[position] - self.route.offsets[self.anchor_position]
         return hypot(self.anchor_spread, _HOP_SPREAD * sqrt(hops), _PACE_SPREAD * seconds)
@@ -245,10 +249,11 @@ class Tracker:
         if route is None or run.anchor_spread == inf or (is_fresh and run.projected == anchor):
             return
         run.projected, run.projected_at = anchor, at
-        start = run.anchor_at - route.offsets[run.anchor_position]
+        offsets, stop_codes, stops = route.offsets, route.stop_codes, self.stops
+        start = run.anchor_at - offsets[run.anchor_position]
         first = at - _JUST_NOW_SECONDS - start
         for position in route.between(first, first + _HORIZON_SECONDS):
-            stop = self.stops.get(route.stop_codes[position])
+            stop = stops.get(stop_codes[position])
             if stop is None or stop.seen_at == at:
                 continue
             visit = stop.visits.get(run)
@@ -256,11 +261,16 @@ class Tracker:
                 if stop.seen_at > at - _FRESH_SECONDS:
                     continue  # it was looked at a moment ago, and did not list this run
                 visit = stop.visits[run] = Visit(run, stop, position)
+            elif visit.spread < run.anchor_spread / _AS_SURE:
+                continue  # more is known of it there than can be projected
             spread = run.spread_at(position)
-            if spread <= 1.1 * visit.spread:
-                self._expect(visit, start + route.offsets[position], spread)
+            if spread <= _AS_SURE * visit.spread:
+                self._expect(visit, start + offsets[position], spread)
 
     def _expect(self, visit: Visit, mean: float, spread: float) -> None:
+        is_same = abs(mean - visit.mean) < _SAME_SECONDS and abs(spread - visit.spread) < _SAME_SECONDS
+        if is_same and visit.bucket != -1:
+            return
         visit.expect(mean, spread)
         self._changed[visit] = None
         bucket = int(mean // BUCKET_SECONDS)
@@ -305,6 +315,8 @@ def _position(run: Run, stop: Stop, predicted_at: float) -> int | None:
     if route is None:
         return None
     positions = route.positions(stop.code)
+    if len(positions) == 1:
+        return positions[0]
     return min(
         positions,
         key=lambda position: abs(predicted_at - route.offsets[position] - run.origin_at),

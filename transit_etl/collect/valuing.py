@@ -54,7 +54,8 @@ class Valuer:
         again_at = _NEVER
         for visit in stop.visits.values():
             if visit.worth_from > now:
-                again_at = min(again_at, visit.worth_from)
+                if visit.worth_from < again_at:  # noqa: PLR1730 - calling min costs more than all of the rest
+                    again_at = visit.worth_from
                 continue
             is_half_done = is_open and visit.listed_at == stop.seen_at
             if not is_half_done and now - visit.mean > min(_LOOK_BACK_SECONDS, _SURELY_GONE * visit.spread):
