@@ -3,12 +3,10 @@
 from bisect import bisect
 from math import sqrt
 
-# How far a prediction is off, and how much too early it is, by the seconds ahead that it says: the beginning.
-# Both are more than by the seconds that are really left: errors grow with those, so of the buses announced
-# for a minute from now most that are off are still far away.
+# How far a prediction is off by seconds ahead, and how much too early it is, in a real feed: the beginning.
 AHEAD = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0)
-_SPREAD = (3.0, 14.0, 30.0, 80.0, 103.0, 125.0, 170.0)
-_TOO_EARLY = (0.0, 5.0, 12.0, 34.0, 40.0, 60.0, 90.0)
+_SPREAD = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
+_TOO_EARLY = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
 _BELIEF = 300.0  # the beginning counts like so many passages
 _LEAST_AHEAD = 2  # below, polls are too far apart to measure what is left of the error
 _MOST_SPREADS = 3.0
