@@ -21,6 +21,8 @@ from transit_etl.emulator.truth import write_truth
 from transit_etl.emulator.world import World, build_world
 from transit_etl.service_day import service_date
 
+pytestmark = pytest.mark.long
+
 ROME = ZoneInfo("Europe/Rome")
 CUTOFF = time(4)
 ONE_DAY = timedelta(days=1)
