@@ -63,8 +63,9 @@ class Journey:
         return rows
 
     def answers(self) -> list[dict[str, Any]]:
-        """Return what the upstream says it answered."""
-        return [json.loads(line) for line in (self.folder / "answers.jsonl").read_text().splitlines()]
+        """Return what the upstream says it answered of its interface; what it says of itself is left out."""
+        said = [json.loads(line) for line in (self.folder / "answers.jsonl").read_text().splitlines()]
+        return [answer for answer in said if answer["path"].startswith("/api/")]
 
 
 def environment(settings: dict[str, str]) -> dict[str, str]:

@@ -376,4 +376,6 @@ def test_two_collectors_of_one_folder_share_the_stops(tmp_path: Path) -> None:
 
     assert sum(planned) == asked.total()
     assert min(planned) >= 5
-    assert max(asked.values()) <= 1 + asked.total() // len(stops)
+    assert asked.total() <= len(stops)
+    # On a busy machine a lease may end before the other has read the answer; each on its own would ask alike.
+    assert asked.total() - len(asked) <= asked.total() // 10
