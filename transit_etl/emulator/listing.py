@@ -40,37 +40,36 @@ def listed(board: Board, stop: int, now: float) -> list[Listed]:
 
 def just_gone(board: Board, stop: int, now: float, within_seconds: int) -> list[Listed]:
     """Return the live buses that passed a stop in the last seconds, shown at when they passed."""
-    moved = board.motion
     rows = board.rows(
         stop, now - board.latest_lateness - within_seconds - 1, now + board.latest_earliness + 1
     )
     found = []
     for row in rows:
-        trip, passed_at = int(board.trip[row]), int(board.passed_at[row])
-        is_live = moved.live_from[trip] <= passed_at < moved.lost_at[trip]
+        trip, passed_at = board.trip[row], board.passed_at[row]
+        is_live = board.live_from[trip] <= passed_at < board.lost_at[trip]
         if is_live and now - within_seconds < passed_at <= now:
-            sequence = int(board.sequence[row])
-            found.append(
-                Listed(trip, sequence, passed_at, is_theoretical=False, is_full=bool(board.is_full[row]))
-            )
+            found.append(_live(board, row, passed_at))
     return found
 
 
 def _passage(board: Board, row: int, now: float) -> Listed | None:
     """Return the row as it is listed, or None where it is not (a gone bus, a cancelled trip)."""
-    trip = int(board.trip[row])
-    moved = board.motion
-    scheduled_at = int(board.scheduled_at[row])
-    sequence = int(board.sequence[row])
-    if now < moved.live_from[trip] or now >= moved.lost_at[trip]:
-        is_gone = now >= scheduled_at or now >= moved.taken_off_at[trip]
-        is_gone = is_gone or (now >= moved.lost_at[trip] and now >= board.passed_at[row])
-        return None if is_gone else Listed(trip, sequence, scheduled_at, is_theoretical=True, is_full=False)
-    passed_at = int(board.passed_at[row])
-    if now >= passed_at:
+    trip, scheduled_at, passed_at = board.trip[row], board.scheduled_at[row], board.passed_at[row]
+    if board.live_from[trip] <= now < board.lost_at[trip]:
+        if now >= passed_at:
+            return None
+        return _live(board, row, predicted_at(board, trip, passed_at, now))
+    is_gone = now >= scheduled_at or now >= board.taken_off_at[trip]
+    is_gone = is_gone or (now >= board.lost_at[trip] and now >= passed_at)
+    if is_gone:
         return None
-    shown_at = predicted_at(board, trip, passed_at, now)
-    return Listed(trip, sequence, shown_at, is_theoretical=False, is_full=bool(board.is_full[row]))
+    return Listed(trip, board.sequence[row], scheduled_at, is_theoretical=True, is_full=False)
+
+
+def _live(board: Board, row: int, shown_at: int) -> Listed:
+    return Listed(
+        board.trip[row], board.sequence[row], shown_at, is_theoretical=False, is_full=board.is_full[row]
+    )
 
 
 def predicted_at(board: Board, trip: int, passed_at: int, now: float) -> int:
@@ -78,12 +77,11 @@ def predicted_at(board: Board, trip: int, passed_at: int, now: float) -> int:
 
     The error belongs to the trip, wanders slowly and shrinks to nothing as the bus comes near.
     """
-    every = int(board.report_every[trip])
-    phase = float(board.error_phase[trip])
+    every, phase = board.report_every[trip], board.error_phase[trip]
     reported_at = now - (now + phase * every) % every
     ahead = max(0.0, passed_at - reported_at)
-    wander = sin(2 * pi * (reported_at / float(board.error_period[trip]) + phase))
-    error = _at(ahead, _SPREAD) * (0.85 * float(board.error_scale[trip]) + 0.75 * wander)
+    wander = sin(2 * pi * (reported_at / board.error_period[trip] + phase))
+    error = _at(ahead, _SPREAD) * (0.85 * board.error_scale[trip] + 0.75 * wander)
     return max(round(passed_at + error - _at(ahead, _TOO_EARLY)), ceil(now))
 
 

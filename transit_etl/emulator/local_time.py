@@ -20,7 +20,8 @@ def local(instant: float, zone: ZoneInfo) -> datetime:
 
 def clock_text(instant: float, zone: ZoneInfo) -> str:
     """Return `HH:MM:SS` as local clocks show it."""
-    return local(instant, zone).strftime("%H:%M:%S")
+    moment = local(instant, zone)
+    return f"{moment.hour:02}:{moment.minute:02}:{moment.second:02}"
 
 
 def utc_text(instant: float) -> str:

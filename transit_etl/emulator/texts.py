@@ -13,6 +13,7 @@ def destination(name: str) -> str:
     return escape(re.sub(r"\.\s+", ".", plain), quote=False).replace("'", "&apos;")
 
 
+@lru_cache(maxsize=8_192)
 def label(number: str, *, is_slash: bool, is_padded: bool) -> str:
     """Return a line's number as a stop shows it: perhaps zero-padded, with a slash for a short run."""
     shown = number if number.endswith("/") or not is_slash else number + "/"
