@@ -66,21 +66,38 @@ def parse_clock(text: str) -> int:
     return hours * 3600 + minutes * 60 + seconds
 
 
-def nearest_reading(clock_seconds: int, near: datetime, zone: ZoneInfo) -> datetime:
-    """Return the instant at which local clocks show a time, the one nearest to `near` (within 12 h).
+class ClockFace:
+    """Reads clock times that carry no date as the instants nearest to `near` (aware; within 12 h).
 
     Around a clock change each of the two offsets gives a reading; one that local clocks really show
     wins over one they skip, and of two real ones the nearer.
     """
-    readings = []
-    for seconds in {offset_seconds(near - DAY / 2, zone), offset_seconds(near + DAY / 2, zone)}:
-        local = near.astimezone(UTC) + timedelta(seconds=seconds)
-        shown = (local - local.replace(hour=0, minute=0, second=0, microsecond=0)).total_seconds()
-        ahead = (clock_seconds - shown + 43_200) % 86_400 - 43_200
-        instant = near.astimezone(UTC) + timedelta(seconds=ahead)
-        is_skipped = offset_seconds(instant, zone) != seconds
-        readings.append((is_skipped, abs(ahead), instant))
-    return min(readings)[2]
+
+    def __init__(self, near: datetime, zone: ZoneInfo) -> None:
+        self._near = near.astimezone(UTC)
+        self._zone = zone
+        self._shown = {
+            seconds: _shown_seconds(self._near + timedelta(seconds=seconds))
+            for seconds in {offset_seconds(near - DAY / 2, zone), offset_seconds(near + DAY / 2, zone)}
+        }
+
+    def seconds_ahead(self, clock_seconds: int) -> float:
+        """Return how far ahead of `near` a time is that local clocks show; negative when behind it."""
+        readings = [
+            ((clock_seconds - shown + 43_200) % 86_400 - 43_200, offset)
+            for offset, shown in self._shown.items()
+        ]
+        return readings[0][0] if len(readings) == 1 else min(readings, key=self._doubt)[0]
+
+    def _doubt(self, reading: tuple[float, int]) -> tuple[bool, float, float]:
+        ahead, offset = reading
+        is_skipped = offset_seconds(self._near + timedelta(seconds=ahead), self._zone) != offset
+        return is_skipped, abs(ahead), ahead
+
+
+def nearest_reading(clock_seconds: int, near: datetime, zone: ZoneInfo) -> datetime:
+    """Return the instant at which local clocks show a time, the one nearest to `near` (within 12 h)."""
+    return near.astimezone(UTC) + timedelta(seconds=ClockFace(near, zone).seconds_ahead(clock_seconds))
 
 
 def departure_instant(day: date, clock_seconds: int, zone: ZoneInfo, cutoff: time) -> datetime:
@@ -106,6 +123,11 @@ def local_instant(local: datetime, near: datetime, zone: ZoneInfo) -> datetime:
 
 def _counted(day: date, clock_seconds: int, zone: ZoneInfo) -> datetime:
     return day_start(day, zone) + timedelta(seconds=clock_seconds)
+
+
+def _shown_seconds(local: datetime) -> float:
+    """Return the seconds since midnight, given local time as if it were UTC."""
+    return (local - local.replace(hour=0, minute=0, second=0, microsecond=0)).total_seconds()
 
 
 def _first_instant_after_change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:

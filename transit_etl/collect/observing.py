@@ -3,18 +3,17 @@
 import json
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from transit_etl.api.exchange import Answer, Outcome
 from transit_etl.collect.planner import Listing, Observation
-from transit_etl.service_day import nearest_reading, parse_clock
+from transit_etl.service_day import ClockFace, parse_clock
 
-SUSPECT_AHEAD = timedelta(
-    hours=2
-)  # a bus that has passed may stay listed with its wait wrapped round the clock
-SUSPECT_BEHIND = timedelta(minutes=2)
+# A bus that has passed may stay listed with its wait wrapped round the clock.
+SUSPECT_AHEAD_SECONDS, SUSPECT_BEHIND_SECONDS = 7_200.0, 120.0
 _REFUSED = frozenset({Outcome.ERROR_ROW, Outcome.CLIENT_ERROR})
 _PADDING = re.compile(r"^0+(?=[^/])")
 
@@ -38,30 +37,31 @@ class Observer:
         )
 
     def _listings(self, body: bytes, received_at: datetime) -> Iterator[Listing]:
+        face, at = ClockFace(received_at, self._zone), received_at.timestamp()
         for row in json.loads(body).get("passaggi") or ():
-            predicted_at = self._predicted_at(row, received_at)
-            if predicted_at is not None:
+            ahead = _seconds_ahead(row, face)
+            if ahead is not None:
                 yield Listing(
                     line_label=normal_label(str(row.get("linea") or "")),
                     destination=str(row.get("destinazione") or ""),
                     trip_id=str(row.get("id_corsa") or ""),
-                    predicted_at=predicted_at.timestamp(),
+                    predicted_at=at + ahead,
                     is_live=row.get("teorico") is False,
                 )
 
-    def _predicted_at(self, row: Any, received_at: datetime) -> datetime | None:  # noqa: ANN401 - upstream's
-        """Return the instant a row predicts, or None where it gives none that can be meant."""
-        if not isinstance(row, dict):
-            return None
-        try:
-            seconds = parse_clock(str(row.get("orario"))) % 86_400
-        except ValueError:
-            return None
-        predicted_at = nearest_reading(seconds, received_at, self._zone)
-        is_meant = -SUSPECT_BEHIND <= predicted_at - received_at <= SUSPECT_AHEAD
-        return predicted_at if is_meant else None
+
+def _seconds_ahead(row: Any, face: ClockFace) -> float | None:  # noqa: ANN401 - upstream's
+    """Return how far ahead a row predicts its bus, or None where it says nothing that can be meant."""
+    if not isinstance(row, dict):
+        return None
+    try:
+        ahead = face.seconds_ahead(parse_clock(str(row.get("orario"))) % 86_400)
+    except ValueError:
+        return None
+    return ahead if -SUSPECT_BEHIND_SECONDS <= ahead <= SUSPECT_AHEAD_SECONDS else None
 
 
+@lru_cache(maxsize=8_192)
 def normal_label(label: str) -> str:
     """Return a line label without the zeros it may be padded with."""
     return _PADDING.sub("", label.strip())
