@@ -17,13 +17,13 @@ from transit_etl.settings import Settings
 
 START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
 HOURS = 0.25
-LEG_SECONDS = 300
+WINDOW_SECONDS, LEG_SECONDS = 300, 600
 
 
 def _rehearse(
     data_dir: Path, start: datetime = START, hours: float = HOURS, die_at: datetime | None = None
 ) -> RehearsalReport:
-    settings = Settings(data_dir=data_dir, window_seconds=300)
+    settings = Settings(data_dir=data_dir, window_seconds=WINDOW_SECONDS)
     transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
 
     def die(progress: RehearsalProgress) -> None:
@@ -75,7 +75,9 @@ def test_the_same_rehearsal_gives_the_same_lake(
     assert _checksums(tmp_path) == _checksums(rehearsed[0])
 
 
-@pytest.mark.parametrize("minute", [3, 8], ids=["in the first leg", "in a later leg"])
+@pytest.mark.parametrize(
+    "minute", [3, 8, 13], ids=["in the first window", "in a later one", "in a later leg"]
+)
 def test_a_rehearsal_killed_midway_is_taken_up_as_if_nothing_had_happened(
     rehearsed: tuple[Path, RehearsalReport], tmp_path: Path, minute: int
 ) -> None:

@@ -2,7 +2,9 @@
 
 Status and passages are polled in windows without a pause, lists when their time has come, as their DAGs do.
 A leg ends with the first window, from its planned end on, in which no list is under way: then the data
-folder and the state of the budget hold everything that the next leg needs to know.
+folder and the state of the budget hold everything that the next leg needs to know. As with a window of
+production, what passages are polled by is learned again from the answers of the last hour when a leg begins;
+within it, what has been learned stays in memory.
 """
 
 import asyncio
@@ -20,6 +22,7 @@ from transit_etl.collect.collector import Collector, Tools
 from transit_etl.collect.datasets import MOMENTARY, source_of
 from transit_etl.collect.landing import Landing
 from transit_etl.collect.report import Tally
+from transit_etl.collect.sources import Source
 from transit_etl.rehearsal.journal import WORKER, Plan, RehearsalError
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
@@ -32,7 +35,8 @@ NETWORK_EVERY, TIMETABLES_EVERY, NEWS_EVERY = timedelta(days=1), timedelta(hours
 class Leg:
     """A leg from `start`, with the budget as the leg before left it.
 
-    `stage` is called once a dataset is collected that others ask the lake about, `tick` after each answer.
+    `stage` is called once a dataset is collected that others ask the lake about, `window_done` once a window
+    of passages is that is not the last, `tick` after each answer.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Leg:
         transport: httpx.AsyncBaseTransport | None,
         meter: Meter,
         stage: Callable[[str], None],
+        window_done: Callable[[], None],
         tick: Callable[[datetime], None],
     ) -> None:
         self.outcomes: Counter[str] = Counter()
@@ -54,6 +59,7 @@ class Leg:
         self._plan = plan
         self._start = start
         self._stage = stage
+        self._window_done = window_done
         self._tick = tick
         self._meter = meter
         self._clock = VirtualClock(start)
@@ -62,6 +68,7 @@ class Leg:
         self._budget = Budget(Limits(plan.rate_per_minute), self._store, self._clock)
         self._known: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
+        self._polled: Source | None = None
         self._n_silent = 0
 
     @property
@@ -84,6 +91,8 @@ class Leg:
     async def _run(self) -> None:
         async with self._client, self._budget, asyncio.TaskGroup() as group:
             while self.end < min(self._start + self._plan.leg, self._plan.end) or self._is_listing():
+                if self.end > self._start:
+                    self._window_done()
                 window_start, self.end = self.end, self._plan.window_after(self.end)
                 self._begin_lists(group, window_start)
                 async with asyncio.TaskGroup() as window:
@@ -119,6 +128,7 @@ class Leg:
                     return
             if datasets == NETWORK:
                 self._stage(dataset)  # stops can only be asked for once their lines are staged
+                self._polled = None  # the next window knows the new ones
 
     async def _passages(self, end: datetime) -> None:
         """Poll passages for the rest of a window, from when it is known which stops there are."""
@@ -131,9 +141,7 @@ class Leg:
     async def _collect(self, dataset: str, end: datetime) -> bool:
         """Collect a dataset until `end`, or until its list is done; tell whether any answer was good."""
         start = self._clock.now()
-        with self._meter.part("planning"):
-            source = source_of(dataset, self._settings, start)
-        self._meter.measure("planning", source, "claim", "choose", "observe")
+        source = self._source(dataset, start)
         tally = Tally(dataset, (end - start).total_seconds() if dataset in MOMENTARY else None)
         with Landing(self._settings.data_dir, self._settings.operator, self._clock, WORKER) as landing:
             self._meter.measure("landing", landing, "plan", "land")
@@ -146,6 +154,17 @@ class Leg:
         if self._n_silent > PATIENCE:
             raise RehearsalError(f"{self._settings.base_url} does not answer: {'; '.join(tally.warnings)}")
         return bool(tally.outcomes.get(Outcome.OK.value))
+
+    def _source(self, dataset: str, start: datetime) -> Source:
+        """Return where requests come from; for passages it stays the same as long as the stops do."""
+        if dataset == "passages" and self._polled is not None:
+            return self._polled
+        with self._meter.part("planning"):
+            source = source_of(dataset, self._settings, start)
+        self._meter.measure("planning", source, "claim", "choose", "observe")
+        if dataset == "passages":
+            self._polled = source
+        return source
 
 
 def _first(failures: ExceptionGroup[Exception]) -> Exception:

@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 import httpx
 
@@ -19,7 +20,7 @@ from transit_etl.rehearsal.staging import ASKED_ABOUT, Staging, StagingBeside, S
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
-LEG_SECONDS = 7200.0
+LEG_SECONDS = 14_400.0
 
 
 def rehearse(
@@ -36,7 +37,7 @@ def rehearse(
 
     Requests carry `X-Emulated-Now`, so any server that honours it can be rehearsed against; `transport`
     replaces the network. An interruption costs two legs at most. With `stages_beside` a second
-    process stages passages while the next leg is collected; the lake is the same.
+    process stages passages while the next window is collected; the lake is the same.
 
     RehearsalError unless the data folder is new or holds this very rehearsal, and the server lives in the
     time that it is told.
@@ -82,7 +83,7 @@ class _Rehearsal:
         self._reached: Reached | None = None
 
     def run(self) -> RehearsalReport:
-        """Go through the legs that are left; the passages of one are staged while the next is collected."""
+        """Go through the legs that are left; passages are staged while the next ones are collected."""
         began, reached = time.perf_counter(), self._journal.reached
         taken_up_at = reached.done_until
         try:
@@ -101,6 +102,7 @@ class _Rehearsal:
             transport=self._transport,
             meter=self._meter,
             stage=self._stage,
+            window_done=partial(self._begin_staging, "passages"),
             tick=self._tick,
         )
         leg.run()
@@ -108,14 +110,17 @@ class _Rehearsal:
         self._n_sent += leg.n_sent
         self._keep_reached()
         self._stage(*ASKED_ABOUT)
-        with self._meter.part("staging"):
-            self._staging.begin(["passages"])
+        self._begin_staging("passages")
         self._reached = Reached(leg.end, leg.budget.dumps(), before.n_refused + leg.n_refused)
         return self._reached
 
-    def _stage(self, *endpoints: str) -> None:
+    def _begin_staging(self, *endpoints: str) -> None:
         with self._meter.part("staging"):
             self._staging.begin(endpoints)
+
+    def _stage(self, *endpoints: str) -> None:
+        self._begin_staging(*endpoints)
+        with self._meter.part("staging"):
             self._staging.wait()
 
     def _keep_reached(self) -> None:

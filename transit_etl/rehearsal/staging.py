@@ -30,7 +30,7 @@ class Staged:
 
 
 class Staging(Protocol):
-    """A way to stage. What begins is over when the next call returns."""
+    """A way to stage; what is begun is staged in that order."""
 
     found: Staged
 
@@ -87,13 +87,12 @@ class StagingBeside:
         self._ask(settings.model_dump(mode="json", exclude={"token", "legacy_token"}))
 
     def begin(self, endpoints: Sequence[str]) -> None:
-        """Hand the endpoints over, once what was begun before is done."""
-        self.wait()
+        """Hand the endpoints over, to be staged when what was begun before is done."""
         self._ask({"endpoints": list(endpoints)})
         self._n_under_way += 1
 
     def wait(self) -> None:
-        """Wait for the answer; RehearsalError if the process is gone."""
+        """Wait for the answers; RehearsalError if the process is gone."""
         while self._n_under_way:
             line = self._answers.readline()
             if not line:
@@ -115,20 +114,23 @@ class StagingBeside:
             raise RehearsalError("the process that stages has ended; it said why above") from None
 
 
-def _serve(questions: IO[bytes], answers: IO[bytes]) -> None:
-    """Stage what is asked for until nobody asks any more."""
+def _serve(questions: IO[bytes], answers: int) -> None:
+    """Stage what is asked for until nobody asks any more, or nobody is there to be told."""
     settings = Settings(**json.loads(questions.readline()))
     from transit_etl.stage import gx  # noqa: PLC0415 - slow to load, so while the first leg is collected
 
     gx.context()
     for line in questions:
         report = stage(settings, endpoints=json.loads(line)["endpoints"])
-        answers.write(json.dumps({"rejected": report.rejected, "errors": report.errors}).encode() + b"\n")
-        answers.flush()
+        answer = json.dumps({"rejected": report.rejected, "errors": report.errors}).encode() + b"\n"
+        try:
+            os.write(answers, answer)
+        except BrokenPipeError:
+            return
 
 
 def main() -> None:
     """Be the process beside: questions come from the standard input, answers go to its output."""
-    with os.fdopen(os.dup(1), "wb") as answers:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer, nor for anybody
-        _serve(sys.stdin.buffer, answers)
+    answers = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer, nor for anybody
+    _serve(sys.stdin.buffer, answers)
