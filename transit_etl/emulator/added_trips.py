@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from transit_etl.emulator import noise
-from transit_etl.emulator.network import NO_STOP, Ints, Network, Trip
-from transit_etl.emulator.schedule import Schedule
+from transit_etl.emulator.network import Network, Trip
+from transit_etl.emulator.schedule import Schedule, with_added
 
 _POSSIBLE_SHARE, _ADDED_SHARE = 0.05, 0.25  # of the trips; of the possible ones on a date
 _LATEST_START = 27 * 3600
@@ -26,22 +24,7 @@ def with_added_trips(network: Network, plan: Schedule, seed: int) -> Schedule:
     services = network.calendar.services_on(plan.service_date)
     possible = network.trips_of(frozenset(service + _SERVICE_MARK for service in services))
     keys = noise.combine(network.trip_keys[possible], noise.key(seed, plan.service_date.isoformat()))
-    return _with_rows(network, plan, possible[noise.uniform(keys, "added") < _ADDED_SHARE])
-
-
-def _with_rows(network: Network, plan: Schedule, added: Ints) -> Schedule:
-    if not len(added):
-        return plan
-    stops = network.pattern_stops[network.trip_pattern[added]]
-    times = plan.starts_at + network.trip_times[added][:, : stops.shape[1]]
-    return replace(
-        plan,
-        trips=np.concatenate([plan.trips, added]),
-        stops=np.concatenate([plan.stops, stops]),
-        is_call=np.concatenate([plan.is_call, stops != NO_STOP]),
-        scheduled_at=np.concatenate([plan.scheduled_at, times]),
-        is_added=np.concatenate([plan.is_added, np.ones(len(added), dtype=np.bool_)]),
-    )
+    return with_added(network, plan, possible[noise.uniform(keys, "added") < _ADDED_SHARE])
 
 
 def _may_have_one_behind(network: Network, trip: Trip, seed: int) -> bool:

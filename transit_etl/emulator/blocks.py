@@ -13,7 +13,7 @@ def blocks(network: Network, plan: Schedule) -> list[int]:
     waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
     n_used = 0
     is_added = plan.is_added.tolist()
-    for row in plan.scheduled_at[:, 0].argsort(kind="stable").tolist():
+    for row in plan.by_departure:
         pattern = network.patterns[int(network.trip_pattern[plan.trips[row]])]
         if is_added[row]:
             numbers[row], n_used = n_used, n_used + 1
@@ -36,7 +36,7 @@ def trip_before(plan: Schedule, vehicles: list[int]) -> list[int]:
     """Return the trip that each trip's vehicle runs before it, or NO_TRIP."""
     before = [NO_TRIP] * plan.n_trips
     last: dict[int, int] = {}
-    for row in plan.scheduled_at[:, 0].argsort(kind="stable").tolist():
+    for row in plan.by_departure:
         before[row] = last.get(vehicles[row], NO_TRIP)
         last[vehicles[row]] = row
     return before

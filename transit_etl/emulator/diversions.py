@@ -39,7 +39,7 @@ def skipped_calls(network: Network, plan: Schedule, events: Iterable[Event]) -> 
     pattern = network.trip_pattern[plan.trips]
     line, direction = network.pattern_line[pattern], network.pattern_direction[pattern]
     for event in events:
-        is_on = (plan.scheduled_at[:, 0] >= event.started_at) & (plan.scheduled_at[:, 0] < event.ended_at)
+        is_on = plan.leaves_between(event.started_at, event.ended_at)
         for (diverted, way), stops in left_out(network, event).items():
             is_hit = is_on & (line == diverted) & (direction == way)
             is_skipped[is_hit] |= np.isin(plan.stops[is_hit], stops)

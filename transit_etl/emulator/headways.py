@@ -34,7 +34,8 @@ def ahead_of(network: Network, plan: Schedule, is_passed: Flags) -> Ahead:
     trip, sequence, stop, at = trip[order], sequence[order], stop[order], at[order]
     headway = np.diff(at, prepend=at[:1]).astype(np.float64)
     is_pair = (np.roll(stop, 1) == stop) & (np.roll(way[trip], 1) == way[trip])
-    is_pair &= _ranks(plan)[np.roll(trip, 1)] < _ranks(plan)[trip]
+    rank = _ranks(plan)[trip]
+    is_pair &= np.roll(rank, 1) < rank
     is_pair &= (headway >= _SHORTEST) & (headway <= _LONGEST)
     found = Ahead(
         trip=np.full(plan.is_call.shape, NO_TRIP, dtype=np.int64),
@@ -61,7 +62,7 @@ def waves(plan: Schedule, ahead: Ahead, before: list[int]) -> list[Ints]:
     ):
         needs[row].append(trip)
     depth = [0] * n_trips
-    for row in plan.scheduled_at[:, 0].argsort(kind="stable").tolist():
+    for row in plan.by_departure:
         depth[row] = max((depth[trip] + 1 for trip in needs[row]), default=0)
     order = np.argsort(depth, kind="stable")
     ends = np.cumsum(np.bincount(depth)) if n_trips else np.empty(0, dtype=np.int64)
@@ -71,5 +72,5 @@ def waves(plan: Schedule, ahead: Ahead, before: list[int]) -> list[Ints]:
 def _ranks(plan: Schedule) -> Ints:
     """Return each trip's place in the order of departures."""
     ranks = np.empty(plan.n_trips, dtype=np.int64)
-    ranks[plan.scheduled_at[:, 0].argsort(kind="stable")] = np.arange(plan.n_trips)
+    ranks[plan.by_departure] = np.arange(plan.n_trips)
     return ranks

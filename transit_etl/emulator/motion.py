@@ -108,7 +108,7 @@ def _live_from(plan: Schedule, keys: Keys, outcome: Ints, departed_at: Ints) -> 
     """Return when trips become live: minutes before they are due at the origin, or leave it early."""
     ahead = _LIVE_AHEAD[0] + (_LIVE_AHEAD[1] - _LIVE_AHEAD[0]) * noise.uniform(keys, "live from")
     is_tracked = (outcome == Outcome.RUN) | (outcome == Outcome.TRACKING_LOST)
-    starts_at = np.minimum(plan.scheduled_at[:, 0], departed_at)
+    starts_at = np.minimum(plan.departs_at, departed_at)
     return np.where(is_tracked, starts_at - ahead.astype(np.int64), NEVER)
 
 
@@ -122,7 +122,7 @@ def _lost_at(plan: Schedule, keys: Keys, outcome: Ints, passed_at: Ints) -> Ints
 def _taken_off_at(plan: Schedule, keys: Keys, outcome: Ints) -> Ints:
     ahead = 300 + 3_300 * noise.uniform(keys, "taken off how long before")
     is_known = (outcome == Outcome.NOT_RUN) & (noise.uniform(keys, "taken off") < _TAKEN_OFF)
-    found = np.where(is_known, plan.scheduled_at[:, 0] - ahead.astype(np.int64), NEVER)
+    found = np.where(is_known, plan.departs_at - ahead.astype(np.int64), NEVER)
     return np.where(plan.is_added, 0, found)
 
 

@@ -117,7 +117,7 @@ def _follow(plan: Schedule, ahead: Ahead, chances: _Chances, rows: Ints, so_far:
 def _origin_lateness(plan: Schedule, day: Conditions) -> Floats:
     day_key = noise.keys([f"{day.seed}/{plan.service_date.isoformat()}"])
     bad_day = float(np.exp(0.35 * np.clip(noise.normal(day_key, "day"), -2, 2))[0]) * day.weather.dwell
-    hours = (plan.scheduled_at[:, 0] - plan.starts_at) / 3600
+    hours = (plan.departs_at - plan.starts_at) / 3600
     usual = np.interp(hours, _HOURS, _LATENESS_SECONDS) * bad_day
     lateness = usual * np.exp(0.85 * noise.normal(day.keys, "origin")) - 92
     lateness += _DISRUPTED_SECONDS * day.is_disrupted

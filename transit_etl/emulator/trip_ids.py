@@ -28,7 +28,7 @@ def reused(network: Network, plan: Schedule) -> list[str]:
     """Return a short number per trip of a date that several trips of its line share."""
     seen: dict[int, int] = {}
     numbers = [""] * plan.n_trips
-    for row in plan.scheduled_at[:, 0].argsort(kind="stable").tolist():
+    for row in plan.by_departure:
         line = network.patterns[int(network.trip_pattern[plan.trips[row]])].line
         seen[line] = seen.get(line, 0) + 1
         numbers[row] = f"{line:03d}{seen[line] % _REUSED_PER_LINE}"

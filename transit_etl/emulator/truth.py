@@ -141,7 +141,7 @@ def _trips(world: World, day: date) -> pa.Table:
         "is_slash_variant": pa.array([pattern.is_slash for pattern in patterns], pa.bool_()),
         "headsign": pa.array([pattern.headsign for pattern in patterns], pa.string()),
         "n_stops": pa.array([len(pattern.stops) for pattern in patterns], pa.int64()),
-        "scheduled_departure_at": _instants(np.where(plan.is_added, NEVER, plan.scheduled_at[:, 0])),
+        "scheduled_departure_at": _instants(np.where(plan.is_added, NEVER, plan.departs_at)),
         "outcome": pa.array([Outcome(kind).name.lower() for kind in moved.outcome], pa.string()),
         "vehicle_id": pa.array(world.vehicles(day), pa.string()),
         "live_id": pa.array(world.live_ids(day), pa.string()),

@@ -258,10 +258,9 @@ class World:
         """Tell which trips of a service date leave while an event is on at their line."""
         plan = self.schedule(day)
         lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
-        departs_at = plan.scheduled_at[:, 0]
         is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
         for event in self.events_around(day):
-            is_on = (departs_at >= event.started_at) & (departs_at < event.ended_at)
+            is_on = plan.leaves_between(event.started_at, event.ended_at)
             is_disrupted |= is_on & np.isin(lines, event.line_positions)
         return is_disrupted
 
