@@ -6,6 +6,8 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.set-up
 SELECT := not long
+# Each process that may keep no bytecode compiles all it imports, for seconds; tests start hundreds.
+unexport PYTHONDONTWRITEBYTECODE
 # A test must not see the settings of whoever starts it.
 CLEAN_ENV := env $$(env | sed -n 's/^\(\(TRANSIT\|AIRFLOW\|DBT\|PYTEST\)_[A-Za-z0-9_]*\)=.*/-u \1/p')
 

@@ -10,7 +10,7 @@
     }.get(dataset, "received_at") -%}
     {%- if var("as_of") %}(select * from {% endif -%}
     read_parquet(
-        '{{ var("data_dir") | replace("'", "''") }}/lake/operator=*/dataset={{ dataset }}/date=*/*.parquet',
+        '{{ data_folder() | replace("'", "''") }}/lake/operator=*/dataset={{ dataset }}/date=*/*.parquet',
         hive_partitioning = true, hive_types_autocast = false, union_by_name = true
     )
     {%- if var("as_of") %} where {{ received }} <= cast('{{ var("as_of") }}' as timestamp)) as received{% endif -%}

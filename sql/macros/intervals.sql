@@ -13,7 +13,7 @@
             *,
             sum(is_apart) over (
                 partition by {{ keys | join(", ") }}
-                order by from_at, to_at rows between unbounded preceding and current row
+                order by from_at, to_at, is_apart desc rows between unbounded preceding and current row
             ) as stretch
         from (
             select

@@ -23,9 +23,13 @@ def test_every_unit_test_of_the_models_passes(built: Settings, tmp_path: Path) -
         "test", "--select", "test_type:unit", "--target", "build",
         "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT),
         "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs"),
-        "--vars", json.dumps({"data_dir": str(built.data_dir)}),
     ]  # fmt: skip
-    environment = {**os.environ, "BUILD_DATABASE": str(database), "BUILD_SCRATCH": str(tmp_path / "scratch")}
+    environment = {
+        **os.environ,
+        "BUILD_DATA": str(built.data_dir),
+        "BUILD_DATABASE": str(database),
+        "BUILD_SCRATCH": str(tmp_path / "scratch"),
+    }
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     results = json.loads((tmp_path / "target" / "run_results.json").read_text(encoding="utf-8"))["results"]
 

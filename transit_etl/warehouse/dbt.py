@@ -81,9 +81,9 @@ def run(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "target" / "run_results.json").unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
-        _command(settings, folder, (first, last), beside, is_full=is_full),
+        _command(folder, beside, is_full=is_full),
         cwd=folder,
-        env=_environment(settings, folder),
+        env=_environment(settings, folder, (first, last)),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -106,15 +106,9 @@ def run(
     return Outcome(len(results) - n_checks, n_checks)
 
 
-def _command(
-    settings: Settings, folder: Path, dates: tuple[date, date], beside: Beside, *, is_full: bool
-) -> list[str]:
-    variables = {
-        "data_dir": str(settings.data_dir.absolute()),
-        "from_date": dates[0].isoformat(),
-        "to_date": dates[1].isoformat(),
-        **beside.variables,
-    }
+def _command(folder: Path, beside: Beside, *, is_full: bool) -> list[str]:
+    # what dbt has parsed names seeds by their absolute path: a project that moved is another one
+    variables = {"project": str(PROJECT), **beside.variables}
     return [
         sys.executable, "-m", "dbt.cli.main", "--log-format", "json", "--log-level-file", "none",
         "build", "--exclude-resource-type", "unit_test",
@@ -125,11 +119,14 @@ def _command(
     ]  # fmt: skip
 
 
-def _environment(settings: Settings, folder: Path) -> dict[str, str]:
-    """Pass the environment on without the user's own dbt flags, which would override ours."""
+def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> dict[str, str]:
+    """Say where and what to build; leave out the user's own dbt flags, which would override ours."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DBT_")}
     threads = str(max(2, os.cpu_count() or 2))
     own = {
+        "BUILD_DATA": str(settings.data_dir.absolute()),
+        "BUILD_FROM": dates[0].isoformat(),
+        "BUILD_TO": dates[1].isoformat(),
         "BUILD_DATABASE": str(database_path(settings)),
         "BUILD_SCRATCH": str(folder / "scratch"),
         "BUILD_THREADS": threads,

@@ -37,6 +37,7 @@ with visits as (
             and runs.line_code = paces.line_code
             and runs.direction = paces.direction
             and runs.position = paces.position
+            and {{ is_built('paces.service_date') }}
     left join {{ ref('line_paces') }} as origin_paces
         on
             legs.operator = origin_paces.operator
@@ -44,6 +45,7 @@ with visits as (
             and legs.line_code = origin_paces.line_code
             and legs.direction = origin_paces.direction
             and legs.origin_position = origin_paces.position
+            and {{ is_built('origin_paces.service_date') }}
     where runs.position is not null and not runs.is_stand_in and {{ is_built('runs.service_date') }}
 ),
 
@@ -81,6 +83,7 @@ starts as (
                 and visits.trip_id = guesses.trip_id
                 and visits.stop_code = guesses.stop_code
                 and visits.visit_number = guesses.visit_number
+                and {{ is_built('guesses.service_date') }}
         left join {{ ref('running_times') }} as of_hour
             on
                 visits.operator = of_hour.operator
@@ -90,6 +93,7 @@ starts as (
                 and visits.leg = of_hour.leg
                 and visits.position = of_hour.position
                 and guesses.service_hour = of_hour.service_hour
+                and {{ is_built('of_hour.service_date') }}
         left join {{ ref('running_times') }} as of_day
             on
                 visits.operator = of_day.operator
@@ -99,6 +103,7 @@ starts as (
                 and visits.leg = of_day.leg
                 and visits.position = of_day.position
                 and of_day.service_hour is null
+                and {{ is_built('of_day.service_date') }}
         where visits.theoretical_at is not null
     ) as guessed
     where due_at is not null
@@ -280,6 +285,7 @@ live_trips as (
             and visits.leg = times.leg
             and visits.position = times.position
             and times.service_hour is null
+            and {{ is_built('times.service_date') }}
     where told.trip_id is null and visits.first_live_at is not null
     group by
         visits.operator, visits.service_date, visits.trip_id, visits.line_code, visits.direction,
@@ -324,6 +330,7 @@ free_departures as (
                 and stand_ins.trip_id = runs.trip_id
                 and stand_ins.stop_code = runs.stop_code
                 and stand_ins.visit_number = runs.visit_number
+        where {{ is_built('stand_ins.service_date') }}
         group by
             stand_ins.operator, stand_ins.service_date, stand_ins.line_code, stand_ins.direction,
             stand_ins.leg, stand_ins.departure_at

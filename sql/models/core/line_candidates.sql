@@ -58,6 +58,7 @@ stops_of_day as (
     from days
     inner join {{ ref('line_stops_of_day') }} as stops
         on days.operator = stops.operator and days.service_date = stops.service_date
+    where {{ is_built('stops.service_date') }}
     group by days.service_date, stops.operator, stops.line_code, stops.direction, stops.stop_code
 ),
 

@@ -21,6 +21,7 @@ with departures as (
             and timetable.departure_at = matches.departure_at
             and timetable.duplicate_number = matches.duplicate_number
             and timetable.valid_from = matches.departure_valid_from
+            and {{ is_built('matches.service_date') }}
     {{ join_rules('timetable.service_date') }}
     where {{ is_built('timetable.service_date') }}
 ),
@@ -79,6 +80,7 @@ unmatched as (
             and departures.line_code = origins.line_code
             and departures.direction = origins.direction
             and origins.position = coalesce(leg_origins.position, case when not departures.is_slash_variant then 1 end)
+            and {{ is_built('origins.service_date') }}
     -- where the origin of a short run is not known it cannot be watched
     where departures.matched_trip_id is null and departures.is_in_force
 ),
@@ -153,7 +155,8 @@ suspects as (
             visits.operator = matches.operator
             and visits.service_date = matches.service_date
             and visits.trip_id = matches.trip_id
-    where matches.trip_id is null
+            and {{ is_built('matches.service_date') }}
+    where matches.trip_id is null and {{ is_built('visits.service_date') }}
     group by
         unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction, unmatched.departure_at
 ),
@@ -204,6 +207,7 @@ left join {{ ref('trips') }} as trips
         departures.operator = trips.operator
         and departures.service_date = trips.service_date
         and departures.matched_trip_id = trips.trip_id
+        and {{ is_built('trips.service_date') }}
 left join watched
     on
         departures.operator = watched.operator

@@ -99,3 +99,4 @@ left join {{ ref('departure_matches') }} as matches
         facts.operator = matches.operator
         and facts.service_date = matches.service_date
         and facts.trip_id = matches.trip_id
+        and {{ is_built('matches.service_date') }}

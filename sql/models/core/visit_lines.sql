@@ -30,6 +30,7 @@ candidates as (
             and visits.is_slash_variant is not distinct from lines.is_slash_variant
             and visits.destination = coalesce(lines.destination, '')
             and visits.stop_code = lines.stop_code
+            and {{ is_built('lines.service_date') }}
 ),
 
 votes as (

@@ -10,7 +10,7 @@ with listings as (
         coalesce(is_theoretical, false) as is_theoretical
     from {{ ref('staging_passages') }}
     where
-        service_date between cast('{{ var("from_date") }}' as date) - 1 and cast('{{ var("to_date") }}' as date)
+        service_date between cast('{{ first_built() }}' as date) - 1 and cast('{{ last_built() }}' as date)
         and {{ is_received_around(days_before=2) }}
 ),
 
