@@ -43,7 +43,7 @@ listings as (
         polls.stop_code,
         polls.poll_number,
         polls.polled_at,
-        passages.row_number,
+        1000000 * polls.poll_number + passages.row_number as listing_number,
         -- a timetable row without an id stands for the trip that is due then
         coalesce(
             passages.trip_id,
@@ -119,18 +119,25 @@ calls as (
 ),
 
 clusters as (
-    -- predictions of one trip at one stop that lie close together speak of one visit
+    -- predictions of one trip at one stop that lie close together speak of one visit;
+    -- millions of rows are sorted from here on, so texts stay behind
     select
         *,
         sum(is_apart) over (
             partition by call_number, is_theoretical
-            order by predicted_at, poll_number, row_number
+            order by predicted_at, listing_number
             rows between unbounded preceding and current row
         ) as cluster_number
     from (
         select
-            listings.*,
             calls.call_number,
+            listings.listing_number,
+            listings.poll_number,
+            listings.polled_at,
+            listings.predicted_at,
+            listings.service_date,
+            listings.is_theoretical,
+            listings.is_full,
             case
                 when {{ seconds_between(
                     'lag(listings.predicted_at) over trip_at_stop', 'listings.predicted_at'
@@ -158,7 +165,7 @@ clusters as (
         where not listings.is_wrapped
         window trip_at_stop as (
             partition by calls.call_number, listings.is_theoretical
-            order by listings.predicted_at, listings.poll_number, listings.row_number
+            order by listings.predicted_at, listings.listing_number
         )
     ) as gaps
 ),
@@ -188,8 +195,7 @@ sightings as (
         clusters.*,
         2 * clusters.cluster_number
         + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
-            as visit_key,
-        1000000 * clusters.poll_number + clusters.row_number as listing_number
+            as visit_key
     from clusters
     left join splits
         on
@@ -233,6 +239,14 @@ live_sums as (
 live_visits as (
     select
         last_listing.*,
+        listings.operator,
+        listings.listed_id,
+        listings.stop_code,
+        listings.line_label,
+        listings.plain_label,
+        listings.is_slash_variant,
+        listings.destination,
+        listings.service_hour,
         case when last_listing.is_ahead then last_listing.polled_at end as passed_after,
         case when last_listing.is_ahead then last_listing.poll_number end as last_ahead_number,
         live_sums.first_seen_at,
@@ -251,6 +265,7 @@ live_visits as (
             live_sums.call_number = last_listing.call_number
             and live_sums.visit_key = last_listing.visit_key
             and live_sums.last_listing_number = last_listing.listing_number
+    inner join listings on last_listing.listing_number = listings.listing_number
     inner join rules_of_day as rules on last_listing.service_date = rules.service_date
 ),
 
@@ -270,6 +285,14 @@ theoretical_sums as (
 theoretical_visits as (
     select
         last_listing.*,
+        listings.operator,
+        listings.listed_id,
+        listings.stop_code,
+        listings.line_label,
+        listings.plain_label,
+        listings.is_slash_variant,
+        listings.destination,
+        listings.service_hour,
         theoretical_sums.first_seen_at,
         theoretical_sums.last_seen_at,
         theoretical_sums.n_polls
@@ -279,6 +302,7 @@ theoretical_visits as (
             theoretical_sums.call_number = last_listing.call_number
             and theoretical_sums.visit_key = last_listing.visit_key
             and theoretical_sums.last_listing_number = last_listing.listing_number
+    inner join listings on last_listing.listing_number = listings.listing_number
     where last_listing.is_theoretical
 ),
 

@@ -35,6 +35,7 @@ candidates as (
             and visits.line_code = stops.line_code
             and visits.direction = stops.direction
             and visits.stop_code = stops.stop_code
+            and {{ is_built('stops.service_date') }}
     inner join {{ ref('line_paces') }} as paces
         on
             stops.operator = paces.operator
@@ -42,6 +43,7 @@ candidates as (
             and stops.line_code = paces.line_code
             and stops.direction = paces.direction
             and stops.position = paces.position
+            and {{ is_built('paces.service_date') }}
 ),
 
 loop_calls as (
@@ -278,7 +280,7 @@ trips_lost as (
     window
         trip as (partition by operator, service_date, trip_id),
         earlier_stops as (
-            partition by operator, service_date, trip_id order by position
+            partition by operator, service_date, trip_id order by position, thought_at, stop_code, visit_number
             rows between unbounded preceding and 1 preceding
         )
 ),
@@ -317,6 +319,7 @@ timed as (
             and proven.line_code = paces.line_code
             and proven.direction = paces.direction
             and proven.position = paces.position
+            and {{ is_built('paces.service_date') }}
 ),
 
 between_stops as (
@@ -329,11 +332,13 @@ between_stops as (
     from timed
     window
         before as (
-            partition by operator, service_date, trip_id, line_code, direction order by position
+            partition by operator, service_date, trip_id, line_code, direction
+            order by position, thought_at, stop_code, visit_number
             rows between unbounded preceding and 1 preceding
         ),
         after as (
-            partition by operator, service_date, trip_id, line_code, direction order by position
+            partition by operator, service_date, trip_id, line_code, direction
+            order by position, thought_at, stop_code, visit_number
             rows between 1 following and unbounded following
         )
 ),

@@ -193,7 +193,8 @@ scheduled as (
             lag(scheduled_at) over next_bus as previous_scheduled_at
         from due
         window next_bus as (
-            partition by operator, service_date, line_code, direction, stop_code order by scheduled_at
+            partition by operator, service_date, line_code, direction, stop_code
+            order by scheduled_at, service_hour
         )
     ) as pairs
     left join watches
