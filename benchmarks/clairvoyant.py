@@ -13,11 +13,10 @@ from math import inf
 import numpy as np
 
 from transit_etl.collect.agenda import Agenda
+from transit_etl.collect.buses import EVIDENCE_SECONDS, Run, Stop, Visit
 from transit_etl.collect.planner import Observation
-from transit_etl.collect.routes import Route, Routes
-from transit_etl.collect.tracking import EVIDENCE_SECONDS, Run, Stop, Visit
-from transit_etl.collect.valuing import Valuer
-from transit_etl.emulator.motion import Outcome
+from transit_etl.collect.routes import Route
+from transit_etl.collect.valuing import Valuer, note_answer
 from transit_etl.emulator.world import World
 
 _SURE_SPREAD = 0.5
@@ -38,7 +37,7 @@ class Clairvoyant:
         self._stops = {stop.code: Stop(stop.code) for stop in world.network.stops}
         self._turn = deque(self._stops.values())
         self._visits = self._true_visits(world, day)
-        self._valuer = Valuer(Routes([]), rate_per_minute, has_bonuses=has_bonuses)
+        self._valuer = Valuer(rate_per_minute, has_bonuses=has_bonuses)
         self._values: dict[Stop, float] = {}
         self._to_value: Agenda[Stop] = Agenda()
         self._n_entered = 0
@@ -47,6 +46,7 @@ class Clairvoyant:
         """Note which passages this answer and the one before it enclose."""
         stop, at = self._stops[observation.stop_code], observation.at
         stop.asked_at = min(stop.asked_at, at)
+        note_answer(stop, at, is_good=observation.is_good)
         self._to_value.put_by(stop, at)
         if not observation.is_good:
             return
@@ -103,8 +103,7 @@ class Clairvoyant:
         plan, moved = board.schedule, board.motion
         found = []
         routes: dict[int, Route] = {}
-        is_whole = (moved.outcome == Outcome.RUN) & ~moved.is_skipped.any(axis=1)
-        for row in np.flatnonzero(is_whole).tolist():
+        for row in np.flatnonzero(moved.is_whole).tolist():
             pattern = int(network.trip_pattern[plan.trips[row]])
             codes = tuple(network.stops[place].code for place in plan.stops[row][plan.is_call[row]])
             route = routes.setdefault(pattern, _ExactRoute("", codes))

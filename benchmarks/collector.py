@@ -35,7 +35,6 @@ from transit_etl.collect.planner import Listing, Observation, Policy
 from transit_etl.collect.policies import policy_of
 from transit_etl.collect.routes import Course
 from transit_etl.emulator import noise
-from transit_etl.emulator.motion import Outcome
 from transit_etl.emulator.trip_ids import IdMode
 from transit_etl.emulator.world import Passage, World, build_world
 from transit_etl.settings import PolicyName
@@ -110,8 +109,7 @@ def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Tr
     plan, moved = board.schedule, board.motion
     start, end = plan.starts_at + first_hour * 3600, plan.starts_at + last_hour * 3600
     found: dict[str, list[float]] = {}
-    is_whole = (moved.outcome == Outcome.RUN) & ~moved.is_skipped.any(axis=1)
-    for row in np.flatnonzero(is_whole).tolist():
+    for row in np.flatnonzero(moved.is_whole).tolist():
         passed = moved.passed_at[row][plan.is_call[row]].tolist()
         if start <= passed[0] and passed[-1] <= end:
             found[world.network.trips[int(plan.trips[row])].id] = passed

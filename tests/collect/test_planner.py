@@ -199,8 +199,8 @@ def test_a_pending_stop_is_not_asked_twice() -> None:
 def test_running_times_are_learned_between_any_two_stops() -> None:
     route = Route("15", tuple(STOPS))
     for _ in range(60):
-        route.learn(0, 2, 200.0)
-        route.learn(2, 7, 250.0)
+        route.learn(0, 2, 200.0, spread=10.0)
+        route.learn(2, 7, 250.0, spread=10.0)
 
     assert 200.0 == pytest.approx(route.offsets[2])
     assert 450.0 == pytest.approx(route.offsets[7])

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from math import inf
 
 from transit_etl.collect.agenda import Agenda
+from transit_etl.collect.buses import Stop
 from transit_etl.collect.planner import Observation
 from transit_etl.collect.routes import Course, Route, Routes
-from transit_etl.collect.tracking import Stop, Tracker
-from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending
+from transit_etl.collect.tracking import Tracker
+from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending, note_answer
 
 LONGEST_STOP_UNSEEN_SECONDS = 6 * 3_600.0
 LONGEST_ROUTE_UNSEEN_SECONDS = 1_800.0
@@ -31,7 +32,7 @@ class Adaptive:
         self, stop_codes: Iterable[str], courses: Iterable[Course] = (), rate_per_minute: float = 60.0
     ) -> None:
         self._tracker = Tracker(stop_codes, Routes(courses))
-        self._valuer = Valuer(self._tracker.routes, rate_per_minute)
+        self._valuer = Valuer(rate_per_minute)
         self._values: dict[Stop, float] = {}
         self._to_value: Agenda[Stop] = Agenda()
         self._stop_floor: Agenda[Stop] = Agenda()
@@ -45,6 +46,7 @@ class Adaptive:
         if stop is None:
             return
         stop.asked_at = min(stop.asked_at, observation.at)
+        note_answer(stop, observation.at, is_good=observation.is_good)
         for changed in self._tracker.observe(observation):
             self._to_value.put_by(changed.stop, max(observation.at, changed.worth_from))
         self._to_value.put_by(stop, observation.at)

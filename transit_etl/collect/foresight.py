@@ -8,7 +8,7 @@ AHEAD = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0)
 _SPREAD = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
 _TOO_EARLY = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
 _BELIEF = 300.0  # the beginning counts like so many passages
-_LEAST_AHEAD = 2  # below, polls are too far apart to measure what is left of the error
+LEAST_AHEAD = 2  # below, polls are too far apart to measure what is left of the error
 _MOST_SPREADS = 3.0
 _LEAST_SPREAD = 10.0
 
@@ -19,6 +19,9 @@ class Foresight:
     def __init__(self) -> None:
         self._spread, self._too_early = list(_SPREAD), list(_TOO_EARLY)
         self._n = [_BELIEF] * len(AHEAD)
+        self._square = self._errors = self._rests = _BELIEF / 3
+        self._product = self._likeness = 0.0
+        self._left = 1.0
 
     def spread(self, ahead: float) -> float:
         """Return how many seconds a prediction that looks so many ahead is off."""
@@ -28,17 +31,37 @@ class Foresight:
         """Return by how many seconds it is too early on average."""
         return _between(ahead, self._too_early)
 
-    def learn(self, horizon: int, late: float, interval: float) -> None:
-        """Take over how late a bus was by a prediction, known to within an interval; see `horizon`."""
-        if horizon < _LEAST_AHEAD:
-            return
+    def of_run(self, bias: float) -> tuple[float, float]:
+        """Return what remains of a run's error of late, and of the spread, both as shares of the spread.
+
+        Nothing is known of how alike the errors of one run are until some have been compared.
+        """
+        return self._likeness * bias, self._left
+
+    def compare(self, error: float, bias: float) -> None:
+        """Take over that a run whose errors had a bias so far erred by so much; both in spreads."""
+        self._square += bias * bias
+        self._product += error * bias
+        self._likeness = min(1.0, max(0.0, self._product / self._square))
+        self._errors += error * error
+        self._rests += (error - self._likeness * bias) ** 2
+        self._left = min(1.0, sqrt(self._rests / self._errors))
+
+    def learn(self, horizon: int, late: float, interval: float) -> float:
+        """Take over how late a bus was by a prediction, known to within an interval; see `horizon`.
+
+        Return the error in spreads.
+        """
         spread, too_early = self._spread[horizon], self._too_early[horizon]
         error = max(-_MOST_SPREADS * spread, min(_MOST_SPREADS * spread, late - too_early))
+        if horizon < LEAST_AHEAD:
+            return error / spread
         self._n[horizon] += 1.0
         share = 1.0 / self._n[horizon]
         self._too_early[horizon] += share * error
         variance = spread**2 + share * (error**2 - interval**2 / 12.0 - spread**2)
         self._spread[horizon] = max(_LEAST_SPREAD, sqrt(max(0.0, variance)))
+        return error / spread
 
 
 def horizon_of(ahead: float) -> int:

@@ -1,14 +1,15 @@
 """Learns which buses serve which stops, and how long they take from one stop to the next."""
 
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import accumulate, pairwise
 
 USUAL_HOP_SECONDS = 75.0
 SHORTEST_HOP_SECONDS, LONGEST_HOP_SECONDS = 8.0, 900.0
-SLOWEST_LEARNING = 0.1
-SURE_OF_SERVED = 60
+USUAL_HOP_SPREAD, _LEAST_HOP_SPREAD = 40.0, 3.0
+UNSURE_OF_SERVED = 4  # a stop that so often lists no bus that should come, and never one, has none
 THIRD_MARGIN = 0.12
 
 Service = tuple[str, str]  # a line label and a destination, as a stop shows them
@@ -23,80 +24,114 @@ class Course:
 
 
 @dataclass(slots=True, eq=False)
+class Hop:
+    """How long buses take from a stop to the next on average, and the variance of what is known of it."""
+
+    seconds: float = USUAL_HOP_SECONDS
+    variance: float = USUAL_HOP_SPREAD**2
+
+
+@dataclass(slots=True, eq=False)
 class Route:
     """A course with what was learned of it: `offsets` are the seconds from its first stop to each stop."""
 
     label: str
     stop_codes: tuple[str, ...]
+    hops: list[Hop] = field(default_factory=list)
     offsets: list[float] = field(default_factory=list)
     seen_at: float = float("-inf")
-    _n_learned: list[int] = field(default_factory=list)
-    _first: int = 1_000_000
-    _last: int = -1
-    _n_served: int = 0
+    refreshed_at: float = float("-inf")
+    _doubts: list[float] = field(default_factory=list)
+    _shown: list[list[int]] = field(default_factory=list)  # by position: how often not, and how often
+    _thirds: list[int | None] = field(default_factory=list)
     _positions: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.offsets = self.offsets or [USUAL_HOP_SECONDS * n for n in range(len(self.stop_codes))]
-        self._n_learned = [0] * len(self.stop_codes)
+        self.hops = self.hops or [Hop() for _ in self.stop_codes[1:]]
+        self.refresh()
+        self._shown = [[0, 0] for _ in self.stop_codes]
+        self._thirds = _thirds([True] * len(self.stop_codes))
         for position, code in enumerate(self.stop_codes):
             self._positions.setdefault(code, []).append(position)
 
     def like(self) -> "Route":
         """Return a route over the same stops that begins with what this one has learned."""
-        return Route(self.label, self.stop_codes, list(self.offsets))
+        return Route(self.label, self.stop_codes, hops=self.hops)
 
     def positions(self, stop_code: str) -> list[int]:
         """Return where a stop comes along the route: once as a rule, twice at the ends of a circle."""
         return self._positions.get(stop_code, [])
 
-    def note_served(self, position: int) -> None:
-        """Take note that buses call at a position."""
-        self._first = min(self._first, position)
-        self._last = max(self._last, position)
-        self._n_served += 1
+    def note_shown(self, position: int, *, is_shown: bool) -> None:
+        """Remember whether the stop at a position listed a bus that it should have, if buses call there."""
+        counts = self._shown[position]
+        counts[is_shown] += 1
+        if (counts[False] == UNSURE_OF_SERVED and not counts[True]) or (
+            counts[True] == 1 and counts[False] >= UNSURE_OF_SERVED
+        ):
+            self._thirds = _thirds([not no or yes > 0 or no < UNSURE_OF_SERVED for no, yes in self._shown])
+
+    def is_served(self, position: int) -> float:
+        """Return how likely it is that a bus calls at a position: short runs leave some out."""
+        not_shown, shown = self._shown[position]
+        return (shown + 2.0) / (shown + not_shown + 2.0)
 
     def third(self, position: int) -> int | None:
-        """Return 0, 1 or 2: which third of the served part of the route a position surely lies in."""
-        first, last = 0, len(self.stop_codes) - 1
-        if self._n_served >= SURE_OF_SERVED:
-            first, last = self._first, self._last
-        return _third(position - first, last - first + 1)
+        """Return 0, 1 or 2: which third of the calls a position surely lies in; no bus may call there."""
+        return self._thirds[position]
 
     def between(self, earliest: float, latest: float) -> range:
         """Return the positions whose offset lies within an interval."""
         return range(bisect_left(self.offsets, earliest), bisect_left(self.offsets, latest))
 
-    def learn(self, start: int, end: int, seconds: float, slowest: float = SLOWEST_LEARNING) -> None:
-        """Take over how long a bus took from one position to a later one, all hops alike.
+    def doubt(self, start: int, end: int) -> float:
+        """Return the variance of what is known of the time between two positions, in square seconds."""
+        return abs(self._doubts[end] - self._doubts[start])
 
-        The first observations count fully, later ones for at least the share `slowest`.
+    def learn(self, start: int, end: int, seconds: float, spread: float) -> None:
+        """Take over that a bus took so long from one position to a later one, give or take `spread`.
+
+        The difference to what is known is shared out among the hops by how little is known of each, and
+        the less of it counts the surer they are: a Kalman filter of which only the diagonal is kept.
         """
-        known = self.offsets[end] - self.offsets[start]
-        hops = end - start
-        seconds = min(max(seconds, hops * SHORTEST_HOP_SECONDS), hops * LONGEST_HOP_SECONDS)
-        pace = max(slowest, 1.0 / (1 + min(self._n_learned[start:end])))
-        factor = 1.0 + pace * (seconds - known) / known
-        origin, shift = self.offsets[start], known * (factor - 1.0)
-        for position in range(start, end):
-            self._n_learned[position] += 1
-            self.offsets[position + 1] = origin + (self.offsets[position + 1] - origin) * factor
-        for position in range(end + 1, len(self.offsets)):
-            self.offsets[position] += shift
+        hops = self.hops[start:end]
+        known, doubt = sum(hop.seconds for hop in hops), sum(hop.variance for hop in hops)
+        seconds = min(max(seconds, len(hops) * SHORTEST_HOP_SECONDS), len(hops) * LONGEST_HOP_SECONDS)
+        error, total = seconds - known, doubt + spread * spread
+        for hop in hops:
+            share = hop.variance / total
+            hop.seconds = min(LONGEST_HOP_SECONDS, max(SHORTEST_HOP_SECONDS, hop.seconds + share * error))
+            hop.variance = max(_LEAST_HOP_SPREAD**2, hop.variance * (1.0 - share))
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take over what is known of the hops by now; lines that share one learn of it from each other."""
+        self.offsets = list(accumulate([hop.seconds for hop in self.hops], initial=0.0))
+        self._doubts = list(accumulate([hop.variance for hop in self.hops], initial=0.0))
 
 
-@lru_cache(maxsize=65_536)
-def _third(n_before: int, n_stops: int) -> int | None:
-    along = 3.0 * (n_before + 0.5) / n_stops
-    low, high = int(along - THIRD_MARGIN), int(along + THIRD_MARGIN)
-    return min(2, max(0, low)) if min(2, max(0, low)) == min(2, max(0, high)) else None
+def _thirds(is_served: list[bool]) -> list[int | None]:
+    """Return the third of the served positions that each lies in, None near where two of them meet."""
+    n_served, n_before = max(1, sum(is_served)), 0
+    found: list[int | None] = []
+    for served in is_served:
+        along = 3.0 * (n_before + 0.5) / n_served
+        low, high = (min(2, max(0, int(along + margin))) for margin in (-THIRD_MARGIN, THIRD_MARGIN))
+        found.append(low if low == high else None)
+        n_before += served
+    return found
 
 
 class Routes:
     """All routes, and which of them a service runs on: the one that has most of the stops it is seen at."""
 
     def __init__(self, courses: Iterable[Course]) -> None:
-        self.all = [Route(course.label, course.stop_codes) for course in courses if course.stop_codes]
+        between: dict[tuple[str, str], Hop] = defaultdict(Hop)  # all lines take the same streets
+        self.all = [
+            Route(course.label, course.stop_codes, [between[hop] for hop in pairwise(course.stop_codes)])
+            for course in courses
+            if course.stop_codes
+        ]
         self.through: dict[str, list[Route]] = {}
         self._serving: dict[tuple[str, str], list[Route]] = {}
         for route in self.all:
@@ -105,7 +140,6 @@ class Routes:
                 self._serving.setdefault((route.label, code), []).append(route)
         self._votes: dict[Service, dict[Route, float]] = {}
         self._own: dict[tuple[Service, Route], Route] = {}
-        self._shown: dict[tuple[Service, str], list[int]] = {}
 
     def route_of(self, service: Service, stop_code: str) -> Route | None:
         """Return the route a service seen at a stop runs on, and count this stop for it.
@@ -125,13 +159,3 @@ class Routes:
         if own is None:
             own = self._own[service, route] = route.like()
         return own
-
-    def note_shown(self, service: Service, stop_code: str, *, is_shown: bool) -> None:
-        """Remember whether a stop that should list a service did."""
-        counts = self._shown.setdefault((service, stop_code), [0, 0])
-        counts[is_shown] += 1
-
-    def is_served(self, service: Service, stop_code: str) -> float:
-        """Return how likely it is that a service calls at a stop of its route: short runs do not."""
-        not_shown, shown = self._shown.get((service, stop_code), (0, 0))
-        return (shown + 2.0) / (shown + not_shown + 2.0)

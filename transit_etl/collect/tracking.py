@@ -1,98 +1,38 @@
 """Follows buses from what stops list: where each is due next, and which passages are already evidenced."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from math import hypot, inf, sqrt
+from math import hypot, inf
 
-from transit_etl.collect.foresight import AHEAD, Foresight, horizon_of
+from transit_etl.collect.buses import EVIDENCE_SECONDS, Run, Stop, Visit, fused
+from transit_etl.collect.foresight import AHEAD, LEAST_AHEAD, Foresight, horizon_of
 from transit_etl.collect.planner import Listing, Observation
-from transit_etl.collect.routes import Route, Routes, Service
+from transit_etl.collect.recognising import (
+    SAME_RUN_SECONDS,
+    is_another,
+    learn_schedule,
+    nearest,
+    origins_of,
+    position_of,
+    tolerance,
+)
+from transit_etl.collect.routes import Route, Routes
 
-EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far apart
-PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit to come
-LOOK_AHEAD_SECONDS = 150.0
 BUCKET_SECONDS = 10.0
 _HORIZON_SECONDS = 900.0  # it is looked ahead anew long before that is over
 _REPROJECT_SECONDS = 90.0  # the same knowledge tells of the stops that have come within the horizon since
+_REFRESH_SECONDS = 30.0  # so often a route takes over what other lines on it have learned
 _JUST_NOW_SECONDS = 30.0
 _SAME_SECONDS = 1.0  # what changes by less leaves the value of a poll as it was
 _AS_SURE = 1.1
 _FRESH_SECONDS = 180.0
-_SAME_RUN_SECONDS = 1_200.0
 _FORGET_SECONDS = 5_400.0
 _PER_LINE = 2  # about so many passages of a line are listed
-_HOP_SPREAD, _PACE_SPREAD = 20.0, 0.08
+_BIAS_OF = 3  # so many passages the bias of a run is taken from
 _SURE_SPREAD = 16.0  # times at least this sure teach running times
-_SCHEDULE_PACE = 0.3
+_HARDLY_PASSED_SECONDS, _HARDLY_PASSED_SPREADS = 20.0, 2.0
 _TEACHING_SECONDS = 120.0  # a passage known to within so much tells how good predictions were
 _NEAR_A_HORIZON = 0.35
 _THEORETICAL_SPREAD, _THEORETICAL_LATE = 130.0, 70.0
-
-
-@dataclass(slots=True, eq=False)
-class Run:
-    """One bus on one trip. `anchor_*`: the best knowledge of it, when it is (or was) where, and how sure."""
-
-    service: Service
-    trip_id: str
-    route: Route | None
-    origin_at: float
-    is_live: bool = False
-    seen_at: float = -inf
-    n_evidenced: int = 0
-    thirds: int = 0
-    anchor_position: int = 0
-    anchor_at: float = 0.0
-    anchor_spread: float = inf
-    anchored_at: float = -inf
-    projected: tuple[int, float, float] | None = None  # the anchor it was last projected from
-    projected_at: float = -inf
-    theory: tuple[int, float] | None = None  # where it was last listed by timetable, and for when
-
-    def spread_at(self, position: int) -> float:
-        """Return how unsure a passage projected from the anchor is, in seconds."""
-        hops, seconds = abs(position - self.anchor_position), 0.0
-        if hops == 0:
-            return self.anchor_spread
-        if self.route is not None:
-            seconds = self.route.offsets[position] - self.route.offsets[self.anchor_position]
-        return hypot(self.anchor_spread, _HOP_SPREAD * sqrt(hops), _PACE_SPREAD * seconds)
-
-
-@dataclass(slots=True, eq=False)
-class Visit:
-    """A passage of a run at a stop to come: expected at `mean`, give or take `spread`.
-
-    `listed_at` is the poll that last listed it live, minus infinity if the last poll did not; `worth_from`
-    is when a poll first may be worth something to it.
-    """
-
-    run: Run
-    stop: "Stop"
-    position: int
-    mean: float = 0.0
-    spread: float = inf
-    worth_from: float = -inf
-    listed_at: float = -inf
-    bucket: int = -1
-    said: dict[int, float] = field(default_factory=dict)  # what stops predicted, by how far ahead
-
-    def expect(self, mean: float, spread: float) -> None:
-        """Expect the passage at another instant, or more or less surely."""
-        self.mean, self.spread = mean, spread
-        self.worth_from = mean - min(LOOK_AHEAD_SECONDS, PAIR_SECONDS + 2 * spread)
-
-
-@dataclass(slots=True, eq=False)
-class Stop:
-    """What is known of a stop. `n_nothing` counts answers in a row that named no bus."""
-
-    code: str
-    asked_at: float = -inf
-    seen_at: float = -inf
-    n_nothing: int = 0
-    rests_until: float = -inf
-    visits: dict[Run, Visit] = field(default_factory=dict)
 
 
 class Tracker:
@@ -119,11 +59,8 @@ class Tracker:
         at, before, seen_before = observation.at, stop.visits, stop.seen_at
         stop.visits, stop.seen_at = {}, at
         touched = [self._list(stop, listing, before, at) for listing in observation.listings]
-        touched += [
-            visit.run
-            for visit in before.values()
-            if self._unlist(visit, seen_before, at, observation.listings)
-        ]
+        latest = _latest_of_lines(observation.listings) if before else {}
+        touched += [visit.run for visit in before.values() if self._unlist(visit, seen_before, at, latest)]
         for visit in before.values():
             if stop.visits.get(visit.run) is not visit:
                 self._drop(visit)
@@ -137,84 +74,110 @@ class Tracker:
     def _list(self, stop: Stop, listing: Listing, before: dict[Run, Visit], at: float) -> Run:
         """Take over one listed passage; return its run."""
         run = self._run(stop, listing, at)
-        position = _position(run, stop, listing.predicted_at)
+        position = position_of(run, stop, listing.predicted_at)
         visit = before.pop(run, None) or Visit(run, stop, position or 0)
-        ahead = max(0.0, listing.predicted_at - at)
-        if listing.is_live:
-            mean = listing.predicted_at + self._foresight.too_early(ahead)
-            spread = self._foresight.spread(ahead)
-            horizon = horizon_of(ahead)
-            if abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * max(ahead, 1.0):
-                visit.said[horizon] = listing.predicted_at
-        else:
-            mean, spread = max(at, listing.predicted_at + _THEORETICAL_LATE), _THEORETICAL_SPREAD
-        if position is not None:
-            visit.position = position
-            if run.route:
-                run.route.note_served(position)
-            self.routes.note_shown(run.service, stop.code, is_shown=True)
+        told = expected = self._told(visit, listing, at)
+        if run.route is not None and position is not None:
+            visit.position, visit.told = position, told
+            run.route.note_shown(position, is_shown=True)
             if not listing.is_live:
-                _learn_schedule(run, position, listing.predicted_at)
-            self._anchor_by_listing(run, position, mean, spread, at)
+                learn_schedule(run, position, listing.predicted_at)
+            elif run.anchor_spread < inf and run.anchor_position != position:
+                expected = fused(told, run.projected_to(position))
+            self._anchor_by_listing(run, position, *told, at)
         visit.listed_at = at if listing.is_live else -inf
         if run in stop.visits and stop.visits[run] is not visit:
             self._drop(stop.visits[run])  # listed twice
         stop.visits[run] = visit
-        self._expect(visit, mean, spread)
+        self._expect(visit, *expected)
         return run
+
+    def _told(self, visit: Visit, listing: Listing, at: float) -> tuple[float, float]:
+        """Return when a listing lets a bus be expected, and how surely; errors of one run are alike."""
+        run, foresight = visit.run, self._foresight
+        if not listing.is_live:
+            return max(at, listing.predicted_at + _THEORETICAL_LATE), _THEORETICAL_SPREAD
+        ahead = max(0.0, listing.predicted_at - at)
+        horizon = horizon_of(ahead)
+        if abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * max(ahead, 1.0):
+            visit.said[horizon] = listing.predicted_at
+        mean, spread = listing.predicted_at + foresight.too_early(ahead), foresight.spread(ahead)
+        if run.n_judged and ahead > AHEAD[LEAST_AHEAD] / 2:
+            bias, left = foresight.of_run(run.bias)
+            return mean + bias * spread, left * spread
+        return mean, spread
 
     def _run(self, stop: Stop, listing: Listing, at: float) -> Run:
         """Return the run a listing is about: the same ids, leaving its first stop at about the same time."""
         service = (listing.line_label, listing.destination)
         route = self.routes.route_of(service, stop.code)
         same = self._runs.setdefault(listing.trip, [])
-        tolerance = _SAME_RUN_SECONDS if listing.trip_id else _SAME_RUN_SECONDS / 8
-        origins = _origins(route, stop, listing.predicted_at)
-        apart, run, origin_at = min(
-            ((abs(known.origin_at - origin), known, origin) for known in same for origin in origins),
-            key=lambda choice: choice[0],
-            default=(inf, None, origins[0]),
-        )
-        if run is None or apart > tolerance:
-            run, origin_at = Run(service, listing.trip_id, None, origins[0]), origins[0]
+        origins = origins_of(route, stop, listing.predicted_at)
+        alike = same if listing.trip_id else [run for run in same if not is_another(run, stop, listing)]
+        run, origin_at = nearest(alike, origins, tolerance(listing, route))
+        if run is None and listing.is_live and listing.trip_id:
+            run, origin_at = self._come_alive(listing, origins)
+            same += [run] if run else []
+        if run is None:
+            run = Run(service, listing.trip_id, None, origin_at)
             same.append(run)
         if listing.is_live and not run.is_live:
             run.is_live, run.anchor_spread = True, inf
         is_elsewhere = run.route is None or not run.route.positions(stop.code)
         if route is not None and len(origins) == 1 and is_elsewhere:
-            run.route, run.anchor_position, run.anchor_spread = route, 0, inf  # no anchor on it yet
-            run.theory = None  # positions along another route mean nothing on this one
+            self._put_on(run, route)
         run.seen_at, run.origin_at = at, origin_at
         return run
 
+    def _put_on(self, run: Run, route: Route) -> None:
+        """Have a run follow a route: it has no anchor on it yet, and positions along another mean nothing."""
+        for code in run.route.stop_codes if run.route else ():
+            stop = self.stops.get(code)
+            if stop is not None and run in stop.visits:
+                self._drop(stop.visits.pop(run))
+        run.route, run.anchor_position, run.anchor_spread, run.theory = route, 0, inf, {}
+
+    def _come_alive(self, listing: Listing, origins: list[float]) -> tuple[Run | None, float]:
+        """Find the run without an id that was timetable time so far, as which a vehicle now shows up."""
+        nameless = self._runs.get(("", listing.line_label, listing.destination), [])
+        run, origin_at = nearest([run for run in nameless if not run.is_live], origins, SAME_RUN_SECONDS / 2)
+        if run is not None:
+            nameless.remove(run)
+            run.trip_id = listing.trip_id
+        return run, origin_at
+
     def _anchor_by_listing(self, run: Run, position: int, mean: float, spread: float, at: float) -> None:
         if run.is_live and run.anchor_position != position and spread <= _SURE_SPREAD:
-            self._learn(run, position, mean)
+            self._learn(run, position, mean, spread)
         if spread <= 1.2 * run.spread_at(position) or not run.is_live:
             self._anchor(run, position, mean, spread, at)
 
-    def _learn(self, run: Run, position: int, passes_at: float) -> None:
+    def _learn(self, run: Run, position: int, passes_at: float, spread: float) -> None:
         """Learn a running time from the anchor to a later passage, if both are well known."""
         seconds = passes_at - run.anchor_at
         is_later = position > run.anchor_position and seconds > 0
         if run.route and is_later and run.anchor_spread <= _SURE_SPREAD:
-            run.route.learn(run.anchor_position, position, seconds)
+            run.route.learn(run.anchor_position, position, seconds, hypot(spread, run.spread_at(position)))
 
-    def _unlist(self, visit: Visit, seen_before: float, at: float, listings: tuple[Listing, ...]) -> bool:
-        """Decide what it means that a stop lists an expected bus no more; True if it has passed."""
+    def _unlist(self, visit: Visit, seen_before: float, at: float, latest: dict[str, float]) -> bool:
+        """Decide what it means that a stop lists an expected bus no more; True if it has passed.
+
+        `latest` says of the lines that are listed as often as a line can be for when they are listed last.
+        """
         run, stop = visit.run, visit.stop
-        same_line = [listing.predicted_at for listing in listings if listing.line_label == run.service[0]]
         ahead = visit.mean - at
-        if len(same_line) >= _PER_LINE and visit.mean > max(same_line) - _JUST_NOW_SECONDS:
+        if visit.mean > latest.get(run.service[0], inf) - _JUST_NOW_SECONDS:
             visit.listed_at = -inf  # it may be the third of its line, which is not listed
             stop.visits[run] = visit
             return False
         if visit.listed_at == -inf or visit.listed_at != seen_before:
-            if ahead > 2 * visit.spread:
-                self.routes.note_shown(run.service, stop.code, is_shown=False)
+            if ahead > 2 * visit.spread and run.route:
+                run.route.note_shown(visit.position, is_shown=False)
             return False
-        if ahead > max(90.0, 3 * visit.spread):
-            return False  # it has vanished, which says nothing of where it is
+        if ahead > max(_HARDLY_PASSED_SECONDS, _HARDLY_PASSED_SPREADS * visit.spread):
+            visit.listed_at = -inf  # it has vanished, which says nothing of where it is
+            stop.visits[run] = visit
+            return False
         self._pass(visit, seen_before, at)
         return True
 
@@ -223,19 +186,33 @@ class Tracker:
         run, interval = visit.run, before - after
         passed_at = min(max(visit.mean, after), before)
         if interval <= _TEACHING_SECONDS:
-            for horizon, predicted_at in visit.said.items():
-                self._foresight.learn(horizon, (after + before) / 2 - predicted_at, interval)
+            self._judge(visit, (after + before) / 2, interval)
         spread = max(4.0, min(visit.spread, interval / 4))
-        position = _position(run, visit.stop, passed_at)
+        position = position_of(run, visit.stop, passed_at)
         if run.route and position is not None:
             if spread <= _SURE_SPREAD:
-                self._learn(run, position, passed_at)
+                self._learn(run, position, passed_at, spread)
             if interval <= EVIDENCE_SECONDS:
                 run.n_evidenced += 1
                 third = run.route.third(position)
                 if third is not None:
                     run.thirds |= 1 << third
             self._anchor(run, position, passed_at, spread, before)
+
+    def _judge(self, visit: Visit, passed_at: float, interval: float) -> None:
+        """Learn from a passage how good the predictions of it were, and those of its run."""
+        run, foresight = visit.run, self._foresight
+        errors = [
+            foresight.learn(horizon, passed_at - predicted_at, interval)
+            for horizon, predicted_at in visit.said.items()
+            if horizon >= LEAST_AHEAD
+        ]
+        if errors:
+            error = sum(errors) / len(errors)
+            if run.n_judged:
+                foresight.compare(error, run.bias)
+            run.n_judged += 1
+            run.bias += (error - run.bias) / min(run.n_judged, _BIAS_OF)
 
     def _anchor(self, run: Run, position: int, passes_at: float, spread: float, at: float) -> None:
         run.anchor_position, run.anchor_at = position, passes_at
@@ -249,6 +226,9 @@ class Tracker:
         if route is None or run.anchor_spread == inf or (is_fresh and run.projected == anchor):
             return
         run.projected, run.projected_at = anchor, at
+        if at - route.refreshed_at > _REFRESH_SECONDS:
+            route.refreshed_at = at
+            route.refresh()
         offsets, stop_codes, stops = route.offsets, route.stop_codes, self.stops
         start = run.anchor_at - offsets[run.anchor_position]
         first = at - _JUST_NOW_SECONDS - start
@@ -264,8 +244,11 @@ class Tracker:
             elif visit.spread < run.anchor_spread / _AS_SURE:
                 continue  # more is known of it there than can be projected
             spread = run.spread_at(position)
+            mean = start + offsets[position]
+            if visit.told is not None:
+                mean, spread = fused(visit.told, (mean, spread))
             if spread <= _AS_SURE * visit.spread:
-                self._expect(visit, start + offsets[position], spread)
+                self._expect(visit, mean, spread)
 
     def _expect(self, visit: Visit, mean: float, spread: float) -> None:
         is_same = abs(mean - visit.mean) < _SAME_SECONDS and abs(spread - visit.spread) < _SAME_SECONDS
@@ -303,31 +286,9 @@ class Tracker:
                 del self._runs[trip]
 
 
-def _origins(route: Route | None, stop: Stop, predicted_at: float) -> list[float]:
-    """Return when a run listed at a stop leaves its first one; several where the route calls twice."""
-    positions = route.positions(stop.code) if route else []
-    return [predicted_at - route.offsets[n] for n in positions] if route and positions else [predicted_at]
-
-
-def _position(run: Run, stop: Stop, predicted_at: float) -> int | None:
-    """Return where a run's listing at a stop is along its route: the place that fits its first departure."""
-    route = run.route
-    if route is None:
-        return None
-    positions = route.positions(stop.code)
-    if len(positions) == 1:
-        return positions[0]
-    return min(
-        positions,
-        key=lambda position: abs(predicted_at - route.offsets[position] - run.origin_at),
-        default=None,
-    )
-
-
-def _learn_schedule(run: Run, position: int, scheduled_at: float) -> None:
-    """Learn a running time from two timetable listings of a run, which are exact."""
-    if run.route and run.theory and run.theory[0] != position:
-        (start, left_at), (end, arrived_at) = sorted([run.theory, (position, scheduled_at)])
-        if arrived_at > left_at:
-            run.route.learn(start, end, arrived_at - left_at, _SCHEDULE_PACE)
-    run.theory = (position, scheduled_at)
+def _latest_of_lines(listings: Iterable[Listing]) -> dict[str, float]:
+    """Return the last predicted time of each line that is listed in full, so that another may be left out."""
+    times: dict[str, list[float]] = {}
+    for listing in listings:
+        times.setdefault(listing.line_label, []).append(listing.predicted_at)
+    return {label: max(of_line) for label, of_line in times.items() if len(of_line) >= _PER_LINE}

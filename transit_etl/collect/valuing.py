@@ -4,30 +4,32 @@ A passage is evidenced by a good poll that lists its bus live and a good poll at
 lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bus passes between two instants
 
     value(stop, now) = sum over its visits of
-        weight · [ P(last poll, now)                  if the last poll listed it live, at most a minute ago
+        weight · [ URGENT · P(last poll, now)         if the last poll listed it live, at most a minute ago
                  + FIRST_OF_PAIR · P(now, now + PAIR_SECONDS) ]
     weight = LIKELY · (1 + FEW_BONUS if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
                          + THIRD_BONUS · (60 / rate) ** SCARCITY if it has none in this third of the route)
 
 The second of a pair is worth the passages it completes; the first is worth a part of those expected within
 the minute after it, because it costs a second one. While a pair is open its second poll waits: the later it
-comes, the more passages it completes. A bus whose whereabouts are hardly known is worth LOCATING for.
+comes, the more passages it completes; then it is URGENT, because in seconds what the first one cost is lost,
+while another first one can wait a little. A bus whose whereabouts are hardly known is worth LOCATING for.
 """
 
 from math import erf, inf, sqrt
 
+from transit_etl.collect.buses import PAIR_SECONDS, Stop, Visit
 from transit_etl.collect.planner import PENDING_SECONDS
-from transit_etl.collect.routes import Routes
-from transit_etl.collect.tracking import PAIR_SECONDS, Stop, Visit
 
 READY_SECONDS = 49.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
 FEW_BONUS = 2.0
-THIRD_BONUS, SCARCITY = 10.0, 1.0  # at 60 a minute; with more, each third counts for less
+THIRD_BONUS, SCARCITY = 12.0, 1.0  # at 60 a minute; with more, each third counts for less
 FIRST_OF_PAIR, LOCATING = 0.5, 0.1
+URGENT = 6.0  # how much sooner an open pair is lost than another is worth less
 LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
 LEAST_VALUE = 0.05
 REVALUE_SECONDS = 3.0
+RETRY_SECONDS = 2.0
 _NEVER, _ALMOST_ALL, _NOT_WORTH = inf, 0.97, 0.01
 _LOST_SPREAD, _LOCATE_SECONDS = 35.0, 150.0
 _SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is not worth it
@@ -39,8 +41,7 @@ _SQRT_2 = sqrt(2.0)
 class Valuer:
     """The value of polls for an allowance of so many requests a minute; without bonuses visits are alike."""
 
-    def __init__(self, routes: Routes, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
-        self._routes = routes
+    def __init__(self, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._few_bonus = FEW_BONUS if has_bonuses else 0.0
         self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY if has_bonuses else 0.0
 
@@ -74,7 +75,7 @@ class Valuer:
             return prepared, again_at
         if since < READY_SECONDS and completed < _ALMOST_ALL * completable:
             return 0.0, min(again_at, stop.seen_at + READY_SECONDS)
-        return completed + prepared, again_at
+        return URGENT * completed + prepared, again_at
 
     def _weight(self, visit: Visit) -> float:
         """Return how much a visit counts, by what its trip lacks and how likely it comes about."""
@@ -88,7 +89,8 @@ class Valuer:
                 weight += self._third_bonus
         if visit.listed_at > -inf:
             return weight
-        weight *= self._routes.is_served(run.service, visit.stop.code)
+        if run.route is not None:
+            weight *= run.route.is_served(visit.position)
         is_still_unseen = not run.is_live and run.seen_at > run.origin_at - _LIVE_AHEAD_SECONDS
         return weight * (HARDLY if is_still_unseen else LIKELY)
 
@@ -96,6 +98,14 @@ class Valuer:
 def is_pending(stop: Stop, now: float) -> bool:
     """Tell whether a stop has been asked and its answer may still come."""
     return stop.asked_at > stop.seen_at and now - stop.asked_at < PENDING_SECONDS
+
+
+def note_answer(stop: Stop, at: float, *, is_good: bool) -> None:
+    """Let a stop whose answer was lost be asked again soon, and less soon each time it happens in a row."""
+    stop.n_failed = 0 if is_good else stop.n_failed + 1
+    if not is_good:
+        wait = min(PENDING_SECONDS, RETRY_SECONDS * 2 ** min(8, stop.n_failed - 1))
+        stop.asked_at = at + wait - PENDING_SECONDS
 
 
 def _preparation(visit: Visit, gone: float, now: float) -> float:

@@ -55,6 +55,11 @@ class Motion:
     lost_at: Ints
     taken_off_at: Ints
 
+    @property
+    def is_whole(self) -> Flags:
+        """Tell which trips ran as planned: tracked to the end, and past every stop of theirs."""
+        return np.asarray((self.outcome == Outcome.RUN) & ~self.is_skipped.any(axis=1), dtype=np.bool_)
+
 
 @dataclass(frozen=True, slots=True)
 class Hindrance:
