@@ -6,6 +6,8 @@ with departures as (
         timetable.*,
         matches.trip_id as matched_trip_id,
         matches.match_score,
+        -- timetable rows alone do not tell whether it ran
+        coalesce(matches.basis = 'stand_in', matches.trip_id is null) as is_without_bus,
         rules.not_run_before_seconds,
         rules.not_run_after_seconds,
         rules.not_run_gap_seconds,
@@ -80,7 +82,7 @@ unmatched as (
             and departures.direction = origins.direction
             and origins.position = coalesce(leg_origins.position, case when not departures.is_slash_variant then 1 end)
     -- where the origin of a short run is not known it cannot be watched
-    where departures.matched_trip_id is null and departures.is_in_force
+    where departures.is_without_bus and departures.is_in_force
 ),
 
 polls as (
@@ -192,7 +194,7 @@ select
     departures.match_score,
     case
         when not departures.is_in_force then 'withdrawn'
-        when departures.matched_trip_id is not null then trips.outcome
+        when not departures.is_without_bus or trips.outcome = 'never_tracked' then trips.outcome
         when watched.departure_at is not null and suspects.departure_at is null and shown_lines.line_code is not null
             then 'not_run'
         else 'not_observable'

@@ -33,9 +33,7 @@ known as (
         case
             when stand_ins.departure_at is null then runs.trip_id
             when stand_ins.matched_trip_id is not null then stand_ins.matched_trip_id
-            else
-                '@' || stand_ins.line_code || '@' || stand_ins.direction || '@' || stand_ins.leg || '@'
-                || cast(stand_ins.departure_at as varchar)
+            else {{ stand_in_trip('stand_ins') }}
         end as trip_id,
         case when not runs.is_stand_in then runs.listed_id end as listed_trip_id,
         runs.is_stand_in,
