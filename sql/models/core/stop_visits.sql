@@ -158,10 +158,13 @@ untold as (
         select
             *,
             last_value(case when told_at is not null then call_number end ignore nulls) over before as before_call,
-            first_value(case when told_at is not null then call_number end ignore nulls) over after as after_call
+            first_value(case when told_at is not null then call_number end ignore nulls) over after as after_call,
+            min(case when told_at is not null then call_number end) over trip as first_told_call,
+            max(case when told_at is not null then call_number end) over trip as last_told_call
         from calls
         where position is not null
         window
+            trip as (partition by operator, service_date, trip_id, line_code, direction),
             before as (
                 partition by operator, service_date, trip_id, line_code, direction order by call_number
                 rows between unbounded preceding and 1 preceding
@@ -189,7 +192,9 @@ anchored as (
         untold.near_call is not null as is_near,
         coalesce(near.told_at, untold.departure_at) as anchor_at,
         near.position as near_position,
-        near.call_number - untold.call_number as n_calls
+        near.call_number - untold.call_number as n_calls,
+        far.position as far_position,
+        {{ seconds_between('far.told_at', 'near.told_at') }} as told_seconds
     from untold
     inner join calls as near
         on
@@ -199,6 +204,15 @@ anchored as (
             and untold.line_code = near.line_code
             and untold.direction = near.direction
             and coalesce(untold.near_call, 1) = near.call_number
+    left join calls as far
+        on
+            untold.operator = far.operator
+            and untold.service_date = far.service_date
+            and untold.trip_id = far.trip_id
+            and untold.line_code = far.line_code
+            and untold.direction = far.direction
+            and far.call_number
+            = case when near.call_number < untold.call_number then untold.first_told_call else untold.last_told_call end
     where untold.near_call is not null or untold.departure_at is not null
 ),
 
@@ -217,7 +231,14 @@ examples as (
             as way_seconds,
         {{ seconds_between(
             'anchored.anchor_at', 'case when anchored.is_near then near.told_at else here.departure_at end'
-        ) }} as later_seconds
+        ) }} as later_seconds,
+        -- where the trip's own times tell how long it takes, the other takes as long; null where they tell too little
+        case
+            when abs(anchored.told_seconds) >= rules.pattern_told_seconds
+                then
+                    abs({{ seconds_between('far.told_at', 'near.told_at') }} - anchored.told_seconds)
+                    <= rules.pattern_alike_seconds
+        end as is_alike
     from anchored
     {{ join_rules('anchored.service_date') }}
     inner join calls as here
@@ -237,6 +258,14 @@ examples as (
             and here.direction = near.direction
             and anchored.near_position = near.position
             and anchored.n_calls = near.call_number - here.call_number
+    left join calls as far
+        on
+            near.operator = far.operator
+            and near.service_date = far.service_date
+            and near.trip_id = far.trip_id
+            and near.line_code = far.line_code
+            and near.direction = far.direction
+            and anchored.far_position = far.position
     where
         case
             when anchored.is_near then near.told_at is not null
@@ -245,7 +274,7 @@ examples as (
 ),
 
 neighbours as (
-    -- the next two before and the next two after it
+    -- the next before and after it, but for those known to run by another timetable
     select
         *,
         case when later_seconds < 0 then -1 else 1 end as side,
@@ -254,13 +283,18 @@ neighbours as (
                 operator, service_date, trip_id, stop_code, visit_number,
                 case when later_seconds < 0 then -1 else 1 end
             order by abs(later_seconds), way_seconds
-        ) as nth
+        ) as nth,
+        row_number() over (
+            partition by operator, service_date, trip_id, stop_code, visit_number, is_alike
+            order by abs(later_seconds), way_seconds
+        ) as nth_alike
     from examples
+    where coalesce(is_alike, true)
 ),
 
 patterns as (
-    -- between two trips that take about as long, or close beside two, it takes as long as they do; longer before or
-    -- after all others it may be much faster or slower
+    -- it takes as long as the nearest that takes as long on the way that is known of both; or else as two that take
+    -- about as long, the next before and after it or close beside it: far from all others it may be faster or slower
     select
         operator,
         service_date,
@@ -268,6 +302,11 @@ patterns as (
         stop_code,
         visit_number,
         case
+            when count(case when is_alike then 1 end) > 0
+                then
+                    {{ add_seconds(
+                        'max(anchor_at)', 'max(case when is_alike and nth_alike = 1 then way_seconds end)'
+                    ) }}
             when count(*) < 2 or max(way_seconds) - min(way_seconds) > max(pattern_spread_seconds) then null
             when min(side) < max(side)
                 then {{ add_seconds('max(anchor_at)', 'avg(way_seconds)') }}
@@ -275,7 +314,7 @@ patterns as (
                 then {{ add_seconds('max(anchor_at)', 'max(case when nth = 1 then way_seconds end)') }}
         end as pattern_at
     from neighbours
-    where nth <= 2
+    where nth <= 2 or (is_alike and nth_alike = 1)
     group by operator, service_date, trip_id, stop_code, visit_number
 ),
 
