@@ -318,9 +318,27 @@ patterns as (
     group by operator, service_date, trip_id, stop_code, visit_number
 ),
 
+day_starts as (
+    select
+        operator,
+        service_date,
+        min({{ add_seconds('departure_at', '-service_seconds') }}) as starts_at
+    from {{ ref('timetable_departures') }}
+    where {{ is_built() }}
+    group by operator, service_date
+),
+
 scheduled as (
     select
         calls.*,
+        case
+            when calls.theoretical_at is null
+                then
+                    cast(floor(
+                        {{ seconds_between('day_starts.starts_at', 'coalesce(calls.told_at, patterns.pattern_at)') }}
+                        / 3600
+                    ) as bigint)
+        end as due_hour,
         coalesce(calls.told_at, patterns.pattern_at) as scheduled_at,
         case
             when calls.theoretical_at is not null then 'theoretical'
@@ -335,6 +353,10 @@ scheduled as (
             and calls.trip_id = patterns.trip_id
             and calls.stop_code = patterns.stop_code
             and calls.visit_number = patterns.visit_number
+    left join day_starts
+        on
+            calls.operator = day_starts.operator
+            and calls.service_date = day_starts.service_date
 ),
 
 passed as (
@@ -373,7 +395,8 @@ select
     stop_sequence,
     position,
     destination,
-    service_hour,
+    -- the hour it was due in, whatever it was listed for
+    coalesce(due_hour, service_hour) as service_hour,
     scheduled_at,
     schedule_source,
     passed_at,
