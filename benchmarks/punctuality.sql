@@ -343,10 +343,12 @@ from ends left join (select distinct true_trip, true_date from told) as seen
 
 select
     'the same, where a trip never seen live counts as not run', '', '',
-    printf('%.0f %%, %.0f %%', 100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' then 1 end)
-        / nullif(count(case when is_naive_not_run then 1 end), 0),
-        100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' and is_watched then 1 end)
-        / nullif(count(case when true_outcome = 'not_run' and is_watched then 1 end), 0))
+    printf('%s, %s',
+        coalesce(printf('%.0f %%', 100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' then 1 end)
+            / nullif(count(case when is_naive_not_run then 1 end), 0)), '-'),
+        coalesce(printf('%.0f %%', 100.0
+            * count(case when is_naive_not_run and true_outcome = 'not_run' and is_watched then 1 end)
+            / nullif(count(case when true_outcome = 'not_run' and is_watched then 1 end), 0)), '-'))
 from naive_ends;
 
 select

@@ -6,11 +6,10 @@ with departures as (
         timetable.*,
         matches.trip_id as matched_trip_id,
         matches.match_score,
-        -- timetable rows alone do not tell whether it ran
-        coalesce(matches.basis = 'stand_in', matches.trip_id is null) as is_without_bus,
         rules.not_run_before_seconds,
         rules.not_run_after_seconds,
         rules.not_run_gap_seconds,
+        rules.gone_within_seconds,
         rules.ruleset_version
     from {{ ref('timetable_departures') }} as timetable
     left join {{ ref('departure_matches') }} as matches
@@ -65,6 +64,7 @@ unmatched as (
         departures.not_run_before_seconds,
         departures.not_run_after_seconds,
         departures.not_run_gap_seconds,
+        departures.gone_within_seconds,
         origins.stop_code
     from departures
     left join leg_origins
@@ -82,7 +82,7 @@ unmatched as (
             and departures.direction = origins.direction
             and origins.position = coalesce(leg_origins.position, case when not departures.is_slash_variant then 1 end)
     -- where the origin of a short run is not known it cannot be watched
-    where departures.is_without_bus and departures.is_in_force
+    where departures.matched_trip_id is null and departures.is_in_force
 ),
 
 polls as (
@@ -132,8 +132,27 @@ watched as (
         and max(not_run_after_seconds - {{ seconds_between('departure_at', 'last_at') }}) <= max(not_run_gap_seconds)
 ),
 
+unclaimed as (
+    -- visits of trips that no departure claims
+    select
+        visits.operator,
+        visits.service_date,
+        visits.stop_code,
+        visits.line_code,
+        visits.direction,
+        visits.n_polls,
+        coalesce(visits.scheduled_at, visits.passed_at) as thought_at
+    from {{ ref('stop_visits') }} as visits
+    left join {{ ref('departure_matches') }} as matches
+        on
+            visits.operator = matches.operator
+            and visits.service_date = matches.service_date
+            and visits.trip_id = matches.trip_id
+    where matches.trip_id is null and {{ is_built('visits.service_date') }}
+),
+
 suspects as (
-    -- a trip of the line that no departure claims may be the missing one
+    -- one of them at the origin, or a bus of the line further on, may be the missing trip
     select
         unmatched.operator,
         unmatched.service_date,
@@ -141,23 +160,33 @@ suspects as (
         unmatched.direction,
         unmatched.departure_at
     from unmatched
-    inner join {{ ref('stop_visits') }} as visits
+    inner join unclaimed as visits
         on
             unmatched.operator = visits.operator
             and unmatched.service_date = visits.service_date
             and unmatched.stop_code = visits.stop_code
             and (visits.line_code is null or visits.line_code = unmatched.line_code)
-            and coalesce(visits.scheduled_at, visits.passed_at)
+            and visits.thought_at
             between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
             and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
-    left join {{ ref('departure_matches') }} as matches
+    union
+    select
+        unmatched.operator,
+        unmatched.service_date,
+        unmatched.line_code,
+        unmatched.direction,
+        unmatched.departure_at
+    from unmatched
+    inner join unclaimed as visits
         on
-            visits.operator = matches.operator
-            and visits.service_date = matches.service_date
-            and visits.trip_id = matches.trip_id
-    where matches.trip_id is null
-    group by
-        unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction, unmatched.departure_at
+            unmatched.operator = visits.operator
+            and unmatched.service_date = visits.service_date
+            and unmatched.line_code = visits.line_code
+            and unmatched.direction = visits.direction
+            and visits.n_polls > 0
+            and visits.thought_at
+            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
+            and {{ add_seconds('unmatched.departure_at', 'unmatched.gone_within_seconds') }}
 ),
 
 shown_lines as (
@@ -194,7 +223,7 @@ select
     departures.match_score,
     case
         when not departures.is_in_force then 'withdrawn'
-        when not departures.is_without_bus or trips.outcome = 'never_tracked' then trips.outcome
+        when departures.matched_trip_id is not null then trips.outcome
         when watched.departure_at is not null and suspects.departure_at is null and shown_lines.line_code is not null
             then 'not_run'
         else 'not_observable'
