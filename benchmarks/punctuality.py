@@ -15,7 +15,11 @@ What is compared:
   off the list. A trip that does not run and stays listed until its time looks exactly like one that ran
   untracked: these are counted beside it;
 - EWT: over the same stops and hours as the warehouse, with every bus that passed, seen or not;
-- shares: over all calls that happened while collecting went on, whether anybody saw them or not.
+- shares: over all calls that happened while collecting went on, whether anybody saw them or not; beside it
+  over the very visits that were judged, which is what the models answer for. The two differ where calls that
+  nobody could judge were on time more or less often: all calls are told by what is known of them, and so are
+  those of trips on their way when collecting began, whose timetable rows were gone by then;
+- added trips, which no timetable has: how many were given a departure all the same.
 
 The naive readings take the listings as they are: the last prediction as the arrival, the middle between the
 last poll with the bus and the first without, and that first poll.

@@ -1,11 +1,12 @@
 -- Compares a built warehouse (`built`) with the emulator's truth (`truth_*`) over the time that was rehearsed (`span`).
 -- Every select yields rows of the table that is printed: what, goal, ours, naive.
-create table calls as
+create table calls as  -- added trips have no schedule
 select
     actual.service_date, actual.trip_id, trips.live_id, actual.line_code, actual.direction, actual.stop_code,
-    actual.stop_sequence, scheduled.scheduled_at, actual.passed_at, trips.scheduled_departure_at, trips.outcome
+    actual.stop_sequence, scheduled.scheduled_at, actual.passed_at, trips.scheduled_departure_at, trips.outcome,
+    trips.is_added
 from truth_actual_passages as actual
-inner join truth_scheduled_passages as scheduled using (service_date, trip_id, stop_code, stop_sequence)
+left join truth_scheduled_passages as scheduled using (service_date, trip_id, stop_code, stop_sequence)
 inner join truth_trips as trips using (service_date, trip_id);
 
 create table visits as
@@ -17,7 +18,8 @@ from built.core.requests where endpoint = 'passages' and is_good;
 
 create table told as  -- the call that each visit is about
 select visits.*, calls.passed_at as true_at, calls.scheduled_at as true_scheduled_at,
-    calls.trip_id as true_trip, calls.service_date as true_date, calls.line_code as true_line
+    calls.trip_id as true_trip, calls.service_date as true_date, calls.line_code as true_line,
+    calls.stop_sequence as true_sequence, calls.is_added
 from visits inner join calls
     on visits.stop_code = calls.stop_code
     and visits.listed_trip_id = calls.live_id
@@ -142,10 +144,18 @@ select
 from naive_matched where n_live > 0;
 
 select
+    'added trips seen live: given a departure, which they do not have', '',
+    coalesce(printf('%d of %d', count(distinct case when departures.trip_id is not null then true_trip end),
+        count(distinct true_trip)), '-'), ''
+from told left join built.core.departure_matches as departures using (service_date, trip_id)
+where told.is_added;
+
+select
     printf('scheduled_at of %s: median, p95 absolute error', schedule_source),
     case schedule_source when 'pattern' then '<= 30 s' else '' end,
     printf('%s (%d visits)', errors_of(scheduled_at, true_scheduled_at), count(*)), ''
-from told where schedule_source is not null group by schedule_source order by schedule_source;
+from told where schedule_source is not null and true_scheduled_at is not null
+group by schedule_source order by schedule_source;
 
 select 'evidenced visits with a schedule', '', printf('%.1f %%', 100 * avg((scheduled_at is not null)::int)), ''
 from told where arrival_quality = 'evidenced';
@@ -154,7 +164,7 @@ create macro on_time(told_at, due_at) as (epoch(told_at) - epoch(due_at) between
 
 create table true_shares as
 select line_code, avg(on_time(passed_at, scheduled_at)::int) as share, count(*) as n_calls
-from calls, span where passed_at >= begins and passed_at < ends group by line_code;
+from calls, span where passed_at >= begins and passed_at < ends and scheduled_at is not null group by line_code;
 
 create table naive_shares as
 select avg(on_time(naive_last, scheduled_at)::int) as last, avg(on_time(naive_middle, scheduled_at)::int) as middle,
@@ -165,7 +175,7 @@ create table network as
 select sum(share * n_calls) / sum(n_calls) as share, sum(n_calls) as n from true_shares;
 
 select
-    'network on-time share: absolute error', '<= 0.5 points at 60, <= 0.2 at 300',
+    'network on-time share, against the truth of all calls: absolute error', '<= 0.5 points at 60, <= 0.2 at 300',
     printf('%.2f points (%.2f %%, truth %.2f %% of %d calls)', 100 * abs(ours.share - network.share),
         100 * ours.share, 100 * network.share, network.n::int),
     printf('%.2f | %.2f | %.2f points', 100 * abs(naive_shares.last - network.share),
@@ -182,7 +192,39 @@ select
         100 * abs(avg(on_time(naive_last, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)),
         100 * abs(avg(on_time(naive_middle, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)),
         100 * abs(avg(on_time(naive_first, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)))
-from readings, (select count(*) as n from visits where n_polls > 0) as n where punctuality_point is not null;
+from readings, (select count(*) as n from visits where n_polls > 0) as n
+where punctuality_point is not null and true_scheduled_at is not null;
+
+create table call_kinds as  -- what is known of each call
+select
+    case
+        when told.punctuality_point is not null then '1 judged'
+        when told.scheduled_at is not null then '2 seen, passing not'
+        when told.visit is not null then '3 seen, schedule unknown'
+        else '4 never seen live'
+    end as kind,
+    calls.scheduled_departure_at < begins as is_before, on_time(calls.passed_at, calls.scheduled_at) as is_on_time
+from calls cross join span
+left join (
+    select true_date, true_trip, true_sequence, min(visit) as visit, min(scheduled_at) as scheduled_at,
+        min(punctuality_point) as punctuality_point
+    from told group by all
+) as told
+    on calls.service_date = told.true_date and calls.trip_id = told.true_trip
+    and calls.stop_sequence = told.true_sequence
+where calls.passed_at >= begins and calls.passed_at < ends and calls.scheduled_at is not null;
+
+select
+    'true on-time share of all calls by what is known of them', '',
+    string_agg(printf('%s %.1f %% of %d', kind[3:], share, n), '; ' order by kind),
+    ''
+from (select kind, 100 * avg(is_on_time::int) as share, count(*) as n from call_kinds group by kind);
+
+select
+    'of them, of trips on their way when collecting began', '',
+    coalesce(string_agg(printf('%s %.1f %% of %d', kind[3:], share, n), '; ' order by kind), 'none'),
+    ''
+from (select kind, 100 * avg(is_on_time::int) as share, count(*) as n from call_kinds where is_before group by kind);
 
 create table line_days as
 select told.true_line as line_code, count(*) as n_scheduled,
@@ -190,7 +232,7 @@ select told.true_line as line_code, count(*) as n_scheduled,
     count(case when punctuality in ('on_time', 'indeterminate') then 1 end) / count(*) as high,
     avg(on_time(true_at, true_scheduled_at)::int) as share, any_value(true_shares.share) as share_of_all
 from told inner join true_shares on told.true_line = true_shares.line_code
-where scheduled_at is not null group by told.true_line;
+where scheduled_at is not null and true_scheduled_at is not null group by told.true_line;
 
 select
     'line x day on-time share: truth inside [low, high]', '>= 98 %',
@@ -203,7 +245,7 @@ create macro local_hour(instant) as hour(instant at time zone 'UTC' at time zone
 
 create table headways as  -- between buses, whoever saw them; in the hour the later one was due
 select
-    service_date, line_code, direction, stop_code, local_hour(scheduled_at) as service_hour,
+    service_date, line_code, direction, stop_code, local_hour(coalesce(scheduled_at, passed_at)) as service_hour,
     epoch(passed_at - lag(passed_at) over w) as headway
 from calls window w as (partition by service_date, line_code, direction, stop_code order by passed_at);
 
@@ -301,10 +343,12 @@ from ends left join (select distinct true_trip, true_date from told) as seen
 
 select
     'the same, where a trip never seen live counts as not run', '', '',
-    printf('%.0f %%, %.0f %%', 100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' then 1 end)
-        / nullif(count(case when is_naive_not_run then 1 end), 0),
-        100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' and is_watched then 1 end)
-        / nullif(count(case when true_outcome = 'not_run' and is_watched then 1 end), 0))
+    printf('%s, %s',
+        coalesce(printf('%.0f %%', 100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' then 1 end)
+            / nullif(count(case when is_naive_not_run then 1 end), 0)), '-'),
+        coalesce(printf('%.0f %%', 100.0
+            * count(case when is_naive_not_run and true_outcome = 'not_run' and is_watched then 1 end)
+            / nullif(count(case when true_outcome = 'not_run' and is_watched then 1 end), 0)), '-'))
 from naive_ends;
 
 select

@@ -15,3 +15,9 @@
 {% macro ref() %}
     {% do return(builtins.ref(*varargs, **kwargs).include(database=false)) %}
 {% endmacro %}
+
+{# What the trip is called that timetable rows without an id stand for: one a departure. #}
+{% macro stand_in_trip(departure) -%}
+    '@' || {{ departure }}.line_code || '@' || {{ departure }}.direction || '@' || {{ departure }}.leg || '@'
+    || cast({{ departure }}.departure_at as varchar)
+{%- endmacro %}

@@ -130,10 +130,10 @@ def _departures(lake: Lake) -> None:
 
 def _patterns(lake: Lake) -> None:
     """Three trips listed at the origin, two of them at the second stop too, seven minutes later."""
-    lake.timetable("004-00", "06:03", "10:00", "10:20", "10:40", headsign="LIGHTHOUSE")
-    for trip, minutes in (("P1", "00"), ("P2", "20"), ("P3", "40")):
+    lake.timetable("004-00", "06:03", "10:00", "10:30", "10:40", headsign="LIGHTHOUSE")
+    for trip, minutes in (("P1", "00"), ("P2", "30"), ("P3", "40")):
         lake.poll("4001", f"09:{minutes}", _theoretical(trip, f"10:{minutes}:00"))
-    for trip, minutes in (("P1", "07"), ("P2", "27")):
+    for trip, minutes in (("P1", "07"), ("P2", "37")):
         lake.poll("4002", f"09:{minutes}", _theoretical(trip, f"10:{minutes}:00"))
     lake.poll("4001", "10:15")
     lake.poll("4002", "10:46", Listed("P3", "10:48:00", line="4", destination="LIGHTHOUSE"))

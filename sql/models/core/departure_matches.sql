@@ -2,6 +2,7 @@
 -- Per line and direction, one to one. A trip with a timetable time of its own takes the departure nearest its start,
 -- and of several that want the same one the nearest has it. Trips only ever seen live share out the departures that are
 -- left: the later a bus is, and the longer its departure had not been listed when the bus appeared, the worse the pair.
+-- Timetable rows without an id stand for the departures that no bus took.
 with visits as (
     -- a visit counts once for each leg its trip may run as
     select
@@ -14,6 +15,7 @@ with visits as (
         runs.passed_at,
         runs.first_live_at,
         runs.last_theoretical_at,
+        runs.passed_after,
         runs.line_code,
         runs.direction,
         runs.position,
@@ -265,7 +267,12 @@ live_trips as (
                 )
         end as left_at,
         coalesce(min(visits.pace_seconds), 0) as way_seconds,
-        min(visits.first_live_at) as first_live_at,
+        -- one visit may be another trip's
+        coalesce(
+            case when count(visits.first_live_at) > 2 then {{ nth_smallest('visits.first_live_at', 2) }} end,
+            min(visits.first_live_at)
+        ) as first_live_at,
+        max(visits.passed_after) as last_live_at,
         rank() over (
             partition by visits.operator, visits.service_date, visits.trip_id
             order by count(*) desc, visits.line_code, visits.direction
@@ -292,8 +299,29 @@ live_trips as (
         visits.leg, visits.origin_position
 ),
 
+announced as (
+    -- timetable rows without an id that seem to be about a departure, and until when they were listed
+    select
+        stand_ins.operator,
+        stand_ins.service_date,
+        stand_ins.line_code,
+        stand_ins.direction,
+        stand_ins.leg,
+        stand_ins.departure_at,
+        runs.last_theoretical_at
+    from {{ ref('stand_in_departures') }} as stand_ins
+    inner join {{ ref('visit_runs') }} as runs
+        on
+            stand_ins.operator = runs.operator
+            and stand_ins.service_date = runs.service_date
+            and stand_ins.trip_id = runs.trip_id
+            and stand_ins.stop_code = runs.stop_code
+            and stand_ins.visit_number = runs.visit_number
+    where {{ is_built('stand_ins.service_date') }}
+),
+
 free_departures as (
-    -- what no announced trip takes, and until when the timetable rows of a departure were listed
+    -- what no announced trip takes
     select
         departures.operator,
         departures.service_date,
@@ -301,8 +329,7 @@ free_departures as (
         departures.direction,
         departures.departure_at,
         departures.leg,
-        departures.place,
-        announced.last_theoretical_at
+        departures.place
     from departures
     left join told
         on
@@ -313,80 +340,17 @@ free_departures as (
             and departures.departure_at = told.departure_at
             and departures.leg = told.leg
             and departures.place = told.place
-    left join (
-        select
-            stand_ins.operator,
-            stand_ins.service_date,
-            stand_ins.line_code,
-            stand_ins.direction,
-            stand_ins.leg,
-            stand_ins.departure_at,
-            max(runs.last_theoretical_at) as last_theoretical_at
-        from {{ ref('stand_in_departures') }} as stand_ins
-        inner join {{ ref('visit_runs') }} as runs
-            on
-                stand_ins.operator = runs.operator
-                and stand_ins.service_date = runs.service_date
-                and stand_ins.trip_id = runs.trip_id
-                and stand_ins.stop_code = runs.stop_code
-                and stand_ins.visit_number = runs.visit_number
-        where {{ is_built('stand_ins.service_date') }}
-        group by
-            stand_ins.operator, stand_ins.service_date, stand_ins.line_code, stand_ins.direction,
-            stand_ins.leg, stand_ins.departure_at
-    ) as announced
-        on
-            departures.operator = announced.operator
-            and departures.service_date = announced.service_date
-            and departures.line_code = announced.line_code
-            and departures.direction = announced.direction
-            and departures.departure_at = announced.departure_at
-            and departures.leg = announced.leg
     where told.trip_id is null
 ),
 
-pairs as (
+near_pairs as (
     select
-        trips.operator,
-        trips.service_date,
-        trips.trip_id,
-        trips.line_code,
-        trips.direction,
-        trips.left_at,
-        trips.origin_position,
+        trips.*,
         departures.departure_at,
-        departures.leg,
         departures.place,
-        rules.ruleset_version,
-        rules.match_live_seconds,
-        rules.match_cost_seconds,
-        abs({{ seconds_between('departures.departure_at', 'trips.left_at') }} - rules.usual_delay_seconds)
-        + coalesce(
-            greatest({{ seconds_between('departures.last_theoretical_at', 'trips.first_live_at') }}, 0),
-            rules.unannounced_seconds
-        )
-        -- first seen live unusually long or short before: another departure
-        + rules.lead_weight * coalesce(
-            greatest(
-                {{ seconds_between('trips.first_live_at', 'departures.departure_at') }} - leads.longest_seconds,
-                -- those on their way when collecting began had been live for a while
-                case
-                    when
-                        {{ seconds_between('leads.first_poll_at', 'trips.first_live_at') }} > leads.longest_seconds
-                        then
-                            leads.shortest_seconds
-                            - {{ seconds_between('trips.first_live_at', 'departures.departure_at') }}
-                end,
-                0
-            ),
-            0
-        ) as cost_seconds
+        rules.past_tolerance_seconds
     from live_trips as trips
     {{ join_rules('trips.service_date') }}
-    left join leads
-        on
-            trips.operator = leads.operator
-            and trips.service_date = leads.service_date
     inner join free_departures as departures
         on
             trips.operator = departures.operator
@@ -400,13 +364,94 @@ pairs as (
             and {{ add_seconds(
                 'trips.left_at', '(rules.match_early_seconds + rules.match_pace_share * trips.way_seconds)'
             ) }}
-    where
-        trips.nth = 1
-        -- still announced without a bus, when the bus was already there: another departure
-        and coalesce(
-            departures.last_theoretical_at <= {{ add_seconds('trips.first_live_at', 'rules.past_tolerance_seconds') }},
-            true
+    where trips.nth = 1
+),
+
+listings as (
+    -- until when a departure was listed, and at how many stops still while the bus was already on its way; what is
+    -- listed later may be the bus's own, its tracking lost
+    select
+        pairs.operator,
+        pairs.service_date,
+        pairs.trip_id,
+        pairs.leg,
+        pairs.departure_at,
+        max(announced.last_theoretical_at) as last_theoretical_at,
+        count(*) as n_rows,
+        count(
+            case
+                when
+                    announced.last_theoretical_at
+                    > {{ add_seconds('pairs.first_live_at', 'pairs.past_tolerance_seconds') }}
+                    and coalesce(announced.last_theoretical_at <= pairs.last_live_at, true)
+                    then 1
+            end
+        ) as n_beside
+    from near_pairs as pairs
+    inner join announced
+        on
+            pairs.operator = announced.operator
+            and pairs.service_date = announced.service_date
+            and pairs.line_code = announced.line_code
+            and pairs.direction = announced.direction
+            and pairs.departure_at = announced.departure_at
+            and pairs.leg = announced.leg
+    where pairs.place = 1
+    group by pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at
+),
+
+pairs as (
+    select
+        pairs.operator,
+        pairs.service_date,
+        pairs.trip_id,
+        pairs.line_code,
+        pairs.direction,
+        pairs.left_at,
+        pairs.origin_position,
+        pairs.departure_at,
+        pairs.leg,
+        pairs.place,
+        rules.ruleset_version,
+        rules.match_live_seconds,
+        rules.match_cost_seconds,
+        abs({{ seconds_between('pairs.departure_at', 'pairs.left_at') }} - rules.usual_delay_seconds)
+        + coalesce(
+            greatest({{ seconds_between('listings.last_theoretical_at', 'pairs.first_live_at') }}, 0),
+            rules.unannounced_seconds
         )
+        -- first seen live unusually long or short before: another departure
+        + rules.lead_weight * coalesce(
+            greatest(
+                {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }} - leads.longest_seconds,
+                -- those on their way when collecting began had been live for a while
+                case
+                    when
+                        {{ seconds_between('leads.first_poll_at', 'pairs.first_live_at') }} > leads.longest_seconds
+                        then
+                            leads.shortest_seconds
+                            - {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }}
+                end,
+                0
+            ),
+            0
+        ) as cost_seconds
+    from near_pairs as pairs
+    {{ join_rules('pairs.service_date') }}
+    left join leads
+        on
+            pairs.operator = leads.operator
+            and pairs.service_date = leads.service_date
+    left join listings
+        on
+            pairs.operator = listings.operator
+            and pairs.service_date = listings.service_date
+            and pairs.trip_id = listings.trip_id
+            and pairs.leg = listings.leg
+            and pairs.departure_at = listings.departure_at
+    where
+        -- still announced without a bus, when the bus was already there: another departure; one row may be another's
+        coalesce(listings.n_beside < 2 and listings.n_beside < listings.n_rows, true)
 ),
 
 likely_pairs as (
@@ -571,6 +616,39 @@ matched as (
         0.6 / (1 + cost_seconds / match_live_seconds) as match_score,
         ruleset_version
     from shared_out
+),
+
+run as (
+    select * from matched
+    union all
+    select
+        stand_ins.operator,
+        stand_ins.service_date,
+        {{ stand_in_trip('stand_ins') }} as trip_id,
+        stand_ins.line_code,
+        stand_ins.direction,
+        stand_ins.leg,
+        null as origin_position,
+        stand_ins.departure_at,
+        1 as place,
+        stand_ins.departure_at as due_at,
+        'stand_in' as basis,
+        0.5 as match_score,
+        max(rules.ruleset_version) as ruleset_version
+    from {{ ref('stand_in_departures') }} as stand_ins
+    {{ join_rules('stand_ins.service_date') }}
+    left join matched
+        on
+            stand_ins.operator = matched.operator
+            and stand_ins.service_date = matched.service_date
+            and stand_ins.line_code = matched.line_code
+            and stand_ins.direction = matched.direction
+            and stand_ins.leg = matched.leg
+            and stand_ins.departure_at = matched.departure_at
+    where matched.trip_id is null and {{ is_built('stand_ins.service_date') }}
+    group by
+        stand_ins.operator, stand_ins.service_date, stand_ins.line_code, stand_ins.direction, stand_ins.leg,
+        stand_ins.departure_at
 )
 
 select
@@ -589,7 +667,7 @@ select
     matched.basis,
     matched.match_score,
     matched.ruleset_version
-from matched
+from run as matched
 inner join departures
     on
         matched.operator = departures.operator

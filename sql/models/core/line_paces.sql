@@ -1,5 +1,6 @@
 -- One row per operator, service_date, line, direction and position: about how long a bus is on its way from the first
--- stop, learned from ids that are listed at several stops, whatever those ids identify.
+-- stop. Learned from timetable rows of neighbouring stops, where a row without an id is that trip's that is due next,
+-- or else from ids that are listed at several stops, whatever those ids identify.
 with stops as (
     select
         operator,
@@ -64,6 +65,7 @@ steps as (
         service_date,
         line_code,
         direction,
+        kind,
         position,
         next_position,
         {{ seconds_between('seen_at', 'next_seen_at') }} / (next_position - position) as step_seconds
@@ -78,6 +80,55 @@ steps as (
         )
     ) as pairs
     where next_position > position
+),
+
+timetable_steps as (
+    select
+        rows_here.operator,
+        rows_here.service_date,
+        rows_here.line_code,
+        rows_here.direction,
+        rows_here.position,
+        rows_here.listed_id,
+        {{ seconds_between('rows_here.theoretical_at', 'min(rows_next.theoretical_at)') }} as step_seconds
+    from times as rows_here
+    {{ join_rules('rows_here.service_date') }}
+    inner join times as rows_next
+        on
+            rows_here.operator = rows_next.operator
+            and rows_here.service_date = rows_next.service_date
+            and rows_here.line_code = rows_next.line_code
+            and rows_here.direction = rows_next.direction
+            and rows_here.position + 1 = rows_next.position
+            and rows_next.theoretical_at >= rows_here.theoretical_at
+            and rows_next.theoretical_at <= {{ add_seconds('rows_here.theoretical_at', 'rules.step_longest_seconds') }}
+    where rows_here.listed_id like '@%' and rows_next.listed_id like '@%'
+    group by
+        rows_here.operator, rows_here.service_date, rows_here.line_code, rows_here.direction, rows_here.position,
+        rows_here.listed_id, rows_here.theoretical_at
+    union all
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        null as listed_id,
+        step_seconds
+    from steps
+    where kind = 'theoretical' and next_position = position + 1
+),
+
+timetable_paces as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        median(step_seconds) as step_seconds
+    from timetable_steps
+    group by operator, service_date, line_code, direction, position
 ),
 
 paces as (
@@ -110,7 +161,9 @@ select
     paces.direction,
     paces.position,
     coalesce(
-        sum(coalesce(paces.step_seconds, usual.step_seconds, rules.step_usual_seconds)) over (
+        sum(
+            coalesce(timetable.step_seconds, paces.step_seconds, usual.step_seconds, rules.step_usual_seconds)
+        ) over (
             partition by paces.operator, paces.service_date, paces.line_code, paces.direction
             order by paces.position rows between unbounded preceding and 1 preceding
         ),
@@ -133,4 +186,11 @@ inner join (
         and paces.service_date = usual.service_date
         and paces.line_code = usual.line_code
         and paces.direction = usual.direction
+left join timetable_paces as timetable
+    on
+        paces.operator = timetable.operator
+        and paces.service_date = timetable.service_date
+        and paces.line_code = timetable.line_code
+        and paces.direction = timetable.direction
+        and paces.position = timetable.position
 {{ join_rules('paces.service_date') }}

@@ -34,7 +34,8 @@ select
     ) as n_occurrences,
     max(stops.position) over (
         partition by stops.operator, days.service_date, stops.line_code, stops.direction
-    ) as last_position
+    ) as last_position,
+    first_value(stops.stop_code) over whole_way = last_value(stops.stop_code) over whole_way as is_circular
 from days
 inner join {{ ref('line_stops') }} as stops
     on days.operator = stops.operator
@@ -45,3 +46,7 @@ where
     and coalesce(
         stops.valid_to > greatest(cast(days.service_date + 1 as timestamp), first_answers.first_valid_from), true
     )
+window whole_way as (
+    partition by stops.operator, days.service_date, stops.line_code, stops.direction order by stops.position
+    rows between unbounded preceding and unbounded following
+)

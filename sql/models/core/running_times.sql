@@ -24,9 +24,6 @@ select
     offsets.position,
     offsets.service_hour,
     count(*) as n_trips,
-    -- between which hours of departure it was learned: others may be faster or slower
-    min(offsets.learned_hour) as first_hour,
-    max(offsets.learned_hour) as last_hour,
     median(offsets.offset_seconds) as offset_seconds,
     -- between most trips: a few may have been guessed to be their neighbours
     greatest(
@@ -36,10 +33,7 @@ select
     ) as spread_seconds,
     max(rules.ruleset_version) as ruleset_version
 from (
-    select
-        *,
-        service_hour as learned_hour
-    from offsets
+    select * from offsets
     union all
     select
         operator,
@@ -49,8 +43,7 @@ from (
         leg,
         position,
         null as service_hour,
-        offset_seconds,
-        service_hour as learned_hour
+        offset_seconds
     from offsets
 ) as offsets
 {{ join_rules('offsets.service_date') }}

@@ -9,6 +9,7 @@ with departures as (
         rules.not_run_before_seconds,
         rules.not_run_after_seconds,
         rules.not_run_gap_seconds,
+        rules.gone_within_seconds,
         rules.ruleset_version
     from {{ ref('timetable_departures') }} as timetable
     left join {{ ref('departure_matches') }} as matches
@@ -64,6 +65,7 @@ unmatched as (
         departures.not_run_before_seconds,
         departures.not_run_after_seconds,
         departures.not_run_gap_seconds,
+        departures.gone_within_seconds,
         origins.stop_code
     from departures
     left join leg_origins
@@ -132,24 +134,17 @@ watched as (
         and max(not_run_after_seconds - {{ seconds_between('departure_at', 'last_at') }}) <= max(not_run_gap_seconds)
 ),
 
-suspects as (
-    -- a trip of the line that no departure claims may be the missing one
+unclaimed as (
+    -- visits of trips that no departure claims
     select
-        unmatched.operator,
-        unmatched.service_date,
-        unmatched.line_code,
-        unmatched.direction,
-        unmatched.departure_at
-    from unmatched
-    inner join {{ ref('stop_visits') }} as visits
-        on
-            unmatched.operator = visits.operator
-            and unmatched.service_date = visits.service_date
-            and unmatched.stop_code = visits.stop_code
-            and (visits.line_code is null or visits.line_code = unmatched.line_code)
-            and coalesce(visits.scheduled_at, visits.passed_at)
-            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
-            and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
+        visits.operator,
+        visits.service_date,
+        visits.stop_code,
+        visits.line_code,
+        visits.direction,
+        visits.n_polls,
+        coalesce(visits.scheduled_at, visits.passed_at) as thought_at
+    from {{ ref('stop_visits') }} as visits
     left join {{ ref('departure_matches') }} as matches
         on
             visits.operator = matches.operator
@@ -157,8 +152,44 @@ suspects as (
             and visits.trip_id = matches.trip_id
             and {{ is_built('matches.service_date') }}
     where matches.trip_id is null and {{ is_built('visits.service_date') }}
-    group by
-        unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction, unmatched.departure_at
+),
+
+suspects as (
+    -- one of them at the origin, or a bus of the line further on, may be the missing trip
+    select
+        unmatched.operator,
+        unmatched.service_date,
+        unmatched.line_code,
+        unmatched.direction,
+        unmatched.departure_at
+    from unmatched
+    inner join unclaimed as visits
+        on
+            unmatched.operator = visits.operator
+            and unmatched.service_date = visits.service_date
+            and unmatched.stop_code = visits.stop_code
+            and (visits.line_code is null or visits.line_code = unmatched.line_code)
+            and visits.thought_at
+            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
+            and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
+    union
+    select
+        unmatched.operator,
+        unmatched.service_date,
+        unmatched.line_code,
+        unmatched.direction,
+        unmatched.departure_at
+    from unmatched
+    inner join unclaimed as visits
+        on
+            unmatched.operator = visits.operator
+            and unmatched.service_date = visits.service_date
+            and unmatched.line_code = visits.line_code
+            and unmatched.direction = visits.direction
+            and visits.n_polls > 0
+            and visits.thought_at
+            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
+            and {{ add_seconds('unmatched.departure_at', 'unmatched.gone_within_seconds') }}
 ),
 
 shown_lines as (

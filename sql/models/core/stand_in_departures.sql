@@ -26,6 +26,7 @@ with due as (
             and guesses.leg = of_hour.leg
             and guesses.position = of_hour.position
             and guesses.service_hour = of_hour.service_hour
+            and {{ is_built('of_hour.service_date') }}
     left join {{ ref('running_times') }} as of_day
         on
             guesses.operator = of_day.operator
@@ -35,6 +36,7 @@ with due as (
             and guesses.leg = of_day.leg
             and guesses.position = of_day.position
             and of_day.service_hour is null
+            and {{ is_built('of_day.service_date') }}
     where {{ is_built('guesses.service_date') }} and guesses.is_stand_in
 ),
 

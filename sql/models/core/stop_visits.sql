@@ -33,9 +33,7 @@ known as (
         case
             when stand_ins.departure_at is null then runs.trip_id
             when stand_ins.matched_trip_id is not null then stand_ins.matched_trip_id
-            else
-                '@' || stand_ins.line_code || '@' || stand_ins.direction || '@' || stand_ins.leg || '@'
-                || cast(stand_ins.departure_at as varchar)
+            else {{ stand_in_trip('stand_ins') }}
         end as trip_id,
         case when not runs.is_stand_in then runs.listed_id end as listed_trip_id,
         runs.is_stand_in,
@@ -123,78 +121,243 @@ evidence as (
     where nth = 1 or not is_stand_in
 ),
 
-patterns as (
-    -- when the trip's matched departure is due at the stop by the running times of its hour, or else of the day,
-    -- if the day's were learned from earlier and later trips alike
+calls as (
+    -- the departure that a trip's matched, and which of its calls each visit is
     select
-        evidence.operator,
-        evidence.service_date,
-        evidence.trip_id,
-        evidence.stop_code,
-        evidence.visit_number,
+        evidence.*,
         matches.departure_at,
-        matches.origin_position,
-        coalesce(of_hour.offset_seconds, of_day.offset_seconds) as offset_seconds
+        matches.leg,
+        coalesce(
+            evidence.theoretical_at,
+            case when evidence.position = matches.origin_position then matches.departure_at end
+        ) as told_at,
+        row_number() over (
+            partition by
+                evidence.operator, evidence.service_date, evidence.trip_id, evidence.line_code, evidence.direction
+            order by evidence.position nulls last, evidence.visit_number, evidence.stop_code
+        ) as call_number
     from evidence
-    inner join {{ ref('departure_matches') }} as matches
+    left join {{ ref('departure_matches') }} as matches
         on
             evidence.operator = matches.operator
             and evidence.service_date = matches.service_date
             and evidence.trip_id = matches.trip_id
             and evidence.line_code = matches.line_code
             and evidence.direction = matches.direction
-    left join {{ ref('timetable_departures') }} as departures
+            and {{ is_built('matches.service_date') }}
+),
+
+untold as (
+    -- visits without a timetable time, and the nearest call of their own trip that has one
+    select
+        *,
+        case
+            when before_call is null or after_call - call_number < call_number - before_call then after_call
+            else before_call
+        end as near_call
+    from (
+        select
+            *,
+            last_value(case when told_at is not null then call_number end ignore nulls) over before as before_call,
+            first_value(case when told_at is not null then call_number end ignore nulls) over after as after_call,
+            min(case when told_at is not null then call_number end) over trip as first_told_call,
+            max(case when told_at is not null then call_number end) over trip as last_told_call
+        from calls
+        where position is not null
+        window
+            trip as (partition by operator, service_date, trip_id, line_code, direction),
+            before as (
+                partition by operator, service_date, trip_id, line_code, direction order by call_number
+                rows between unbounded preceding and 1 preceding
+            ),
+            after as (
+                partition by operator, service_date, trip_id, line_code, direction order by call_number
+                rows between 1 following and unbounded following
+            )
+    ) as placed
+    where told_at is null
+),
+
+anchored as (
+    -- where none has, the departure it was matched with, and its first call
+    select
+        untold.operator,
+        untold.service_date,
+        untold.trip_id,
+        untold.stop_code,
+        untold.visit_number,
+        untold.line_code,
+        untold.direction,
+        untold.position,
+        untold.leg,
+        untold.near_call is not null as is_near,
+        coalesce(near.told_at, untold.departure_at) as anchor_at,
+        near.position as near_position,
+        near.call_number - untold.call_number as n_calls,
+        far.position as far_position,
+        {{ seconds_between('far.told_at', 'near.told_at') }} as told_seconds
+    from untold
+    inner join calls as near
         on
-            matches.operator = departures.operator
-            and matches.service_date = departures.service_date
-            and matches.line_code = departures.line_code
-            and matches.direction = departures.direction
-            and matches.service_code is not distinct from departures.service_code
-            and matches.departure_at = departures.departure_at
-            and matches.duplicate_number = departures.duplicate_number
-            and matches.departure_valid_from = departures.valid_from
-    left join {{ ref('running_times') }} as of_hour
+            untold.operator = near.operator
+            and untold.service_date = near.service_date
+            and untold.trip_id = near.trip_id
+            and untold.line_code = near.line_code
+            and untold.direction = near.direction
+            and coalesce(untold.near_call, 1) = near.call_number
+    left join calls as far
         on
-            evidence.operator = of_hour.operator
-            and evidence.service_date = of_hour.service_date
-            and evidence.line_code = of_hour.line_code
-            and evidence.direction = of_hour.direction
-            and matches.leg = of_hour.leg
-            and evidence.position = of_hour.position
-            and departures.service_hour = of_hour.service_hour
-    left join {{ ref('running_times') }} as of_day
+            untold.operator = far.operator
+            and untold.service_date = far.service_date
+            and untold.trip_id = far.trip_id
+            and untold.line_code = far.line_code
+            and untold.direction = far.direction
+            and far.call_number
+            = case when near.call_number < untold.call_number then untold.first_told_call else untold.last_told_call end
+    where untold.near_call is not null or untold.departure_at is not null
+),
+
+examples as (
+    -- trips whose timetable times are told at both calls, with as many calls between: they took the same way
+    select
+        anchored.operator,
+        anchored.service_date,
+        anchored.trip_id,
+        anchored.stop_code,
+        anchored.visit_number,
+        anchored.anchor_at,
+        rules.pattern_spread_seconds,
+        rules.pattern_beside_seconds,
+        {{ seconds_between('case when anchored.is_near then near.told_at else here.departure_at end', 'here.told_at') }}
+            as way_seconds,
+        {{ seconds_between(
+            'anchored.anchor_at', 'case when anchored.is_near then near.told_at else here.departure_at end'
+        ) }} as later_seconds,
+        -- where the trip's own times tell how long it takes, the other takes as long; null where they tell too little
+        case
+            when abs(anchored.told_seconds) >= rules.pattern_told_seconds
+                then
+                    abs({{ seconds_between('far.told_at', 'near.told_at') }} - anchored.told_seconds)
+                    <= rules.pattern_alike_seconds
+        end as is_alike
+    from anchored
+    {{ join_rules('anchored.service_date') }}
+    inner join calls as here
         on
-            evidence.operator = of_day.operator
-            and evidence.service_date = of_day.service_date
-            and evidence.line_code = of_day.line_code
-            and evidence.direction = of_day.direction
-            and matches.leg = of_day.leg
-            and evidence.position = of_day.position
-            and of_day.service_hour is null
-            and departures.service_hour between of_day.first_hour and of_day.last_hour
+            anchored.operator = here.operator
+            and anchored.service_date = here.service_date
+            and anchored.line_code = here.line_code
+            and anchored.direction = here.direction
+            and anchored.position = here.position
+            and here.told_at is not null
+    inner join calls as near
+        on
+            here.operator = near.operator
+            and here.service_date = near.service_date
+            and here.trip_id = near.trip_id
+            and here.line_code = near.line_code
+            and here.direction = near.direction
+            and anchored.near_position = near.position
+            and anchored.n_calls = near.call_number - here.call_number
+    left join calls as far
+        on
+            near.operator = far.operator
+            and near.service_date = far.service_date
+            and near.trip_id = far.trip_id
+            and near.line_code = far.line_code
+            and near.direction = far.direction
+            and anchored.far_position = far.position
+    where
+        case
+            when anchored.is_near then near.told_at is not null
+            else here.departure_at is not null and here.leg = anchored.leg
+        end
+),
+
+neighbours as (
+    -- the next before and after it, but for those known to run by another timetable
+    select
+        *,
+        case when later_seconds < 0 then -1 else 1 end as side,
+        row_number() over (
+            partition by
+                operator, service_date, trip_id, stop_code, visit_number,
+                case when later_seconds < 0 then -1 else 1 end
+            order by abs(later_seconds), way_seconds
+        ) as nth,
+        row_number() over (
+            partition by operator, service_date, trip_id, stop_code, visit_number, is_alike
+            order by abs(later_seconds), way_seconds
+        ) as nth_alike
+    from examples
+    where coalesce(is_alike, true)
+),
+
+patterns as (
+    -- it takes as long as the nearest that takes as long on the way that is known of both; or else as two that take
+    -- about as long, the next before and after it or close beside it: far from all others it may be faster or slower
+    select
+        operator,
+        service_date,
+        trip_id,
+        stop_code,
+        visit_number,
+        case
+            when count(case when is_alike then 1 end) > 0
+                then
+                    {{ add_seconds(
+                        'max(anchor_at)', 'max(case when is_alike and nth_alike = 1 then way_seconds end)'
+                    ) }}
+            when count(*) < 2 or max(way_seconds) - min(way_seconds) > max(pattern_spread_seconds) then null
+            when min(side) < max(side)
+                then {{ add_seconds('max(anchor_at)', 'avg(way_seconds)') }}
+            when min(abs(later_seconds)) <= max(pattern_beside_seconds)
+                then {{ add_seconds('max(anchor_at)', 'max(case when nth = 1 then way_seconds end)') }}
+        end as pattern_at
+    from neighbours
+    where nth <= 2 or (is_alike and nth_alike = 1)
+    group by operator, service_date, trip_id, stop_code, visit_number
+),
+
+day_starts as (
+    select
+        operator,
+        service_date,
+        min({{ add_seconds('departure_at', '-service_seconds') }}) as starts_at
+    from {{ ref('timetable_departures') }}
+    where {{ is_built() }}
+    group by operator, service_date
 ),
 
 scheduled as (
     select
-        evidence.*,
-        coalesce(
-            evidence.theoretical_at,
-            case when evidence.position = patterns.origin_position then patterns.departure_at end,
-            {{ add_seconds('patterns.departure_at', 'patterns.offset_seconds') }}
-        ) as scheduled_at,
+        calls.*,
         case
-            when evidence.theoretical_at is not null then 'theoretical'
-            when evidence.position = patterns.origin_position then 'timetable'
-            when patterns.offset_seconds is not null then 'pattern'
+            when calls.theoretical_at is null
+                then
+                    cast(floor(
+                        {{ seconds_between('day_starts.starts_at', 'coalesce(calls.told_at, patterns.pattern_at)') }}
+                        / 3600
+                    ) as bigint)
+        end as due_hour,
+        coalesce(calls.told_at, patterns.pattern_at) as scheduled_at,
+        case
+            when calls.theoretical_at is not null then 'theoretical'
+            when calls.told_at is not null then 'timetable'
+            when patterns.pattern_at is not null then 'pattern'
         end as schedule_source
-    from evidence
+    from calls
     left join patterns
         on
-            evidence.operator = patterns.operator
-            and evidence.service_date = patterns.service_date
-            and evidence.trip_id = patterns.trip_id
-            and evidence.stop_code = patterns.stop_code
-            and evidence.visit_number = patterns.visit_number
+            calls.operator = patterns.operator
+            and calls.service_date = patterns.service_date
+            and calls.trip_id = patterns.trip_id
+            and calls.stop_code = patterns.stop_code
+            and calls.visit_number = patterns.visit_number
+    left join day_starts
+        on
+            calls.operator = day_starts.operator
+            and calls.service_date = day_starts.service_date
 ),
 
 passed as (
@@ -233,7 +396,8 @@ select
     stop_sequence,
     position,
     destination,
-    service_hour,
+    -- the hour it was due in, whatever it was listed for
+    coalesce(due_hour, service_hour) as service_hour,
     scheduled_at,
     schedule_source,
     passed_at,

@@ -11,7 +11,8 @@ with visits as (
         direction,
         position,
         coalesce(is_slash_variant, false) as is_slash_shown,
-        coalesce(destination, '') as destination
+        coalesce(destination, '') as destination,
+        coalesce(theoretical_at, last_predicted_at) as thought_at
     from {{ ref('visit_runs') }}
     where position is not null and {{ is_built() }}
 ),
@@ -73,26 +74,50 @@ firsts as (
         shown.destination
 ),
 
-polls as (
+began as (
+    -- trips first listed beyond the first stop, while the stop before was asked shortly before and did not list them:
+    -- one that was on its way when collecting began tells nothing of where it came from
     select
-        stops.operator,
-        stops.service_date,
-        stops.line_code,
-        stops.direction,
-        stops.position,
-        count(*) as n_polls
-    from {{ ref('line_stops_of_day') }} as stops
-    inner join {{ ref('staging_requests') }} as requests
+        starts.operator,
+        starts.service_date,
+        starts.line_code,
+        starts.direction,
+        starts.is_slash_shown,
+        starts.destination,
+        starts.position,
+        count(distinct starts.trip_id) as n_trips,
+        count(distinct case when requests.request_id is not null then starts.trip_id end) as n_seen_to_begin
+    from (
+        select
+            *,
+            row_number() over (
+                partition by operator, service_date, trip_id, line_code, direction order by position, thought_at
+            ) as nth
+        from visits
+    ) as starts
+    {{ join_rules('starts.service_date') }}
+    left join {{ ref('line_stops_of_day') }} as before
         on
-            stops.operator = requests.operator
-            and stops.service_date = requests.service_date
-            and stops.stop_code = requests.key
-    where
-        requests.endpoint = 'passages'
-        and requests.is_good
-        and {{ is_built('stops.service_date') }}
-        and {{ is_received_around('requests.received_date') }}
-    group by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
+            starts.operator = before.operator
+            and starts.service_date = before.service_date
+            and starts.line_code = before.line_code
+            and starts.direction = before.direction
+            and starts.position = before.position + 1
+            and {{ is_built('before.service_date') }}
+    left join {{ ref('staging_requests') }} as requests
+        on
+            before.operator = requests.operator
+            and before.stop_code = requests.key
+            and requests.endpoint = 'passages'
+            and requests.is_good
+            and {{ is_received_around('requests.received_date') }}
+            and requests.received_at
+            between {{ add_seconds('starts.thought_at', '-rules.not_run_gap_seconds') }}
+            and {{ add_seconds('starts.thought_at', '-rules.step_usual_seconds') }}
+    where starts.nth = 1
+    group by
+        starts.operator, starts.service_date, starts.line_code, starts.direction, starts.is_slash_shown,
+        starts.destination, starts.position
 ),
 
 origins as (
@@ -105,23 +130,19 @@ origins as (
         firsts.destination,
         case
             when firsts.first_position = 1 then 1
-            when before.n_polls >= firsts.origin_share * here.n_polls then firsts.first_position
+            when began.n_seen_to_begin > 0 and began.n_seen_to_begin >= firsts.origin_share * began.n_trips
+                then firsts.first_position
         end as origin_position
     from firsts
-    left join polls as here
+    left join began
         on
-            firsts.operator = here.operator
-            and firsts.service_date = here.service_date
-            and firsts.line_code = here.line_code
-            and firsts.direction = here.direction
-            and firsts.first_position = here.position
-    left join polls as before
-        on
-            firsts.operator = before.operator
-            and firsts.service_date = before.service_date
-            and firsts.line_code = before.line_code
-            and firsts.direction = before.direction
-            and firsts.first_position = before.position + 1
+            firsts.operator = began.operator
+            and firsts.service_date = began.service_date
+            and firsts.line_code = began.line_code
+            and firsts.direction = began.direction
+            and firsts.is_slash_shown = began.is_slash_shown
+            and firsts.destination = began.destination
+            and firsts.first_position = began.position
 ),
 
 legs as (

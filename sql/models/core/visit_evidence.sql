@@ -89,16 +89,30 @@ line_lists as (
 ),
 
 looped_stops as (
-    -- where a line comes by twice, two of its predictions need not lie far apart to speak of two visits
-    select distinct
+    -- where a line comes by twice, or a bus comes round again soon, two predictions need not lie far apart to speak of
+    -- two visits
+    select
         stops.operator,
         stops.service_date,
         stops.stop_code,
-        replace({{ plain_label('lines.line_number') }}, '/', '') as plain_number
+        replace({{ plain_label('lines.line_number') }}, '/', '') as plain_number,
+        min(
+            case
+                when stops.n_occurrences > 1 then rules.upward_jump_seconds
+                else greatest(
+                    rules.upward_jump_seconds,
+                    least(rules.live_gap_seconds, stops.last_position * rules.step_usual_seconds / 2)
+                )
+            end
+        ) as gap_seconds
     from {{ ref('line_stops_of_day') }} as stops
+    {{ join_rules('stops.service_date') }}
     inner join {{ ref('lines') }} as lines
         on stops.operator = lines.operator and stops.line_code = lines.line_code
-    where stops.n_occurrences > 1
+    where stops.n_occurrences > 1 or stops.is_circular
+    group by
+        stops.operator, stops.service_date, stops.stop_code,
+        replace({{ plain_label('lines.line_number') }}, '/', '')
 ),
 
 calls as (
@@ -143,8 +157,7 @@ clusters as (
                     'lag(listings.predicted_at) over trip_at_stop', 'listings.predicted_at'
                 ) }} > case
                     when listings.is_theoretical then rules.theoretical_gap_seconds
-                    when looped_stops.stop_code is not null then rules.upward_jump_seconds
-                    else rules.live_gap_seconds
+                    else coalesce(looped_stops.gap_seconds, rules.live_gap_seconds)
                 end then 1
                 else 0
             end as is_apart

@@ -18,6 +18,27 @@ with visits as (
     where {{ is_built('evidence.service_date') }}
 ),
 
+ways as (
+    -- how soon a vehicle can begin the same way again: after coming round, or after going there and back
+    select
+        stops.operator,
+        stops.service_date,
+        stops.line_code,
+        stops.direction,
+        max(case when stops.is_circular then paces.pace_seconds else 2 * paces.pace_seconds end)
+            as begins_again_seconds
+    from {{ ref('line_stops_of_day') }} as stops
+    inner join {{ ref('line_paces') }} as paces
+        on
+            stops.operator = paces.operator
+            and stops.service_date = paces.service_date
+            and stops.line_code = paces.line_code
+            and stops.direction = paces.direction
+            and stops.position = paces.position
+    where {{ is_built('stops.service_date') }}
+    group by stops.operator, stops.service_date, stops.line_code, stops.direction
+),
+
 candidates as (
     -- a stop that a direction serves twice makes two candidates
     select
@@ -26,6 +47,7 @@ candidates as (
         stops.stop_sequence,
         stops.occurrence,
         stops.n_occurrences,
+        ways.begins_again_seconds,
         {{ add_seconds('visits.thought_at', '-paces.pace_seconds') }} as began_at
     from visits
     inner join {{ ref('line_stops_of_day') }} as stops
@@ -44,6 +66,12 @@ candidates as (
             and stops.direction = paces.direction
             and stops.position = paces.position
             and {{ is_built('paces.service_date') }}
+    inner join ways
+        on
+            stops.operator = ways.operator
+            and stops.service_date = ways.service_date
+            and stops.line_code = ways.line_code
+            and stops.direction = ways.direction
 ),
 
 loop_calls as (
@@ -113,7 +141,9 @@ runs as (
                 > case
                     when lag(placed.theoretical_at) over listed is not null and placed.theoretical_at is null
                         then rules.run_late_seconds
-                    else rules.run_gap_seconds
+                    else least(
+                        rules.run_gap_seconds, greatest(placed.begins_again_seconds / 2, rules.upward_jump_seconds)
+                    )
                 end then 1
                 else 0
             end as is_apart
