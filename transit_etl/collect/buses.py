@@ -10,6 +10,8 @@ PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit t
 LOOK_AHEAD_SECONDS = 150.0
 _HOP_SPREAD, _PACE_SPREAD = 20.0, 0.08
 _DISAGREE = 2.0  # spreads between two expectations of which one must be wrong
+_REPROJECT_SECONDS = 90.0  # the same knowledge tells of the stops that have come within the horizon since
+_ALIKE_SECONDS, _ALIKE_SHARE = 3.0, 0.25  # what moves a bus by less need not be told to all of its stops
 
 
 @dataclass(slots=True, eq=False)
@@ -30,9 +32,17 @@ class Run:
     anchor_at: float = 0.0
     anchor_spread: float = inf
     anchored_at: float = -inf
-    projected: tuple[int, float, float] | None = None  # the anchor it was last projected from
+    projected: tuple[float, float] = (-inf, inf)  # the start and the spread it was last projected from
     projected_at: float = -inf
     theory: dict[int, float] = field(default_factory=dict)  # where it was listed by timetable, and for when
+
+    def is_told(self, start: float, at: float) -> bool:
+        """Tell whether about the same has been told to the stops lately: this start, and how sure it is."""
+        began, spread = self.projected
+        is_alike = (
+            abs(start - began) < _ALIKE_SECONDS and abs(self.anchor_spread - spread) < _ALIKE_SHARE * spread
+        )
+        return is_alike and at - self.projected_at < _REPROJECT_SECONDS
 
     def projected_to(self, position: int) -> tuple[float, float]:
         """Return when the run passes a position as far as the anchor tells, and how sure that is."""

@@ -11,6 +11,7 @@ SHORTEST_HOP_SECONDS, LONGEST_HOP_SECONDS = 8.0, 900.0
 USUAL_HOP_SPREAD, _LEAST_HOP_SPREAD = 40.0, 3.0
 UNSURE_OF_SERVED = 4  # a stop that so often lists no bus that should come, and never one, has none
 THIRD_MARGIN = 0.12
+_REFRESH_SECONDS = 30.0  # so often a route takes over what other lines on it have learned
 
 Service = tuple[str, str]  # a line label and a destination, as a stop shows them
 
@@ -103,6 +104,12 @@ class Route:
             hop.seconds = min(LONGEST_HOP_SECONDS, max(SHORTEST_HOP_SECONDS, hop.seconds + share * error))
             hop.variance = max(_LEAST_HOP_SPREAD**2, hop.variance * (1.0 - share))
         self.refresh()
+
+    def keep_fresh(self, at: float) -> None:
+        """Take over now and then what other lines have learned of the streets they share with this one."""
+        if at - self.refreshed_at > _REFRESH_SECONDS:
+            self.refreshed_at = at
+            self.refresh()
 
     def refresh(self) -> None:
         """Take over what is known of the hops by now; lines that share one learn of it from each other."""

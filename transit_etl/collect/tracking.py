@@ -19,8 +19,6 @@ from transit_etl.collect.routes import Route, Routes
 
 BUCKET_SECONDS = 10.0
 _HORIZON_SECONDS = 900.0  # it is looked ahead anew long before that is over
-_REPROJECT_SECONDS = 90.0  # the same knowledge tells of the stops that have come within the horizon since
-_REFRESH_SECONDS = 30.0  # so often a route takes over what other lines on it have learned
 _JUST_NOW_SECONDS = 30.0
 _SAME_SECONDS = 1.0  # what changes by less leaves the value of a poll as it was
 _AS_SURE = 1.1
@@ -136,6 +134,7 @@ class Tracker:
             if stop is not None and run in stop.visits:
                 self._drop(stop.visits.pop(run))
         run.route, run.anchor_position, run.anchor_spread, run.theory = route, 0, inf, {}
+        run.projected_at = -inf
 
     def _come_alive(self, listing: Listing, origins: list[float]) -> tuple[Run | None, float]:
         """Find the run without an id that was timetable time so far, as which a vehicle now shows up."""
@@ -221,16 +220,14 @@ class Tracker:
     def _project(self, run: Run, at: float) -> None:
         """Expect a run at the stops of its route, from the best that is known of it."""
         route = run.route
-        anchor = run.anchor_position, run.anchor_at, run.anchor_spread
-        is_fresh = at - run.projected_at < _REPROJECT_SECONDS
-        if route is None or run.anchor_spread == inf or (is_fresh and run.projected == anchor):
+        if route is None or run.anchor_spread == inf:
             return
-        run.projected, run.projected_at = anchor, at
-        if at - route.refreshed_at > _REFRESH_SECONDS:
-            route.refreshed_at = at
-            route.refresh()
+        route.keep_fresh(at)
+        start = run.anchor_at - route.offsets[run.anchor_position]
+        if run.is_told(start, at):
+            return
+        run.projected, run.projected_at = (start, run.anchor_spread), at
         offsets, stop_codes, stops = route.offsets, route.stop_codes, self.stops
-        start = run.anchor_at - offsets[run.anchor_position]
         first = at - _JUST_NOW_SECONDS - start
         for position in route.between(first, first + _HORIZON_SECONDS):
             stop = stops.get(stop_codes[position])
