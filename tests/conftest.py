@@ -22,7 +22,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if getattr(session.config.option, "loadgroup", False):  # set by pytest-xdist on its workers
         grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
         if any("@" not in item.nodeid for item in grouped):
-            raise pytest.UsageError("this pytest-xdist keeps no groups together under this pytest")
+            why = "this pytest-xdist keeps no groups of tests together under this pytest"
+            os.write(2, f"{why}\n".encode())  # a worker's exception does not reach who looks on
+            raise pytest.UsageError(why)
 
 
 @pytest.fixture(scope="session", autouse=True)
