@@ -17,6 +17,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["AIRFLOW_HOME"] = str(config.cache.mkdir("airflow"))
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Refuse to run a group of tests apart: each worker would make what the group shares, for minutes."""
+    if getattr(session.config.option, "loadgroup", False):  # set by pytest-xdist on its workers
+        grouped = [item for item in session.items if item.get_closest_marker("xdist_group")]
+        if any("@" not in item.nodeid for item in grouped):
+            why = "this pytest-xdist keeps no groups of tests together under this pytest"
+            os.write(2, f"{why}\n".encode())  # a worker's exception does not reach who looks on
+            raise pytest.UsageError(why)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _without_the_callers_settings() -> Iterator[None]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}

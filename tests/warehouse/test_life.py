@@ -85,13 +85,16 @@ def test_nothing_new_in_the_lake_builds_nothing(copy: Settings) -> None:
     assert 0 == report.n_models
 
 
-def test_a_service_date_built_again_has_the_same_rows(copy: Settings) -> None:
+def test_a_service_date_built_again_has_the_same_rows_and_parses_no_model_again(copy: Settings) -> None:
     warehouse.build(copy)
     before = _checksums(paths.build_database(copy.data_dir))
+    parsed = paths.state_dir(copy.data_dir) / "dbt" / "target" / "partial_parse.msgpack"
+    parsed_at = parsed.stat().st_mtime_ns
     report = warehouse.build(copy, first_date=TUESDAY, last_date=TUESDAY)
 
     assert 1 == report.n_dates
     assert before == _checksums(paths.build_database(copy.data_dir))
+    assert parsed_at == parsed.stat().st_mtime_ns
 
 
 def test_a_failed_check_names_itself_and_publishes_nothing(copy: Settings) -> None:

@@ -127,8 +127,9 @@ def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> 
         "BUILD_DATA": str(settings.data_dir.absolute()),
         "BUILD_FROM": dates[0].isoformat(),
         "BUILD_TO": dates[1].isoformat(),
-        "BUILD_DATABASE": str(database_path(settings)),
-        "BUILD_SCRATCH": str(folder / "scratch"),
+        # as seen from where dbt runs: what it has parsed is as good in a data folder that moved
+        "BUILD_DATABASE": os.path.relpath(database_path(settings).resolve(), folder.resolve()),
+        "BUILD_SCRATCH": "scratch",
         "BUILD_THREADS": threads,
     }
     return {**inherited, **own}
