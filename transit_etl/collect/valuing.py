@@ -5,14 +5,15 @@ lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bu
 
     value(stop, now) = sum over its visits of
         weight · [ URGENT · P(last poll, now)         if the last poll listed it live, at most a minute ago
-                 + FIRST_OF_PAIR · P(now, now + PAIR_SECONDS) ]
+                 + FIRST_OF_PAIR · (P(now, now + PAIR_SECONDS) - PATIENCE · what P gains by waiting) ]
     weight = LIKELY · (1 + FEW_BONUS if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
                          + THIRD_BONUS · (60 / rate) ** SCARCITY if it has none in this third of the route)
 
 The second of a pair is worth the passages it completes; the first is worth a part of those expected within
 the minute after it, because it costs a second one. While a pair is open its second poll waits: the later it
 comes, the more passages it completes; then it is URGENT, because in seconds what the first one cost is lost,
-while another first one can wait a little. A bus whose whereabouts are hardly known is worth LOCATING for.
+while another first one can wait a little. It had better wait as long as the bus is not near enough to pass
+in between as surely as it ever will. A bus whose whereabouts are hardly known is worth LOCATING for.
 """
 
 from math import erf, inf, sqrt
@@ -23,11 +24,12 @@ from transit_etl.collect.planner import PENDING_SECONDS
 READY_SECONDS = 49.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
 FEW_BONUS = 2.0
-THIRD_BONUS, SCARCITY = 12.0, 1.0  # at 60 a minute; with more, each third counts for less
+THIRD_BONUS, SCARCITY = 7.0, 1.0  # at 60 a minute; with more, each third counts for less
 FIRST_OF_PAIR, LOCATING = 0.5, 0.1
 URGENT = 6.0  # how much sooner an open pair is lost than another is worth less
 LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
 LEAST_VALUE = 0.05
+PATIENCE = 2.0  # what a first one loses by coming too early, for each share of likelihood it gives away
 REVALUE_SECONDS = 3.0
 RETRY_SECONDS = 2.0
 _NEVER, _ALMOST_ALL, _NOT_WORTH = inf, 0.97, 0.01
@@ -110,7 +112,11 @@ def note_answer(stop: Stop, at: float, *, is_good: bool) -> None:
 
 def _preparation(visit: Visit, gone: float, now: float) -> float:
     """Return what a poll now is worth to a visit that it may come before."""
-    pair = FIRST_OF_PAIR * (_below(now + PAIR_SECONDS, visit) - gone)
+    likely = _below(now + PAIR_SECONDS, visit) - gone
+    pair = FIRST_OF_PAIR * likely
+    if now < visit.mean - PAIR_SECONDS / 2:
+        best = erf(PAIR_SECONDS / (2.0 * _SQRT_2 * visit.spread))
+        pair = max(0.0, pair - FIRST_OF_PAIR * PATIENCE * (best - likely))
     if visit.listed_at > -inf or visit.spread < _LOST_SPREAD:
         return pair
     return max(pair, LOCATING * (_below(now + _LOCATE_SECONDS, visit) - gone))

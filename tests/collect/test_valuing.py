@@ -1,0 +1,54 @@
+"""What a poll is worth: first ones wait for their bus, and open pairs are finished before others begin."""
+
+import pytest
+
+from transit_etl.collect.buses import Run, Stop, Visit
+from transit_etl.collect.valuing import LEAST_VALUE, READY_SECONDS, Valuer
+
+DUE = 1_000.0
+
+
+def expecting(*, spread: float, seen_at: float | None = None) -> Stop:
+    """Return a stop that expects one bus, which the poll at `seen_at`, if any, listed."""
+    stop = Stop("0001")
+    visit = Visit(Run(("15", "CENTRO"), "T1", None, 0.0, is_live=True), stop, 0)
+    visit.expect(DUE, spread)
+    if seen_at is not None:
+        stop.asked_at = stop.seen_at = visit.listed_at = seen_at
+    stop.visits[visit.run] = visit
+    return stop
+
+
+def value(stop: Stop, now: float) -> float:
+    return Valuer(60.0).value(stop, now)[0]
+
+
+@pytest.mark.parametrize("spread", [5.0, 15.0, 30.0])
+def test_a_first_poll_is_worth_most_when_the_bus_will_most_surely_pass_before_the_second(
+    spread: float,
+) -> None:
+    worth = {ahead: value(expecting(spread=spread), DUE - ahead) for ahead in range(-30, 121)}
+    best = max(worth, key=worth.__getitem__)
+
+    assert 15 <= best <= 40
+    assert worth[120] <= worth[90] <= worth[60] < worth[best]
+
+
+def test_a_first_poll_that_comes_much_too_early_is_worth_nothing() -> None:
+    assert value(expecting(spread=10.0), DUE - 55.0) < LEAST_VALUE
+    assert value(expecting(spread=10.0), DUE - 35.0) > LEAST_VALUE
+
+
+def test_the_second_of_a_pair_comes_before_the_first_of_another() -> None:
+    now = DUE + 25.0
+    second = value(expecting(spread=10.0, seen_at=now - READY_SECONDS), now)
+    first = max(value(expecting(spread=10.0), DUE - ahead) for ahead in range(120))
+
+    assert second > 3 * first
+
+
+def test_the_second_of_a_pair_waits_while_its_bus_may_still_come() -> None:
+    stop = expecting(spread=10.0, seen_at=DUE - 30.0)
+
+    assert 0.0 == value(stop, DUE + 5.0)
+    assert value(stop, DUE - 30.0 + READY_SECONDS) > 0.0
