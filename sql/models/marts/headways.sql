@@ -237,14 +237,14 @@ actual_sums as (
             case
                 when
                     actual.headway_seconds
-                    <= rules.bunched_ratio * due.scheduled_seconds_sum / nullif(due.n_scheduled, 0) then 1
+                    <= rules.bunched_ratio * nullif(due.scheduled_seconds_sum, 0) / due.n_scheduled then 1
             end
         ) as n_bunched,
         count(
             case
                 when
                     actual.headway_seconds
-                    >= rules.gap_ratio * due.scheduled_seconds_sum / nullif(due.n_scheduled, 0) then 1
+                    >= rules.gap_ratio * nullif(due.scheduled_seconds_sum, 0) / due.n_scheduled then 1
             end
         ) as n_gaps
     from actual
