@@ -31,7 +31,6 @@ class Run:
     anchor_position: int = 0
     anchor_at: float = 0.0
     anchor_spread: float = inf
-    anchored_at: float = -inf
     projected: tuple[float, float] = (-inf, inf)  # the start and the spread it was last projected from
     projected_at: float = -inf
     theory: dict[int, float] = field(default_factory=dict)  # where it was listed by timetable, and for when

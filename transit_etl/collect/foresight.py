@@ -48,14 +48,12 @@ class Foresight:
         self._left = min(1.0, sqrt(self._rests / self._errors))
 
     def learn(self, horizon: int, late: float, interval: float) -> float:
-        """Take over how late a bus was by a prediction, known to within an interval; see `horizon`.
+        """Take over how late a bus was by a prediction, known to within an interval; see `horizon_of`.
 
-        Return the error in spreads.
+        Those below LEAST_AHEAD are not for it. Return the error in spreads.
         """
         spread, too_early = self._spread[horizon], self._too_early[horizon]
         error = max(-_MOST_SPREADS * spread, min(_MOST_SPREADS * spread, late - too_early))
-        if horizon < LEAST_AHEAD:
-            return error / spread
         self._n[horizon] += 1.0
         share = 1.0 / self._n[horizon]
         self._too_early[horizon] += share * error

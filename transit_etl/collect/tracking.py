@@ -82,7 +82,7 @@ class Tracker:
                 learn_schedule(run, position, listing.predicted_at)
             elif run.anchor_spread < inf and run.anchor_position != position:
                 expected = fused(told, run.projected_to(position))
-            self._anchor_by_listing(run, position, *told, at)
+            self._anchor_by_listing(run, position, *told)
         visit.listed_at = at if listing.is_live else -inf
         if run in stop.visits and stop.visits[run] is not visit:
             self._drop(stop.visits[run])  # listed twice
@@ -97,7 +97,7 @@ class Tracker:
             return max(at, listing.predicted_at + _THEORETICAL_LATE), _THEORETICAL_SPREAD
         ahead = max(0.0, listing.predicted_at - at)
         horizon = horizon_of(ahead)
-        if abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * max(ahead, 1.0):
+        if horizon >= LEAST_AHEAD and abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * ahead:
             visit.said[horizon] = listing.predicted_at
         mean, spread = listing.predicted_at + foresight.too_early(ahead), foresight.spread(ahead)
         if run.n_judged and ahead > AHEAD[LEAST_AHEAD] / 2:
@@ -145,11 +145,11 @@ class Tracker:
             run.trip_id = listing.trip_id
         return run, origin_at
 
-    def _anchor_by_listing(self, run: Run, position: int, mean: float, spread: float, at: float) -> None:
+    def _anchor_by_listing(self, run: Run, position: int, mean: float, spread: float) -> None:
         if run.is_live and run.anchor_position != position and spread <= _SURE_SPREAD:
             self._learn(run, position, mean, spread)
         if spread <= 1.2 * run.spread_at(position) or not run.is_live:
-            self._anchor(run, position, mean, spread, at)
+            self._anchor(run, position, mean, spread)
 
     def _learn(self, run: Run, position: int, passes_at: float, spread: float) -> None:
         """Learn a running time from the anchor to a later passage, if both are well known."""
@@ -196,7 +196,7 @@ class Tracker:
                 third = run.route.third(position)
                 if third is not None:
                     run.thirds |= 1 << third
-            self._anchor(run, position, passed_at, spread, before)
+            self._anchor(run, position, passed_at, spread)
 
     def _judge(self, visit: Visit, passed_at: float, interval: float) -> None:
         """Learn from a passage how good the predictions of it were, and those of its run."""
@@ -204,7 +204,6 @@ class Tracker:
         errors = [
             foresight.learn(horizon, passed_at - predicted_at, interval)
             for horizon, predicted_at in visit.said.items()
-            if horizon >= LEAST_AHEAD
         ]
         if errors:
             error = sum(errors) / len(errors)
@@ -213,9 +212,8 @@ class Tracker:
             run.n_judged += 1
             run.bias += (error - run.bias) / min(run.n_judged, _BIAS_OF)
 
-    def _anchor(self, run: Run, position: int, passes_at: float, spread: float, at: float) -> None:
-        run.anchor_position, run.anchor_at = position, passes_at
-        run.anchor_spread, run.anchored_at = spread, at
+    def _anchor(self, run: Run, position: int, passes_at: float, spread: float) -> None:
+        run.anchor_position, run.anchor_at, run.anchor_spread = position, passes_at, spread
 
     def _project(self, run: Run, at: float) -> None:
         """Expect a run at the stops of its route, from the best that is known of it."""
