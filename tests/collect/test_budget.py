@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.budget import Budget, BudgetClosedError, Permit, credential
-from transit_etl.collect.budget_state import Limits
+from transit_etl.collect.budget_state import BudgetState, Limits
 from transit_etl.collect.budget_store import MemoryStore
 from transit_etl.collect.priorities import FLOORS, Kind
 from transit_etl.settings import Settings
@@ -495,6 +495,53 @@ def test_a_caller_with_a_smaller_allowance_keeps_to_its_own_in_the_shared_window
         await large.acquire(Kind.PASSAGES, START + timedelta(seconds=59))
 
     clock.run(main())
+
+
+def test_a_caller_that_has_to_wait_longer_holds_nobody_up() -> None:
+    clock, store = VirtualClock(START), MemoryStore()
+
+    async def main() -> float:
+        large, small = (Budget(Limits(allowance), store, clock) for allowance in (300, 10))
+        for _ in range(10):
+            await large.acquire(Kind.PASSAGES)
+        waiter = asyncio.create_task(small.acquire(Kind.PASSAGES))
+        await clock.sleep(1)
+        began = clock.now()
+        for _ in range(100):
+            await large.acquire(Kind.PASSAGES)
+        seconds = (clock.now() - began).total_seconds()
+        waiter.cancel()
+        return seconds
+
+    assert clock.run(main()) <= 100 * 61 / 300
+
+
+def test_of_callers_that_wait_for_the_same_the_one_that_waits_longest_is_next() -> None:
+    got: list[int] = []
+
+    async def caller(budget: Budget, clock: VirtualClock, number: int) -> None:
+        await clock.sleep(0.1 + number / 100)
+        await budget.acquire(Kind.PASSAGES)
+        got.append(number)
+
+    async def main(budget: Budget, clock: VirtualClock) -> None:
+        await budget.acquire(Kind.PASSAGES)
+        await asyncio.gather(*(caller(budget, clock, number) for number in reversed(range(10))))
+
+    _in_virtual_time(main)
+
+    assert list(range(10)) == got
+
+
+def test_what_the_next_caller_leaves_is_had_by_another() -> None:
+    state, limits = BudgetState(), Limits(60)
+    state.ask(1000.0, "first", Kind.PASSAGES, limits)
+    state.ask(1000.1, "dead", Kind.PASSAGES, limits)
+    state.ask(1000.2, "alive", Kind.PASSAGES, limits)
+
+    grants = [state.ask(at, "alive", Kind.PASSAGES, limits).is_granted for at in (1001.1, 1002.1)]
+
+    assert [False, True] == grants
 
 
 def test_usage_tells_who_got_and_who_waits() -> None:

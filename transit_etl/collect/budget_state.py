@@ -6,6 +6,8 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
 - Pace: permits follow each other by `T = (W + m) / rate`. A permit that came late, though somebody was
   waiting, leaves a debt of at most `catch_up` seconds, worked off with gaps of `spacing * T`; time in
   which nobody waited leaves none. Nothing ever goes out closer than `spacing * T`.
+- Turn: the kind is chosen by `priorities`; of its callers that can go, the one that has waited longest is
+  next. What it leaves for longer than the pace is any other's of that kind.
 - Margin: requests reach the server later than their permit, each by another delay. A request that took
   at most `m / 2` is covered by the margin. One that took longer is entered anew, as of its answer less
   `m / 2` (`settle`): no request arrives after its own answer, so whatever the delays, the server's
@@ -59,11 +61,12 @@ class Limits:
 
 
 class Demand(NamedTuple):
-    """A caller that waits: for what, since when, and when it last asked."""
+    """A caller that waits: for what, since when, when it last asked, and from when it can have a permit."""
 
     kind: Kind
     since: float
     seen: float
+    ready: float = 0.0
 
 
 class Lease(NamedTuple):
@@ -112,11 +115,11 @@ class BudgetState:
     def ask(self, now: float, caller: str, kind: Kind, limits: Limits) -> Decision:
         """Grant a permit if it is this caller's turn, or say how long to wait before asking again."""
         known = self.demands.get(caller)
-        self.demands[caller] = Demand(kind, known.since if known else now, now)
         pace = limits.span / self.rate(now, limits)
-        slot_in = max(0.0, self._slot(limits, pace) - now)
-        waiting = {demand.kind for demand in self.demands.values()}
-        is_next = next_kind(waiting, self.counts, self.granted_since) is kind
+        slot = self._slot(limits, pace)
+        slot_in = max(0.0, slot - now)
+        self.demands[caller] = Demand(kind, known.since if known else now, now, slot)
+        is_next = self._is_next(now, caller, kind, is_left=now - slot > pace)
         if slot_in > 0 or not is_next:
             return Decision(is_granted=False, wait=slot_in + (0.0 if is_next else pace), slot_in=slot_in)
         self._grant(now, kind, pace, limits)
@@ -207,9 +210,17 @@ class BudgetState:
             counts=Counter(kind for _, kind in permits),
             granted_since={Kind(kind): n for kind, n in granted_since},
             leases={key: Lease(owner, until) for key, (owner, until) in leases},
-            demands={caller: Demand(Kind(kind), since, seen) for caller, (kind, since, seen) in demands},
+            demands={caller: Demand(Kind(kind), *times) for caller, (kind, *times) in demands},
             **fields,
         )
+
+    def _is_next(self, now: float, caller: str, kind: Kind, *, is_left: bool) -> bool:
+        waiting = {demand.kind for demand in self.demands.values()}
+        if next_kind(waiting, self.counts, self.granted_since) is not kind:
+            return False
+        own = self.demands[caller]
+        longer = (d for d in self.demands.values() if d.kind is kind and d.since < own.since)
+        return is_left or all(demand.ready > now for demand in longer)
 
     def _share(self, now: float, limits: Limits) -> float:
         opened_at = max(self.slowed_at, self.blocked_until)
@@ -235,8 +246,8 @@ class BudgetState:
     def _move(self, seconds: float) -> None:
         self.permits = deque((at + seconds, kind) for at, kind in self.permits)
         self.demands = {
-            caller: Demand(kind, since + seconds, seen + seconds)
-            for caller, (kind, since, seen) in self.demands.items()
+            caller: Demand(kind, *(at + seconds for at in times))
+            for caller, (kind, *times) in self.demands.items()
         }
         self.leases = {key: Lease(owner, until + seconds) for key, (owner, until) in self.leases.items()}
         self.granted_at += seconds
