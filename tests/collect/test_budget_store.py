@@ -7,13 +7,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
+from threading import Barrier
 from typing import IO, Any, TypeVar
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import make_url
 
 from tests.collect.test_budget import fullest_window
 from transit_etl.clock import SystemClock
@@ -119,6 +122,19 @@ def test_four_processes_never_pass_the_allowance_together_and_use_it(url: str) -
     assert len(together) - 1 >= 0.9 * FAST.allowance * (together[-1] - together[0]) / FAST.window
     for alike in (instants[:2], instants[2:]):
         assert min(map(len, alike)) >= 0.25 * sum(map(len, alike))
+
+
+def test_callers_that_open_a_new_store_at_the_same_moment_all_get_in(tmp_path: Path) -> None:
+    n_callers = 8
+    together = Barrier(n_callers)
+
+    def open_it(path: Path) -> None:
+        together.wait()
+        budget_store._prepared_engine(make_url(f"sqlite:///{path}"), "shared").dispose()
+
+    with ThreadPoolExecutor(n_callers) as callers:
+        for turn in range(150):  # few of them collide
+            list(callers.map(open_it, [tmp_path / f"{turn}.sqlite"] * n_callers))
 
 
 def test_a_state_survives_its_process(url: str) -> None:
