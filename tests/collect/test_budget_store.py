@@ -57,7 +57,7 @@ asyncio.run(main(sys.argv[1], Kind(sys.argv[2])))
 """
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A store of each sort; the credentials of a test are its own, so that a server may be shared."""
     if request.param == "sqlite":
