@@ -36,11 +36,9 @@ PREPARE = """
         ) = 1;
 """
 ON_TIME = """
-    select sum(n_likely_on_time) / nullif(sum(n_likely_early + n_likely_on_time + n_likely_late), 0),
-        sum(n_on_time) / nullif(sum(n_scheduled), 0),
-        sum(n_on_time + n_indeterminate) / nullif(sum(n_scheduled), 0),
+    select max(on_time_share), max(on_time_share_low), max(on_time_share_high),
         (select avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) from calls)
-    from warehouse.marts.punctuality where service_date = $day
+    from warehouse.marts.network_punctuality_daily where service_date = $day
 """
 VISITS = """
     select count(*) filter (arrival_quality = 'evidenced'),
@@ -98,7 +96,8 @@ def _table(ask: Ask, day: date) -> Table:
     for heading in ("", "what the polls say", "what happened"):
         table.add_column(heading)
     share, low, high, true_share = ask(ON_TIME)
-    table.add_row("on time", f"{_share(share)}, surely {_share(low)} to {_share(high)}", _share(true_share))
+    bounds = "too little was seen" if share is None else f"surely {_share(low)} to {_share(high)}"
+    table.add_row("on time", f"{_share(share)}, {bounds}", _share(true_share))
     evidenced, seen, calls = ask(VISITS)
     table.add_row(
         "stop visits", f"{seen:,} seen passing, {evidenced:,} within a minute", f"{calls:,} calls at stops"

@@ -19,4 +19,4 @@ full outer join (
     group by service_date
 ) as marts
     on visits.service_date = marts.service_date
-where visits.n_visits is distinct from marts.n_visits
+where coalesce(visits.n_visits, 0) != coalesce(marts.n_visits, 0)

@@ -135,11 +135,17 @@ def test_coverage_counts_what_was_planned_and_measures_the_longest_gap(ask: Ask)
 
 
 def test_a_share_under_the_coverage_threshold_is_null_with_its_reason(ask: Ask) -> None:
-    rows = ask("from marts.punctuality_shares where line_code = '001-00' and service_hour = 8")
+    rows = ask("from marts.punctuality_shares where line_code = '004-00' and service_hour = 10")
 
     assert [(None, "coverage under threshold")] == [
         (row["on_time_share"], row["null_reason"]) for row in rows
     ]
+
+
+def test_passages_that_nobody_looked_for_are_due_all_the_same(ask: Ask) -> None:
+    rows = ask("from marts.punctuality where line_code = '003-00' order by service_hour")
+
+    assert [(9, 6, 3), (23, 2, 0)] == [(row["service_hour"], row["n_due"], row["n_visits"]) for row in rows]
 
 
 def test_a_share_over_the_threshold_has_its_bounds(ask: Ask) -> None:

@@ -193,7 +193,6 @@ anchored as (
         untold.near_call is not null as is_near,
         coalesce(near.told_at, untold.departure_at) as anchor_at,
         near.position as near_position,
-        near.call_number - untold.call_number as n_calls,
         far.position as far_position,
         {{ seconds_between('far.told_at', 'near.told_at') }} as told_seconds
     from untold
@@ -218,7 +217,7 @@ anchored as (
 ),
 
 examples as (
-    -- trips whose timetable times are told at both calls, with as many calls between: they took the same way
+    -- trips of the same leg whose timetable times are told at both calls: they took the same way
     select
         anchored.operator,
         anchored.service_date,
@@ -248,6 +247,7 @@ examples as (
             and anchored.service_date = here.service_date
             and anchored.line_code = here.line_code
             and anchored.direction = here.direction
+            and coalesce(anchored.leg, '') = coalesce(here.leg, '')
             and anchored.position = here.position
             and here.told_at is not null
     inner join calls as near
@@ -258,7 +258,6 @@ examples as (
             and here.line_code = near.line_code
             and here.direction = near.direction
             and anchored.near_position = near.position
-            and anchored.n_calls = near.call_number - here.call_number
     left join calls as far
         on
             near.operator = far.operator
@@ -267,11 +266,7 @@ examples as (
             and near.line_code = far.line_code
             and near.direction = far.direction
             and anchored.far_position = far.position
-    where
-        case
-            when anchored.is_near then near.told_at is not null
-            else here.departure_at is not null and here.leg = anchored.leg
-        end
+    where near.told_at is not null or not anchored.is_near
 ),
 
 neighbours as (

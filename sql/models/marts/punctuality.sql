@@ -1,16 +1,95 @@
--- One row per operator, service_date, line, direction and service_hour: how punctual its visits were.
--- Counts and sums only, so any period adds up; visits of no known line are counted under a null line.
+-- One row per operator, service_date, line, direction and service_hour: how many passages were due, and how punctual
+-- those were of which something is known. Counts and sums only, so any period adds up; visits of no known line are
+-- counted under a null line.
 with visits as (
     select
-        *,
+        operator,
+        service_date,
+        line_code,
+        direction,
+        service_hour,
+        scheduled_at,
+        arrival_quality,
+        delay_seconds,
+        delay_low_seconds,
+        delay_high_seconds,
+        punctuality,
         -- What the bounds leave open for a visit seen passing, its likeliest moment says: near a threshold lie more
         -- visits on one side than on the other, and a share that left them all out would lean to that side.
         case
             when punctuality in ('early', 'on_time', 'late') then punctuality
             when arrival_quality in ('evidenced', 'bounded') then punctuality_point
-        end as likely
+        end as likely,
+        0 as n_due,
+        ruleset_version
     from {{ ref('stop_visits') }}
     where {{ is_built() }}
+),
+
+watched_dates as (
+    select distinct
+        operator,
+        service_date
+    from {{ ref('requests') }}
+    where endpoint = 'passages' and {{ is_built() }}
+),
+
+due as (
+    -- a departure is due at every stop of its line, each as long after as a bus is usually on its way
+    select
+        departures.operator,
+        departures.service_date,
+        departures.line_code,
+        departures.direction,
+        cast(floor((departures.service_seconds + coalesce(paces.pace_seconds, 0)) / 3600) as bigint) as service_hour,
+        count(*) as n_due,
+        max(departures.ruleset_version) as ruleset_version
+    from {{ ref('scheduled_departures') }} as departures
+    inner join watched_dates
+        on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
+    inner join {{ ref('line_stops_of_day') }} as stops
+        on
+            departures.operator = stops.operator
+            and departures.service_date = stops.service_date
+            and departures.line_code = stops.line_code
+            and departures.direction = stops.direction
+            and {{ is_built('stops.service_date') }}
+    left join {{ ref('line_paces') }} as paces
+        on
+            stops.operator = paces.operator
+            and stops.service_date = paces.service_date
+            and stops.line_code = paces.line_code
+            and stops.direction = paces.direction
+            and stops.position = paces.position
+            and {{ is_built('paces.service_date') }}
+    where
+        departures.is_in_force
+        and departures.outcome != 'not_run'
+        and {{ is_built('departures.service_date') }}
+    group by
+        departures.operator, departures.service_date, departures.line_code, departures.direction,
+        floor((departures.service_seconds + coalesce(paces.pace_seconds, 0)) / 3600)
+),
+
+passages as (
+    select * from visits
+    union all
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        service_hour,
+        null as scheduled_at,
+        null as arrival_quality,
+        null as delay_seconds,
+        null as delay_low_seconds,
+        null as delay_high_seconds,
+        null as punctuality,
+        null as likely,
+        n_due,
+        ruleset_version
+    from due
 )
 
 select
@@ -19,7 +98,8 @@ select
     line_code,
     direction,
     service_hour,
-    count(*) as n_visits,
+    cast(sum(n_due) as bigint) as n_due,
+    count(arrival_quality) as n_visits,
     count(case when scheduled_at is not null then 1 end) as n_scheduled,
     count(case when punctuality = 'early' then 1 end) as n_early,
     count(case when punctuality = 'on_time' then 1 end) as n_on_time,
@@ -43,5 +123,5 @@ select
     cast(coalesce(sum(case when delay_low_seconds is not null then delay_high_seconds end), 0) as bigint)
         as delay_high_seconds_sum,
     max(ruleset_version) as ruleset_version
-from visits
+from passages
 group by operator, service_date, line_code, direction, service_hour
