@@ -193,6 +193,8 @@ anchored as (
         untold.near_call is not null as is_near,
         coalesce(near.told_at, untold.departure_at) as anchor_at,
         near.position as near_position,
+        -- a loop passes a position twice
+        sign(near.call_number - untold.call_number) as near_side,
         far.position as far_position,
         {{ seconds_between('far.told_at', 'near.told_at') }} as told_seconds
     from untold
@@ -258,6 +260,7 @@ examples as (
             and here.line_code = near.line_code
             and here.direction = near.direction
             and anchored.near_position = near.position
+            and anchored.near_side = sign(near.call_number - here.call_number)
     left join calls as far
         on
             near.operator = far.operator
