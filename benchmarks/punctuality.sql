@@ -251,19 +251,19 @@ select
         100 * avg((share_of_all between low and high)::int)), ''
 from line_days;
 
-create macro local_hour(instant) as hour(instant at time zone 'UTC' at time zone 'Europe/Rome');
+create macro hour_of_service(instant, zero_at) as floor(epoch(instant - zero_at) / 3600)::bigint;
 
 create table headways as  -- between buses, whoever saw them; in the hour the later one was due
 select
-    service_date, line_code, direction, stop_code, local_hour(coalesce(scheduled_at, passed_at)) as service_hour,
+    service_date, line_code, direction, stop_code, hour_of_service(coalesce(scheduled_at, passed_at), zero_at) as service_hour,
     epoch(passed_at - lag(passed_at) over w) as headway
-from calls window w as (partition by service_date, line_code, direction, stop_code order by passed_at);
+from calls join built.core.service_days using (service_date) window w as (partition by service_date, line_code, direction, stop_code order by passed_at);
 
 create table due_headways as
 select
-    service_date, line_code, direction, stop_code, local_hour(scheduled_at) as service_hour,
+    service_date, line_code, direction, stop_code, hour_of_service(scheduled_at, zero_at) as service_hour,
     epoch(scheduled_at - lag(scheduled_at) over w) as headway
-from truth_scheduled_passages
+from truth_scheduled_passages join built.core.service_days using (service_date)
 window w as (partition by service_date, line_code, direction, stop_code order by scheduled_at);
 
 create table full_cells as  -- hours of a stop almost all of whose time lies between buses seen to pass

@@ -1,6 +1,7 @@
 -- One row per operator, service_date, line, direction, stop and service_hour: intervals between buses, actual and
 -- scheduled, as count, sum and sum of squares. Only intervals during which the stop was watched without a gap and no
 -- bus can have passed unseen are counted, actual and scheduled alike: a missed poll never reads as a missed bus.
+-- Where many buses came that no known schedule tells of, the scheduled wait is not known either.
 -- The waits follow from the sums (AWT = sum of squares / twice the sum) and do not add up; the sums do.
 with visits as (
     select
@@ -169,7 +170,6 @@ due as (
         service_hour,
         scheduled_at
     from visits
-    where scheduled_at is not null
     union all
     select
         operator,
@@ -194,7 +194,7 @@ scheduled as (
         from due
         window next_bus as (
             partition by operator, service_date, line_code, direction, stop_code
-            order by scheduled_at, service_hour
+            order by scheduled_at nulls last, service_hour
         )
     ) as pairs
     left join watches
@@ -213,7 +213,8 @@ scheduled_sums as (
         direction,
         stop_code,
         service_hour,
-        count(*) as n_due,
+        count(scheduled_at) as n_due,
+        count(*) - count(scheduled_at) as n_unscheduled,
         count(case when is_watched then headway_seconds end) as n_scheduled,
         coalesce(sum(case when is_watched then round(headway_seconds) end), 0) as scheduled_seconds_sum,
         coalesce(sum(case when is_watched then round(headway_seconds) * round(headway_seconds) end), 0)
@@ -272,6 +273,7 @@ sums as (
         coalesce(due.stop_code, actual_sums.stop_code) as stop_code,
         coalesce(due.service_hour, actual_sums.service_hour) as service_hour,
         coalesce(due.n_due, 0) as n_due,
+        coalesce(due.n_unscheduled, 0) as n_unscheduled,
         coalesce(actual_sums.n_actual, 0) as n_actual,
         cast(coalesce(actual_sums.actual_seconds_sum, 0) as bigint) as actual_seconds_sum,
         cast(coalesce(actual_sums.actual_seconds_squared_sum, 0) as bigint) as actual_seconds_squared_sum,
@@ -298,6 +300,7 @@ judged as (
         case
             when sums.n_due < rules.frequent_per_hour then 'not frequent'
             when sums.scheduled_seconds_sum = 0 then 'no watched schedule'
+            when sums.n_unscheduled > rules.unscheduled_share * sums.n_due then 'schedule incomplete'
             when sums.actual_seconds_sum < rules.coverage_threshold * 3600 then 'coverage under threshold'
         end as null_reason,
         rules.ruleset_version
