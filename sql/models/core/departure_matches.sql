@@ -78,32 +78,9 @@ starts as (
     from visits
     left join {{ ref('departure_guesses') }} as guesses
         on
-            visits.operator = guesses.operator
-            and visits.service_date = guesses.service_date
-            and visits.trip_id = guesses.trip_id
-            and visits.stop_code = guesses.stop_code
-            and visits.visit_number = guesses.visit_number
+            {{ is_same_visit('visits', 'guesses') }}
             and {{ is_built('guesses.service_date') }}
-    left join {{ ref('running_times') }} as of_hour
-        on
-            visits.operator = of_hour.operator
-            and visits.service_date = of_hour.service_date
-            and visits.line_code = of_hour.line_code
-            and visits.direction = of_hour.direction
-            and visits.leg = of_hour.leg
-            and visits.position = of_hour.position
-            and guesses.service_hour = of_hour.service_hour
-            and {{ is_built('of_hour.service_date') }}
-    left join {{ ref('running_times') }} as of_day
-        on
-            visits.operator = of_day.operator
-            and visits.service_date = of_day.service_date
-            and visits.line_code = of_day.line_code
-            and visits.direction = of_day.direction
-            and visits.leg = of_day.leg
-            and visits.position = of_day.position
-            and of_day.service_hour is null
-            and {{ is_built('of_day.service_date') }}
+    {{ join_running_times('visits', 'guesses') }}
     where visits.theoretical_at is not null
 ),
 
@@ -345,11 +322,7 @@ announced as (
     from {{ ref('stand_in_departures') }} as stand_ins
     inner join {{ ref('visit_runs') }} as runs
         on
-            stand_ins.operator = runs.operator
-            and stand_ins.service_date = runs.service_date
-            and stand_ins.trip_id = runs.trip_id
-            and stand_ins.stop_code = runs.stop_code
-            and stand_ins.visit_number = runs.visit_number
+            {{ is_same_visit('stand_ins', 'runs') }}
     where {{ is_built('stand_ins.service_date') }}
 ),
 

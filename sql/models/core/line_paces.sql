@@ -29,11 +29,7 @@ times as (
     from {{ ref('visit_evidence') }} as evidence
     inner join {{ ref('visit_lines') }} as lines
         on
-            evidence.operator = lines.operator
-            and evidence.service_date = lines.service_date
-            and evidence.listed_id = lines.listed_id
-            and evidence.stop_code = lines.stop_code
-            and evidence.visit_number = lines.visit_number
+            {{ is_same_visit('evidence', 'lines', 'listed_id') }}
     inner join stops
         on
             lines.operator = stops.operator

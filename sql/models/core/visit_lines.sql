@@ -95,11 +95,7 @@ candidates as (
         from possible
         left join on_their_way as due
             on
-                possible.operator = due.operator
-                and possible.service_date = due.service_date
-                and possible.listed_id = due.listed_id
-                and possible.stop_code = due.stop_code
-                and possible.visit_number = due.visit_number
+                {{ is_same_visit('possible', 'due', 'listed_id') }}
                 and possible.line_code = due.line_code
                 and possible.direction = due.direction
     ) as told
@@ -181,20 +177,12 @@ chosen as (
             and visits.destination = trip_lines.destination
     left join candidates
         on
-            visits.operator = candidates.operator
-            and visits.service_date = candidates.service_date
-            and visits.listed_id = candidates.listed_id
-            and visits.stop_code = candidates.stop_code
-            and visits.visit_number = candidates.visit_number
+            {{ is_same_visit('visits', 'candidates', 'listed_id') }}
             and trip_lines.line_code = candidates.line_code
             and trip_lines.direction = candidates.direction
     left join stop_lines
         on
-            visits.operator = stop_lines.operator
-            and visits.service_date = stop_lines.service_date
-            and visits.listed_id = stop_lines.listed_id
-            and visits.stop_code = stop_lines.stop_code
-            and visits.visit_number = stop_lines.visit_number
+            {{ is_same_visit('visits', 'stop_lines', 'listed_id') }}
 )
 
 select

@@ -10,11 +10,7 @@ with visits as (
     from {{ ref('visit_evidence') }} as evidence
     inner join {{ ref('visit_lines') }} as lines
         on
-            evidence.operator = lines.operator
-            and evidence.service_date = lines.service_date
-            and evidence.listed_id = lines.listed_id
-            and evidence.stop_code = lines.stop_code
-            and evidence.visit_number = lines.visit_number
+            {{ is_same_visit('evidence', 'lines', 'listed_id') }}
     where {{ is_built('evidence.service_date') }}
 ),
 
@@ -115,11 +111,7 @@ placed as (
     from candidates
     left join loop_calls
         on
-            candidates.operator = loop_calls.operator
-            and candidates.service_date = loop_calls.service_date
-            and candidates.listed_id = loop_calls.listed_id
-            and candidates.stop_code = loop_calls.stop_code
-            and candidates.visit_number = loop_calls.visit_number
+            {{ is_same_visit('candidates', 'loop_calls', 'listed_id') }}
             and candidates.position = loop_calls.position
     where candidates.n_occurrences = 1 or loop_calls.nth = 1
 ),
@@ -299,18 +291,10 @@ assembled as (
     from visits
     left join named
         on
-            visits.operator = named.operator
-            and visits.service_date = named.service_date
-            and visits.listed_id = named.listed_id
-            and visits.stop_code = named.stop_code
-            and visits.visit_number = named.visit_number
+            {{ is_same_visit('visits', 'named', 'listed_id') }}
     left join unplaced
         on
-            visits.operator = unplaced.operator
-            and visits.service_date = unplaced.service_date
-            and visits.listed_id = unplaced.listed_id
-            and visits.stop_code = unplaced.stop_code
-            and visits.visit_number = unplaced.visit_number
+            {{ is_same_visit('visits', 'unplaced', 'listed_id') }}
             and unplaced.nth_nearest = 1
 ),
 
@@ -385,11 +369,7 @@ announced as (
     from assembled
     left join announced_visits as visits
         on
-            assembled.operator = visits.operator
-            and assembled.service_date = visits.service_date
-            and assembled.listed_id = visits.listed_id
-            and assembled.stop_code = visits.stop_code
-            and assembled.visit_number = visits.visit_number
+            {{ is_same_visit('assembled', 'visits', 'listed_id') }}
 ),
 
 trips_lost as (
