@@ -99,6 +99,14 @@
     (min({{ column }}, 8))[{{ n }}]
 {%- endmacro %}
 
+{# The value a group has in its row with the least key. #}
+{% macro value_at_least(column, key) -%}
+    {{ adapter.dispatch("value_at_least", "transit")(column, key) }}
+{%- endmacro %}
+{% macro default__value_at_least(column, key) -%}
+    arg_min({{ column }}, {{ key }})
+{%- endmacro %}
+
 {# An instant cut to its minute. #}
 {% macro whole_minute(instant) -%}
     {{ adapter.dispatch("whole_minute", "transit")(instant) }}

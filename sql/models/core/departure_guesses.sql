@@ -14,6 +14,7 @@ with visits as (
         runs.theoretical_at,
         legs.leg,
         legs.origin_position,
+        paces.pace_seconds - origin_paces.pace_seconds as way_seconds,
         {{ add_seconds('runs.theoretical_at', '(origin_paces.pace_seconds - paces.pace_seconds)') }} as began_at,
         row_number() over (
             partition by
@@ -46,19 +47,6 @@ with visits as (
     where {{ is_built('runs.service_date') }} and runs.theoretical_at is not null
 ),
 
-departures as (
-    select distinct
-        operator,
-        service_date,
-        line_code,
-        direction,
-        leg,
-        departure_at,
-        service_hour
-    from {{ ref('timetable_departures') }}
-    where is_in_force and {{ is_built() }}
-),
-
 nearest as (
     select
         firsts.operator,
@@ -78,16 +66,19 @@ nearest as (
         ) as nth
     from visits as firsts
     {{ join_rules('firsts.service_date') }}
-    inner join departures
+    inner join {{ due_departures() }} as departures
         on
             firsts.operator = departures.operator
             and firsts.service_date = departures.service_date
             and firsts.line_code = departures.line_code
             and firsts.direction = departures.direction
             and firsts.leg = departures.leg
-            and departures.departure_at
-            between {{ add_seconds('firsts.began_at', '-rules.match_guess_seconds') }}
-            and {{ add_seconds('firsts.began_at', 'rules.match_guess_seconds') }}
+            and {{ is_meant(
+                'abs(' ~ seconds_between('departures.departure_at', 'firsts.began_at') ~ ')',
+                'rules.match_guess_seconds',
+                'firsts.way_seconds',
+                'departures.headway_seconds'
+            ) }}
     where firsts.nth_stop = 1
 )
 

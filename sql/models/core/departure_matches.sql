@@ -12,6 +12,7 @@ with visits as (
         runs.stop_code,
         runs.visit_number,
         runs.theoretical_at,
+        runs.replaced_at,
         runs.passed_at,
         runs.first_live_at,
         runs.last_theoretical_at,
@@ -52,82 +53,79 @@ with visits as (
 ),
 
 starts as (
-    -- when a trip is thought to have been due where its leg begins: its own timetable time there, or one at a later
-    -- stop less the running time; where that is not known to be, its first known one is tried
+    -- when a trip is thought to have been due where its leg begins, by each of its timetable times: the one there, or
+    -- one at a later stop less the running time; where its leg begins anywhere, its first known one is tried
     select
-        *,
-        case basis
+        visits.*,
+        case
+            when visits.origin_position is null then visits.position
+            -- at the origin itself its own time tells exactly; a row that gave way to it may have been another's
+            when visits.position = visits.origin_position and visits.replaced_at is null then 1
+            when
+                visits.position = visits.origin_position
+                or coalesce(of_hour.offset_seconds, of_day.offset_seconds) is not null
+                then 2
+            else 3
+        end as grade,
+        case
+            when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
+            else
+                {{ add_seconds(
+                    'visits.theoretical_at',
+                    '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.pace_seconds)'
+                ) }}
+        end as due_at
+    from visits
+    left join {{ ref('departure_guesses') }} as guesses
+        on
+            {{ is_same_visit('visits', 'guesses') }}
+            and {{ is_built('guesses.service_date') }}
+    {{ join_running_times('visits', 'guesses') }}
+    where visits.theoretical_at is not null
+),
+
+trip_starts as (
+    -- by those that tell best; of several the one in the middle
+    select
+        graded.*,
+        rules.match_theoretical_seconds as bound_seconds,
+        rules.ruleset_version,
+        case graded.basis
             when 'theoretical_origin' then 1.0
             when 'theoretical_later' then 0.9
             else 0.8
         end as basis_score
     from (
         select
-            visits.*,
+            operator,
+            service_date,
+            trip_id,
+            line_code,
+            direction,
+            leg,
+            origin_position,
             case
-                when visits.origin_position is null then 'short_run'
-                when visits.position = visits.origin_position then 'theoretical_origin'
+                when origin_position is null then 'short_run'
+                when min(position) = origin_position then 'theoretical_origin'
                 else 'theoretical_later'
             end as basis,
-            case
-                when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
-                else
-                    {{ add_seconds(
-                        'visits.theoretical_at',
-                        '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.pace_seconds)'
-                    ) }}
-            end as due_at
-        from visits
-        left join {{ ref('departure_guesses') }} as guesses
-            on
-                visits.operator = guesses.operator
-                and visits.service_date = guesses.service_date
-                and visits.trip_id = guesses.trip_id
-                and visits.stop_code = guesses.stop_code
-                and visits.visit_number = guesses.visit_number
-                and {{ is_built('guesses.service_date') }}
-        left join {{ ref('running_times') }} as of_hour
-            on
-                visits.operator = of_hour.operator
-                and visits.service_date = of_hour.service_date
-                and visits.line_code = of_hour.line_code
-                and visits.direction = of_hour.direction
-                and visits.leg = of_hour.leg
-                and visits.position = of_hour.position
-                and guesses.service_hour = of_hour.service_hour
-                and {{ is_built('of_hour.service_date') }}
-        left join {{ ref('running_times') }} as of_day
-            on
-                visits.operator = of_day.operator
-                and visits.service_date = of_day.service_date
-                and visits.line_code = of_day.line_code
-                and visits.direction = of_day.direction
-                and visits.leg = of_day.leg
-                and visits.position = of_day.position
-                and of_day.service_hour is null
-                and {{ is_built('of_day.service_date') }}
-        where visits.theoretical_at is not null
-    ) as guessed
-    where due_at is not null
-),
-
-trip_starts as (
-    select *
-    from (
-        select
-            starts.*,
-            rules.match_theoretical_seconds as bound_seconds,
-            rules.ruleset_version,
-            row_number() over (
-                partition by
-                    starts.operator, starts.service_date, starts.trip_id, starts.line_code, starts.direction,
-                    starts.leg
-                order by starts.basis_score desc, starts.position, starts.due_at
-            ) as nth
-        from starts
-        {{ join_rules('starts.service_date') }}
-    ) as ranked
-    where nth = 1
+            median(due_at) as due_at,
+            -- how much of the way to the origin nothing but the usual pace tells
+            case when min(grade) = 3 and origin_position is not null then median(pace_seconds) else 0 end
+                as way_seconds
+        from (
+            select
+                *,
+                min(grade) over (
+                    partition by operator, service_date, trip_id, line_code, direction, leg
+                ) as best_grade
+            from starts
+            where due_at is not null
+        ) as starts
+        where grade = best_grade
+        group by operator, service_date, trip_id, line_code, direction, leg, origin_position
+    ) as graded
+    {{ join_rules('graded.service_date') }}
 ),
 
 departures as (
@@ -168,15 +166,20 @@ nearest as (
                     departures.leg
             ) as nth_departure
         from trip_starts as trips
-        inner join departures
+        {{ join_rules('trips.service_date') }}
+        inner join {{ due_departures() }} as departures
             on
                 trips.operator = departures.operator
                 and trips.service_date = departures.service_date
                 and trips.line_code = departures.line_code
                 and trips.direction = departures.direction
                 and trips.leg = departures.leg
-                and departures.place = 1
-                and abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) <= trips.bound_seconds
+                and {{ is_meant(
+                    'abs(' ~ seconds_between('departures.departure_at', 'trips.due_at') ~ ')',
+                    'trips.bound_seconds',
+                    'trips.way_seconds',
+                    'departures.headway_seconds'
+                ) }}
     ) as ranked
     where nth_departure = 1
 ),
@@ -204,7 +207,7 @@ told as (
         placed.place,
         placed.due_at,
         placed.basis,
-        placed.basis_score * (1 - 0.5 * placed.off_seconds / placed.bound_seconds) as match_score,
+        placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.bound_seconds, 1)) as match_score,
         placed.ruleset_version
     from placed
     inner join departures
@@ -300,7 +303,8 @@ live_trips as (
 ),
 
 announced as (
-    -- timetable rows without an id that seem to be about a departure, and until when they were listed
+    -- timetable rows without an id that seem to be about a departure, until when they were listed, and from when on
+    -- they were not although they would have been
     select
         stand_ins.operator,
         stand_ins.service_date,
@@ -308,15 +312,17 @@ announced as (
         stand_ins.direction,
         stand_ins.leg,
         stand_ins.departure_at,
-        runs.last_theoretical_at
+        runs.last_theoretical_at,
+        runs.withdrawn_at,
+        max(runs.last_theoretical_at) over (
+            partition by
+                stand_ins.operator, stand_ins.service_date, stand_ins.line_code, stand_ins.direction, stand_ins.leg,
+                stand_ins.departure_at
+        ) as last_listed_at
     from {{ ref('stand_in_departures') }} as stand_ins
     inner join {{ ref('visit_runs') }} as runs
         on
-            stand_ins.operator = runs.operator
-            and stand_ins.service_date = runs.service_date
-            and stand_ins.trip_id = runs.trip_id
-            and stand_ins.stop_code = runs.stop_code
-            and stand_ins.visit_number = runs.visit_number
+            {{ is_same_visit('stand_ins', 'runs') }}
     where {{ is_built('stand_ins.service_date') }}
 ),
 
@@ -368,15 +374,16 @@ near_pairs as (
 ),
 
 listings as (
-    -- until when a departure was listed, and at how many stops still while the bus was already on its way; what is
-    -- listed later may be the bus's own, its tracking lost
+    -- since when a departure was no longer listed anywhere, and at how many stops it still was while the bus was
+    -- already on its way; what is listed later may be the bus's own, its tracking lost
     select
         pairs.operator,
         pairs.service_date,
         pairs.trip_id,
         pairs.leg,
         pairs.departure_at,
-        max(announced.last_theoretical_at) as last_theoretical_at,
+        min(case when announced.withdrawn_at > announced.last_listed_at then announced.withdrawn_at end)
+            as withdrawn_at,
         count(*) as n_rows,
         count(
             case
@@ -400,6 +407,34 @@ listings as (
     group by pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at
 ),
 
+handovers as (
+    -- rows that gave way to a trip, by the departure they seem to be about, where they did not agree enough
+    select
+        visits.operator,
+        visits.service_date,
+        visits.trip_id,
+        stand_ins.line_code,
+        stand_ins.direction,
+        stand_ins.leg,
+        stand_ins.departure_at,
+        count(*) as n_votes,
+        sum(count(*)) over (partition by visits.operator, visits.service_date, visits.trip_id) as n_all_votes
+    from visits
+    inner join {{ ref('stand_in_departures') }} as stand_ins
+        on
+            visits.operator = stand_ins.operator
+            and visits.service_date = stand_ins.service_date
+            and visits.line_code = stand_ins.line_code
+            and visits.direction = stand_ins.direction
+            and visits.leg = stand_ins.leg
+            and visits.position = stand_ins.position
+            and visits.replaced_at = stand_ins.theoretical_at
+            and {{ is_built('stand_ins.service_date') }}
+    group by
+        visits.operator, visits.service_date, visits.trip_id, stand_ins.line_code, stand_ins.direction,
+        stand_ins.leg, stand_ins.departure_at
+),
+
 pairs as (
     select
         pairs.operator,
@@ -415,22 +450,32 @@ pairs as (
         rules.ruleset_version,
         rules.match_live_seconds,
         rules.match_cost_seconds,
+        rules.match_doubt_seconds,
         abs({{ seconds_between('pairs.departure_at', 'pairs.left_at') }} - rules.usual_delay_seconds)
-        + coalesce(
-            greatest({{ seconds_between('listings.last_theoretical_at', 'pairs.first_live_at') }}, 0),
-            rules.unannounced_seconds
-        )
+        + case
+            when listings.departure_at is null then rules.unannounced_seconds
+            else coalesce(greatest({{ seconds_between('listings.withdrawn_at', 'pairs.first_live_at') }}, 0), 0)
+        end
+        -- rows of other departures gave way to it
+        + rules.unannounced_seconds
+        * greatest(coalesce(trip_votes.n_all_votes, 0) - 2 * coalesce(votes.n_votes, 0), 0)
         -- first seen live unusually long or short before: another departure
-        + rules.lead_weight * coalesce(
+        + coalesce(
             greatest(
-                {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }} - leads.longest_seconds,
-                -- those on their way when collecting began had been live for a while
+                rules.lead_weight
+                * ({{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }} - leads.longest_seconds),
+                -- late it may be because nobody looked, and those on their way when collecting began had been live
                 case
                     when
                         {{ seconds_between('leads.first_poll_at', 'pairs.first_live_at') }} > leads.longest_seconds
                         then
-                            leads.shortest_seconds
-                            - {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }}
+                            least(
+                                rules.lead_weight * (
+                                    leads.shortest_seconds
+                                    - {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }}
+                                ),
+                                rules.unannounced_seconds
+                            )
                 end,
                 0
             ),
@@ -449,6 +494,27 @@ pairs as (
             and pairs.trip_id = listings.trip_id
             and pairs.leg = listings.leg
             and pairs.departure_at = listings.departure_at
+    left join handovers as votes
+        on
+            pairs.operator = votes.operator
+            and pairs.service_date = votes.service_date
+            and pairs.trip_id = votes.trip_id
+            and pairs.line_code = votes.line_code
+            and pairs.direction = votes.direction
+            and pairs.leg = votes.leg
+            and pairs.departure_at = votes.departure_at
+    left join (
+        select distinct
+            operator,
+            service_date,
+            trip_id,
+            n_all_votes
+        from handovers
+    ) as trip_votes
+        on
+            pairs.operator = trip_votes.operator
+            and pairs.service_date = trip_votes.service_date
+            and pairs.trip_id = trip_votes.trip_id
     where
         -- still announced without a bus, when the bus was already there: another departure; one row may be another's
         coalesce(listings.n_beside < 2 and listings.n_beside < listings.n_rows, true)
@@ -580,6 +646,7 @@ shared_out as (
         found.left_at,
         coalesce(swaps.cost_seconds, found.cost_seconds) as cost_seconds,
         found.match_live_seconds,
+        found.match_doubt_seconds,
         found.ruleset_version
     from found
     left join (
@@ -596,6 +663,45 @@ shared_out as (
             found.operator = swaps.operator
             and found.service_date = swaps.service_date
             and found.trip_id = swaps.trip_id
+),
+
+doubts as (
+    -- trips that may as well run as another departure: one that is left, or that of a trip that may as well run as
+    -- theirs
+    select distinct
+        trips.operator,
+        trips.service_date,
+        trips.trip_id
+    from shared_out as trips
+    inner join pairs as others
+        on
+            trips.operator = others.operator
+            and trips.service_date = others.service_date
+            and trips.trip_id = others.trip_id
+            and (trips.departure_at != others.departure_at or trips.leg != others.leg)
+    left join shared_out as rivals
+        on
+            others.operator = rivals.operator
+            and others.service_date = rivals.service_date
+            and others.line_code = rivals.line_code
+            and others.direction = rivals.direction
+            and others.leg = rivals.leg
+            and others.departure_at = rivals.departure_at
+            and others.place = rivals.place
+    left join pairs as swapped
+        on
+            rivals.operator = swapped.operator
+            and rivals.service_date = swapped.service_date
+            and rivals.trip_id = swapped.trip_id
+            and trips.line_code = swapped.line_code
+            and trips.direction = swapped.direction
+            and trips.leg = swapped.leg
+            and trips.departure_at = swapped.departure_at
+            and trips.place = swapped.place
+    where
+        others.cost_seconds - trips.cost_seconds
+        + case when rivals.trip_id is null then 0 else swapped.cost_seconds - rivals.cost_seconds end
+        < trips.match_doubt_seconds
 ),
 
 matched as (
@@ -616,6 +722,15 @@ matched as (
         0.6 / (1 + cost_seconds / match_live_seconds) as match_score,
         ruleset_version
     from shared_out
+    where
+        not exists (
+            select 1
+            from doubts
+            where
+                shared_out.operator = doubts.operator
+                and shared_out.service_date = doubts.service_date
+                and shared_out.trip_id = doubts.trip_id
+        )
 ),
 
 run as (

@@ -9,7 +9,8 @@ with stops as (
         direction,
         position,
         stop_code,
-        n_occurrences
+        n_occurrences,
+        is_circular and position in (1, last_position) as is_end_of_loop
     from {{ ref('line_stops_of_day') }}
     where {{ is_built() }}
 ),
@@ -22,16 +23,13 @@ times as (
         lines.line_code,
         lines.direction,
         stops.position,
+        stops.is_end_of_loop,
         evidence.theoretical_at,
         evidence.last_predicted_at
     from {{ ref('visit_evidence') }} as evidence
     inner join {{ ref('visit_lines') }} as lines
         on
-            evidence.operator = lines.operator
-            and evidence.service_date = lines.service_date
-            and evidence.listed_id = lines.listed_id
-            and evidence.stop_code = lines.stop_code
-            and evidence.visit_number = lines.visit_number
+            {{ is_same_visit('evidence', 'lines', 'listed_id') }}
     inner join stops
         on
             lines.operator = stops.operator
@@ -39,7 +37,8 @@ times as (
             and lines.line_code = stops.line_code
             and lines.direction = stops.direction
             and lines.stop_code = stops.stop_code
-            and stops.n_occurrences = 1
+            -- where a loop begins and ends, what comes before and after tells which it is
+            and (stops.n_occurrences = 1 or stops.is_end_of_loop)
     where {{ is_built('evidence.service_date') }}
 ),
 
@@ -73,13 +72,16 @@ steps as (
         select
             *,
             lead(position) over next_stop as next_position,
-            lead(seen_at) over next_stop as next_seen_at
+            lead(seen_at) over next_stop as next_seen_at,
+            lead(is_end_of_loop) over next_stop as is_next_end_of_loop
         from seen
         window next_stop as (
-            partition by operator, service_date, listed_id, line_code, direction, kind order by seen_at, position
+            partition by operator, service_date, listed_id, line_code, direction, kind
+            -- a bus that comes in may go out again
+            order by seen_at, case when is_end_of_loop then -position else position end
         )
     ) as pairs
-    where next_position > position
+    where next_position > position and not (is_end_of_loop and is_next_end_of_loop)
 ),
 
 timetable_steps as (
@@ -102,7 +104,11 @@ timetable_steps as (
             and rows_here.position + 1 = rows_next.position
             and rows_next.theoretical_at >= rows_here.theoretical_at
             and rows_next.theoretical_at <= {{ add_seconds('rows_here.theoretical_at', 'rules.step_longest_seconds') }}
-    where rows_here.listed_id like '@%' and rows_next.listed_id like '@%'
+    where
+        rows_here.listed_id like '@%'
+        and rows_next.listed_id like '@%'
+        and not rows_here.is_end_of_loop
+        and not rows_next.is_end_of_loop
     group by
         rows_here.operator, rows_here.service_date, rows_here.line_code, rows_here.direction, rows_here.position,
         rows_here.listed_id, rows_here.theoretical_at

@@ -17,39 +17,8 @@ with due as (
         ) }} as due_at
     from {{ ref('departure_guesses') }} as guesses
     {{ join_rules('guesses.service_date') }}
-    left join {{ ref('running_times') }} as of_hour
-        on
-            guesses.operator = of_hour.operator
-            and guesses.service_date = of_hour.service_date
-            and guesses.line_code = of_hour.line_code
-            and guesses.direction = of_hour.direction
-            and guesses.leg = of_hour.leg
-            and guesses.position = of_hour.position
-            and guesses.service_hour = of_hour.service_hour
-            and {{ is_built('of_hour.service_date') }}
-    left join {{ ref('running_times') }} as of_day
-        on
-            guesses.operator = of_day.operator
-            and guesses.service_date = of_day.service_date
-            and guesses.line_code = of_day.line_code
-            and guesses.direction = of_day.direction
-            and guesses.leg = of_day.leg
-            and guesses.position = of_day.position
-            and of_day.service_hour is null
-            and {{ is_built('of_day.service_date') }}
+    {{ join_running_times('guesses', 'guesses') }}
     where {{ is_built('guesses.service_date') }} and guesses.is_stand_in
-),
-
-departures as (
-    select distinct
-        operator,
-        service_date,
-        line_code,
-        direction,
-        leg,
-        departure_at
-    from {{ ref('timetable_departures') }}
-    where is_in_force and {{ is_built() }}
 ),
 
 ranked as (
@@ -61,7 +30,7 @@ ranked as (
             order by abs({{ seconds_between('departures.departure_at', 'due.due_at') }}), departures.departure_at
         ) as nth
     from due
-    inner join departures
+    inner join {{ due_departures() }} as departures
         on
             due.operator = departures.operator
             and due.service_date = departures.service_date

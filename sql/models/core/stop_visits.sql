@@ -63,11 +63,7 @@ known as (
     from {{ ref('visit_runs') }} as runs
     left join stand_ins
         on
-            runs.operator = stand_ins.operator
-            and runs.service_date = stand_ins.service_date
-            and runs.trip_id = stand_ins.trip_id
-            and runs.stop_code = stand_ins.stop_code
-            and runs.visit_number = stand_ins.visit_number
+            {{ is_same_visit('runs', 'stand_ins') }}
     where {{ is_built('runs.service_date') }}
 ),
 
@@ -347,11 +343,7 @@ scheduled as (
     from calls
     left join patterns
         on
-            calls.operator = patterns.operator
-            and calls.service_date = patterns.service_date
-            and calls.trip_id = patterns.trip_id
-            and calls.stop_code = patterns.stop_code
-            and calls.visit_number = patterns.visit_number
+            {{ is_same_visit('calls', 'patterns') }}
     left join day_starts
         on
             calls.operator = day_starts.operator

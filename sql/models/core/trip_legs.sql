@@ -65,7 +65,8 @@ firsts as (
         shown.is_slash_shown,
         shown.destination,
         min(shown.position) as first_position,
-        max(rules.origin_share) as origin_share
+        max(rules.origin_share) as origin_share,
+        max(rules.pattern_min_trips) as pattern_min_trips
     from shown
     {{ join_rules('shown.service_date') }}
     where shown.n_visits >= rules.origin_share * shown.most_visits
@@ -130,7 +131,9 @@ origins as (
         firsts.destination,
         case
             when firsts.first_position = 1 then 1
-            when began.n_seen_to_begin > 0 and began.n_seen_to_begin >= firsts.origin_share * began.n_trips
+            when
+                began.n_seen_to_begin >= case when firsts.is_slash_shown then 1 else firsts.pattern_min_trips end
+                and began.n_seen_to_begin >= firsts.origin_share * began.n_trips
                 then firsts.first_position
         end as origin_position
     from firsts

@@ -241,6 +241,8 @@ live_sums as (
         visit_key,
         -- the last listing that proves the bus was still to come, or just the last
         coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as last_listing_number,
+        min(poll_number) as first_poll_number,
+        {{ value_at_least('predicted_at', 'listing_number') }} as first_predicted_at,
         min(polled_at) as first_seen_at,
         max(polled_at) as last_seen_at,
         count(*) as n_polls,
@@ -262,6 +264,8 @@ live_visits as (
         listings.service_hour,
         case when last_listing.is_ahead then last_listing.polled_at end as passed_after,
         case when last_listing.is_ahead then last_listing.poll_number end as last_ahead_number,
+        live_sums.first_poll_number,
+        live_sums.first_predicted_at,
         live_sums.first_seen_at,
         live_sums.last_seen_at,
         live_sums.n_polls,
@@ -349,6 +353,45 @@ links as (
     where nth_for_live = 1 and nth_for_theoretical = 1
 ),
 
+handovers as (
+    -- a timetable row without an id that gave way to a bus from one poll to the next: where each is the other's
+    -- nearest, the bus runs as what the row announced
+    select *
+    from (
+        select
+            live.call_number,
+            live.visit_key,
+            announced.predicted_at as replaced_at,
+            row_number() over (
+                partition by live.call_number, live.visit_key
+                order by
+                    abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}),
+                    announced.predicted_at
+            ) as nth_for_live,
+            row_number() over (
+                partition by announced.call_number, announced.visit_key
+                order by
+                    abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}),
+                    live.first_predicted_at,
+                    live.call_number
+            ) as nth_for_announced
+        from live_visits as live
+        inner join theoretical_visits as announced
+            on
+                live.operator = announced.operator
+                and live.stop_code = announced.stop_code
+                and live.plain_label = announced.plain_label
+                and coalesce(live.destination, '') = coalesce(announced.destination, '')
+                and live.first_poll_number = announced.poll_number + 1
+                -- one whose time had come was taken off the list for that
+                and announced.predicted_at > live.first_seen_at
+                and {{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}
+                between -live.link_early_seconds and live.link_late_seconds
+        where announced.listed_id like '@%' and live.listed_id not like '@%'
+    ) as pairs
+    where nth_for_live = 1 and nth_for_announced = 1
+),
+
 absences as (
     -- later polls that no longer listed the visit although, by its last prediction, they should have;
     -- one poll alone does not prove that a bus passed well before it was predicted: rows go missing for a moment
@@ -405,7 +448,8 @@ withdrawals as (
     select
         theoretical.call_number,
         theoretical.visit_key,
-        count(*) as n_polls
+        count(*) as n_polls,
+        min(polls.polled_at) as withdrawn_at
     from theoretical_visits as theoretical
     inner join rules_of_day as rules on theoretical.service_date = rules.service_date
     inner join polls
@@ -433,6 +477,7 @@ visits as (
         live.is_slash_variant,
         live.destination,
         theoretical.predicted_at as theoretical_at,
+        case when links.theoretical_key is null then handovers.replaced_at end as replaced_at,
         live.predicted_at as last_predicted_at,
         live.passed_after,
         absences.gone_at,
@@ -447,6 +492,7 @@ visits as (
         live.n_full_polls,
         coalesce(theoretical.n_polls, 0) as n_theoretical_polls,
         0 as n_withdrawn_polls,
+        null as withdrawn_at,
         live.service_date,
         coalesce(theoretical.service_hour, live.service_hour) as service_hour
     from live_visits as live
@@ -458,6 +504,10 @@ visits as (
         on
             links.call_number = theoretical.call_number
             and links.theoretical_key = theoretical.visit_key
+    left join handovers
+        on
+            live.call_number = handovers.call_number
+            and live.visit_key = handovers.visit_key
     left join absences
         on
             live.call_number = absences.call_number
@@ -471,6 +521,7 @@ visits as (
         theoretical.is_slash_variant,
         theoretical.destination,
         theoretical.predicted_at as theoretical_at,
+        null as replaced_at,
         null as last_predicted_at,
         null as passed_after,
         null as gone_at,
@@ -485,6 +536,7 @@ visits as (
         0 as n_full_polls,
         theoretical.n_polls as n_theoretical_polls,
         coalesce(withdrawals.n_polls, 0) as n_withdrawn_polls,
+        withdrawals.withdrawn_at,
         theoretical.service_date,
         theoretical.service_hour
     from theoretical_visits as theoretical
@@ -543,6 +595,7 @@ select
     visits.destination,
     visits.service_hour,
     visits.theoretical_at,
+    visits.replaced_at,
     visits.last_predicted_at,
     visits.passed_after,
     visits.gone_at,
@@ -556,7 +609,8 @@ select
     visits.n_polls,
     visits.n_full_polls,
     visits.n_theoretical_polls,
-    visits.n_withdrawn_polls
+    visits.n_withdrawn_polls,
+    visits.withdrawn_at
 from visits
 where
     {{ is_built('visits.service_date') }}

@@ -10,17 +10,34 @@ with visits as (
         visit_number,
         line_label,
         is_slash_variant,
-        coalesce(destination, '') as destination
+        coalesce(destination, '') as destination,
+        coalesce(theoretical_at, last_predicted_at) as thought_at
     from {{ ref('visit_evidence') }}
     where {{ is_built() }}
 ),
 
-candidates as (
+line_days as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        max(last_position) as last_position
+    from {{ ref('line_stops_of_day') }}
+    where {{ is_built() }}
+    group by operator, service_date, line_code, direction
+),
+
+possible as (
     select
         visits.*,
         lines.line_code,
         lines.direction,
-        lines.score
+        lines.score,
+        count(*) over (
+            partition by
+                visits.operator, visits.service_date, visits.listed_id, visits.stop_code, visits.visit_number
+        ) as n_possible
     from visits
     inner join {{ ref('line_candidates') }} as lines
         on
@@ -31,6 +48,58 @@ candidates as (
             and visits.destination = coalesce(lines.destination, '')
             and visits.stop_code = lines.stop_code
             and {{ is_built('lines.service_date') }}
+),
+
+on_their_way as (
+    -- of several lines, those of which a bus that left by the timetable may be under way at that time
+    select distinct
+        possible.operator,
+        possible.service_date,
+        possible.listed_id,
+        possible.stop_code,
+        possible.visit_number,
+        possible.line_code,
+        possible.direction
+    from possible
+    {{ join_rules('possible.service_date') }}
+    inner join line_days
+        on
+            possible.operator = line_days.operator
+            and possible.service_date = line_days.service_date
+            and possible.line_code = line_days.line_code
+            and possible.direction = line_days.direction
+    inner join {{ ref('timetable_departures') }} as departures
+        on
+            possible.operator = departures.operator
+            and possible.service_date = departures.service_date
+            and possible.line_code = departures.line_code
+            and possible.direction = departures.direction
+            and {{ is_built('departures.service_date') }}
+            and {{ seconds_between('departures.departure_at', 'possible.thought_at') }}
+            between -rules.match_early_seconds
+            and line_days.last_position * rules.step_usual_seconds + rules.match_late_seconds
+    where possible.n_possible > 1
+),
+
+candidates as (
+    select *
+    from (
+        select
+            possible.*,
+            due.line_code is not null as is_due,
+            count(due.line_code) over (
+                partition by
+                    possible.operator, possible.service_date, possible.listed_id, possible.stop_code,
+                    possible.visit_number
+            ) as n_due
+        from possible
+        left join on_their_way as due
+            on
+                {{ is_same_visit('possible', 'due', 'listed_id') }}
+                and possible.line_code = due.line_code
+                and possible.direction = due.direction
+    ) as told
+    where is_due or n_due = 0
 ),
 
 votes as (
@@ -108,20 +177,12 @@ chosen as (
             and visits.destination = trip_lines.destination
     left join candidates
         on
-            visits.operator = candidates.operator
-            and visits.service_date = candidates.service_date
-            and visits.listed_id = candidates.listed_id
-            and visits.stop_code = candidates.stop_code
-            and visits.visit_number = candidates.visit_number
+            {{ is_same_visit('visits', 'candidates', 'listed_id') }}
             and trip_lines.line_code = candidates.line_code
             and trip_lines.direction = candidates.direction
     left join stop_lines
         on
-            visits.operator = stop_lines.operator
-            and visits.service_date = stop_lines.service_date
-            and visits.listed_id = stop_lines.listed_id
-            and visits.stop_code = stop_lines.stop_code
-            and visits.visit_number = stop_lines.visit_number
+            {{ is_same_visit('visits', 'stop_lines', 'listed_id') }}
 )
 
 select

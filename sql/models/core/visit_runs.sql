@@ -10,11 +10,7 @@ with visits as (
     from {{ ref('visit_evidence') }} as evidence
     inner join {{ ref('visit_lines') }} as lines
         on
-            evidence.operator = lines.operator
-            and evidence.service_date = lines.service_date
-            and evidence.listed_id = lines.listed_id
-            and evidence.stop_code = lines.stop_code
-            and evidence.visit_number = lines.visit_number
+            {{ is_same_visit('evidence', 'lines', 'listed_id') }}
     where {{ is_built('evidence.service_date') }}
 ),
 
@@ -115,11 +111,7 @@ placed as (
     from candidates
     left join loop_calls
         on
-            candidates.operator = loop_calls.operator
-            and candidates.service_date = loop_calls.service_date
-            and candidates.listed_id = loop_calls.listed_id
-            and candidates.stop_code = loop_calls.stop_code
-            and candidates.visit_number = loop_calls.visit_number
+            {{ is_same_visit('candidates', 'loop_calls', 'listed_id') }}
             and candidates.position = loop_calls.position
     where candidates.n_occurrences = 1 or loop_calls.nth = 1
 ),
@@ -167,6 +159,8 @@ run_facts as (
         count(*) as n_visits,
         min(stop_code) as stop_code,
         min(position) as first_position,
+        max(position) as last_position,
+        max(begins_again_seconds) as begins_again_seconds,
         min(began_at) as first_at,
         min(thought_at) as first_thought_at,
         max(thought_at) as last_thought_at
@@ -174,17 +168,22 @@ run_facts as (
     group by operator, service_date, listed_id, line_code, direction, run
 ),
 
-closings as (
-    -- a loop that the stop list does not close: the trip ends at the stop where it began
+continued as (
+    -- what goes on with the trip before: a loop that the stop list does not close, when the trip ends at the stop where
+    -- it began; or stops further on that it came to soon after, too soon for having come round
     select
         firsts.*,
         coalesce(
             firsts.n_visits = 1
-            and firsts.first_position <= before.first_position
-            and {{ seconds_between('before.last_thought_at', 'firsts.first_thought_at') }}
-            between 0 and rules.run_gap_seconds,
+            and before.n_visits > 1
+            and firsts.first_position <= before.first_position,
             false
-        ) as is_closing
+        ) as is_closing,
+        coalesce(
+            firsts.first_position > before.last_position
+            and {{ seconds_between('before.first_at', 'firsts.first_at') }} < firsts.begins_again_seconds,
+            false
+        ) as is_tail
     from run_facts as firsts
     {{ join_rules('firsts.service_date') }}
     left join run_facts as before
@@ -195,7 +194,18 @@ closings as (
             and firsts.line_code = before.line_code
             and firsts.direction = before.direction
             and firsts.run = before.run + 1
-            and before.n_visits > 1
+            and {{ seconds_between('before.last_thought_at', 'firsts.first_thought_at') }}
+            between 0 and rules.run_gap_seconds
+),
+
+closings as (
+    select
+        *,
+        max(case when not is_closing and not is_tail then run end) over (
+            partition by operator, service_date, listed_id, line_code, direction
+            order by run rows between unbounded preceding and current row
+        ) as trip_run
+    from continued
 ),
 
 trips as (
@@ -206,7 +216,7 @@ trips as (
         ) as nth,
         count(*) over (partition by operator, service_date, listed_id) as n_trips
     from closings
-    where not is_closing
+    where run = trip_run
 ),
 
 named as (
@@ -239,7 +249,7 @@ named as (
             and runs.listed_id = trips.listed_id
             and runs.line_code = trips.line_code
             and runs.direction = trips.direction
-            and trips.run = case when closings.is_closing then runs.run - 1 else runs.run end
+            and closings.trip_run = trips.run
 ),
 
 unplaced as (
@@ -281,19 +291,85 @@ assembled as (
     from visits
     left join named
         on
-            visits.operator = named.operator
-            and visits.service_date = named.service_date
-            and visits.listed_id = named.listed_id
-            and visits.stop_code = named.stop_code
-            and visits.visit_number = named.visit_number
+            {{ is_same_visit('visits', 'named', 'listed_id') }}
     left join unplaced
         on
-            visits.operator = unplaced.operator
-            and visits.service_date = unplaced.service_date
-            and visits.listed_id = unplaced.listed_id
-            and visits.stop_code = unplaced.stop_code
-            and visits.visit_number = unplaced.visit_number
+            {{ is_same_visit('visits', 'unplaced', 'listed_id') }}
             and unplaced.nth_nearest = 1
+),
+
+handed_over as (
+    -- when a trip was due to begin, by each timetable row without an id that gave way to it
+    select
+        operator,
+        service_date,
+        listed_id,
+        stop_code,
+        visit_number,
+        trip_id,
+        line_code,
+        direction,
+        {{ add_seconds('began_at', seconds_between('thought_at', 'replaced_at')) }} as announced_start_at
+    from assembled
+    where replaced_at is not null and began_at is not null
+),
+
+announced_starts as (
+    select
+        operator,
+        service_date,
+        trip_id,
+        line_code,
+        direction,
+        median(announced_start_at) as announced_start_at,
+        count(*) as n_rows
+    from handed_over
+    group by operator, service_date, trip_id, line_code, direction
+),
+
+announced_visits as (
+    -- rows that most others of the trip agree with: those it was announced by
+    select *
+    from (
+        select
+            handed_over.operator,
+            handed_over.service_date,
+            handed_over.listed_id,
+            handed_over.stop_code,
+            handed_over.visit_number,
+            starts.n_rows,
+            rules.handover_min_rows,
+            rules.handover_share,
+            count(*) over (
+                partition by
+                    handed_over.operator, handed_over.service_date, handed_over.trip_id, handed_over.line_code,
+                    handed_over.direction
+            ) as n_agreeing
+        from handed_over
+        {{ join_rules('handed_over.service_date') }}
+        inner join announced_starts as starts
+            on
+                handed_over.operator = starts.operator
+                and handed_over.service_date = starts.service_date
+                and handed_over.trip_id = starts.trip_id
+                and handed_over.line_code = starts.line_code
+                and handed_over.direction = starts.direction
+                and abs({{ seconds_between('starts.announced_start_at', 'handed_over.announced_start_at') }})
+                <= rules.match_theoretical_seconds
+    ) as agreeing
+    where n_agreeing >= handover_min_rows and n_agreeing >= handover_share * n_rows
+),
+
+announced as (
+    select
+        assembled.*,
+        coalesce(assembled.theoretical_at, case when visits.listed_id is not null then assembled.replaced_at end)
+            as announced_at,
+        visits.listed_id is not null as is_announced
+    from assembled
+    left join announced_visits as visits
+        on
+            {{ is_same_visit('assembled', 'visits', 'listed_id') }}
 ),
 
 trips_lost as (
@@ -306,7 +382,7 @@ trips_lost as (
         or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost,
         -- still ahead of an earlier stop: it cannot have passed this one before
         max(passed_after) over earlier_stops as earlier_after
-    from assembled
+    from announced
     window
         trip as (partition by operator, service_date, trip_id),
         earlier_stops as (
@@ -412,7 +488,8 @@ select
     is_slash_variant,
     destination,
     service_hour,
-    theoretical_at,
+    announced_at as theoretical_at,
+    replaced_at,
     last_predicted_at,
     passed_after,
     passed_before,
@@ -426,7 +503,23 @@ select
     n_full_polls,
     n_theoretical_polls,
     n_withdrawn_polls,
+    withdrawn_at,
     listed_id like '@%' as is_stand_in,
     is_out_of_order,
     n_polls > 0 and (vanished_at is not null or is_reverted) as is_lost
 from passed
+where
+    -- a row that gave way to a bus is told by the bus
+    not exists (
+        select 1
+        from announced as buses
+        where
+            buses.is_announced
+            and passed.listed_id like '@%'
+            and passed.operator = buses.operator
+            and passed.service_date = buses.service_date
+            and passed.stop_code = buses.stop_code
+            and passed.line_code = buses.line_code
+            and passed.direction = buses.direction
+            and passed.theoretical_at = buses.replaced_at
+    )
