@@ -136,14 +136,7 @@ watched as (
 
 unclaimed as (
     -- visits of trips that no departure claims
-    select
-        visits.operator,
-        visits.service_date,
-        visits.stop_code,
-        visits.line_code,
-        visits.direction,
-        visits.n_polls,
-        coalesce(visits.scheduled_at, visits.passed_at) as thought_at
+    select visits.*
     from {{ ref('stop_visits') }} as visits
     left join {{ ref('departure_matches') }} as matches
         on
@@ -152,6 +145,39 @@ unclaimed as (
             and visits.trip_id = matches.trip_id
             and {{ is_built('matches.service_date') }}
     where matches.trip_id is null and {{ is_built('visits.service_date') }}
+),
+
+possible as (
+    -- and the lines they may be of: lines that share a number are not always told apart
+    select
+        operator,
+        service_date,
+        stop_code,
+        line_code,
+        direction,
+        n_polls,
+        coalesce(scheduled_at, passed_at) as thought_at
+    from unclaimed
+    union all
+    select
+        unclaimed.operator,
+        unclaimed.service_date,
+        unclaimed.stop_code,
+        candidates.line_code,
+        candidates.direction,
+        unclaimed.n_polls,
+        coalesce(unclaimed.scheduled_at, unclaimed.passed_at) as thought_at
+    from unclaimed
+    inner join {{ ref('line_candidates') }} as candidates
+        on
+            unclaimed.operator = candidates.operator
+            and unclaimed.service_date = candidates.service_date
+            and unclaimed.line_label = candidates.line_label
+            and unclaimed.is_slash_variant is not distinct from candidates.is_slash_variant
+            and coalesce(unclaimed.destination, '') = coalesce(candidates.destination, '')
+            and unclaimed.stop_code = candidates.stop_code
+            and {{ is_built('candidates.service_date') }}
+    where unclaimed.line_code is null or unclaimed.line_code != candidates.line_code
 ),
 
 suspects as (
@@ -163,7 +189,7 @@ suspects as (
         unmatched.direction,
         unmatched.departure_at
     from unmatched
-    inner join unclaimed as visits
+    inner join possible as visits
         on
             unmatched.operator = visits.operator
             and unmatched.service_date = visits.service_date
@@ -180,7 +206,7 @@ suspects as (
         unmatched.direction,
         unmatched.departure_at
     from unmatched
-    inner join unclaimed as visits
+    inner join possible as visits
         on
             unmatched.operator = visits.operator
             and unmatched.service_date = visits.service_date
