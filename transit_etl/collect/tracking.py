@@ -30,7 +30,6 @@ _SURE_SPREAD = 16.0  # times at least this sure teach running times
 _HARDLY_PASSED_SECONDS, _HARDLY_PASSED_SPREADS = 20.0, 2.0
 _TEACHING_SECONDS = 120.0  # a passage known to within so much tells how good predictions were
 _NEAR_A_HORIZON = 0.35
-_THEORETICAL_SPREAD, _THEORETICAL_LATE = 130.0, 70.0
 
 
 class Tracker:
@@ -76,7 +75,7 @@ class Tracker:
         visit = before.pop(run, None) or Visit(run, stop, position or 0)
         told = expected = self._told(visit, listing, at)
         if run.route is not None and position is not None:
-            visit.position, visit.told = position, told
+            visit.position, visit.told = position, told if listing.is_live else None
             run.route.note_shown(position, is_shown=True)
             if not listing.is_live:
                 learn_schedule(run, position, listing.predicted_at)
@@ -94,7 +93,7 @@ class Tracker:
         """Return when a listing lets a bus be expected, and how surely; errors of one run are alike."""
         run, foresight = visit.run, self._foresight
         if not listing.is_live:
-            return max(at, listing.predicted_at + _THEORETICAL_LATE), _THEORETICAL_SPREAD
+            return max(at, listing.predicted_at + foresight.late), foresight.late_spread
         ahead = max(0.0, listing.predicted_at - at)
         horizon = horizon_of(ahead)
         if horizon >= LEAST_AHEAD and abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * ahead:
@@ -121,11 +120,18 @@ class Tracker:
             same.append(run)
         if listing.is_live and not run.is_live:
             run.is_live, run.anchor_spread = True, inf
+            self._learn_lateness(run, stop, listing)
         is_elsewhere = run.route is None or not run.route.positions(stop.code)
         if route is not None and len(origins) == 1 and is_elsewhere:
             self._put_on(run, route)
         run.seen_at, run.origin_at = at, origin_at
         return run
+
+    def _learn_lateness(self, run: Run, stop: Stop, listing: Listing) -> None:
+        """Learn from a run that has a vehicle now how late such are, if the timetable listed it here."""
+        position = position_of(run, stop, listing.predicted_at)
+        if position in run.theory:
+            self._foresight.learn_lateness(listing.predicted_at - run.theory[position])
 
     def _put_on(self, run: Run, route: Route) -> None:
         """Have a run follow a route: it has no anchor on it yet, and positions along another mean nothing."""
