@@ -166,3 +166,17 @@ def test_timetable_time_is_expected_as_late_as_buses_turned_out_to_be() -> None:
 
     assert 900_760.0 == pytest.approx(visit.mean, abs=50.0)
     assert visit.spread < 250.0
+
+
+def test_a_bus_of_a_circle_is_followed_from_its_first_stop_and_evidenced_there() -> None:
+    circle = Course("15", (STOPS[0], STOPS[1], STOPS[0]))
+    tracker = Tracker(STOPS, Routes([circle]))
+    tracker.observe(good(STOPS[0], 100.0, [listing(130.0), listing(280.0)]))
+    (run,) = runs_at(tracker, STOPS[0])
+    (sooner,) = tracker.stops[STOPS[0]].visits.values()
+    tracker.observe(good(STOPS[0], 155.0, [listing(280.0)]))
+    (later,) = tracker.stops[STOPS[0]].visits.values()
+
+    assert (0, 2) == (sooner.position, later.position)
+    assert [run] == runs_at(tracker, STOPS[1])
+    assert 1 == run.n_evidenced
