@@ -3,11 +3,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from transit_etl.collect.adaptive import (
-    LONGEST_ROUTE_UNSEEN_SECONDS,
-    LONGEST_STOP_UNSEEN_SECONDS,
-    Adaptive,
-)
+from transit_etl.collect import adaptive
+from transit_etl.collect.adaptive import LONGEST_ROUTE_UNSEEN_SECONDS, Adaptive
 from transit_etl.collect.cover import Cover, covering
 from transit_etl.collect.planner import Listing, Observation, Policy, Rotation
 from transit_etl.collect.routes import Course, Route, Routes
@@ -15,6 +12,7 @@ from transit_etl.collect.routes import Course, Route, Routes
 STOPS = [f"{number:04}" for number in range(8)]
 COURSE = Course("15", tuple(STOPS))
 HOP = 90.0
+FLOOR_SECONDS = 6 * 3_600.0
 
 
 def listing(predicted_at: float, trip: str = "T1", *, is_live: bool = True) -> Listing:
@@ -222,8 +220,9 @@ def test_a_short_run_is_looked_up_without_its_slash() -> None:
     assert Routes([COURSE]).route_of(("15/", "CENTRO"), STOPS[0]) is not None
 
 
-def test_no_stop_goes_unseen_for_longer_than_the_floor() -> None:
+def test_no_stop_goes_unseen_for_longer_than_the_floor(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few of the stops have buses, which would take every permit."""
+    monkeypatch.setattr(adaptive, "LONGEST_STOP_UNSEEN_SECONDS", FLOOR_SECONDS)
     street = Street([600.0 + 120 * number for number in range(400)])
     codes = [*STOPS, *(f"9{number:03}" for number in range(60))]
     policy, last_asked, longest = Adaptive(codes, [COURSE]), dict.fromkeys(codes, 0.0), 0.0
@@ -232,7 +231,7 @@ def test_no_stop_goes_unseen_for_longer_than_the_floor() -> None:
         longest, last_asked[stop] = max(longest, now - last_asked[stop]), float(now)
         policy.observe(good(stop, now + 0.1, street.listed(stop, now) if stop in STOPS else ()))
 
-    assert max(longest, 45_000 - min(last_asked.values())) <= LONGEST_STOP_UNSEEN_SECONDS + 60
+    assert max(longest, 45_000 - min(last_asked.values())) <= FLOOR_SECONDS + 60
 
 
 def test_no_line_direction_goes_unseen_for_longer_than_the_floor() -> None:

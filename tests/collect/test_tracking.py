@@ -153,3 +153,30 @@ def test_errors_that_are_unlike_within_a_run_correct_nothing() -> None:
 
     assert 0.0 == pytest.approx(shift, abs=0.02)
     assert 1.0 == pytest.approx(left, abs=0.02)
+
+
+def test_timetable_time_is_expected_as_late_as_buses_turned_out_to_be() -> None:
+    tracker = Tracker(STOPS, Routes([COURSE]))
+    for n in range(60):
+        at = 10_000.0 * n
+        tracker.observe(good(STOPS[4], at, [listing(at + 700.0, f"T{n}", is_live=False)]))
+        tracker.observe(good(STOPS[4], at + 600.0, [listing(at + 760.0, f"T{n}")]))
+    tracker.observe(good(STOPS[4], 900_000.0, [listing(900_700.0, "last", is_live=False)]))
+    (visit,) = tracker.stops[STOPS[4]].visits.values()
+
+    assert 900_760.0 == pytest.approx(visit.mean, abs=50.0)
+    assert visit.spread < 250.0
+
+
+def test_a_bus_of_a_circle_is_followed_from_its_first_stop_and_evidenced_there() -> None:
+    circle = Course("15", (STOPS[0], STOPS[1], STOPS[0]))
+    tracker = Tracker(STOPS, Routes([circle]))
+    tracker.observe(good(STOPS[0], 100.0, [listing(130.0), listing(280.0)]))
+    (run,) = runs_at(tracker, STOPS[0])
+    (sooner,) = tracker.stops[STOPS[0]].visits.values()
+    tracker.observe(good(STOPS[0], 155.0, [listing(280.0)]))
+    (later,) = tracker.stops[STOPS[0]].visits.values()
+
+    assert (0, 2) == (sooner.position, later.position)
+    assert [run] == runs_at(tracker, STOPS[1])
+    assert 1 == run.n_evidenced

@@ -3,6 +3,7 @@
 import pytest
 
 from transit_etl.collect.buses import Run, Stop, Visit
+from transit_etl.collect.routes import Route
 from transit_etl.collect.valuing import LEAST_VALUE, READY_SECONDS, Valuer
 
 DUE = 1_000.0
@@ -52,3 +53,19 @@ def test_the_second_of_a_pair_waits_while_its_bus_may_still_come() -> None:
 
     assert 0.0 == value(stop, DUE + 5.0)
     assert value(stop, DUE - 30.0 + READY_SECONDS) > 0.0
+
+
+def test_a_visit_counts_the_more_the_fewer_chances_its_trip_has_left() -> None:
+    def worth(n_stops: int, position: int) -> float:
+        stop = expecting(spread=15.0)
+        (visit,) = stop.visits.values()
+        visit.run.route = Route("15", tuple(f"{number:04}" for number in range(n_stops)))
+        visit.position = position
+        return value(stop, DUE - 28.0)
+
+    assert worth(30, 0) < worth(9, 0)
+    assert worth(30, 0) < worth(30, 26)
+
+
+def test_a_bus_that_may_be_anywhere_is_worth_a_look_before_it_is_due() -> None:
+    assert value(expecting(spread=90.0), DUE - 100.0) > value(expecting(spread=15.0), DUE - 100.0)

@@ -84,6 +84,13 @@ class Visit:
         self.mean, self.spread = mean, spread
         self.worth_from = mean - min(LOOK_AHEAD_SECONDS, PAIR_SECONDS + 2 * spread)
 
+    def is_behind(self, position: int | None) -> bool:
+        """Tell whether this is another call at its stop than the one at a position: the first of a circle."""
+        route = self.run.route
+        if route is None or position is None or position == self.position:
+            return False
+        return self.position in route.positions(self.stop.code)
+
 
 @dataclass(slots=True, eq=False)
 class Stop:

@@ -9,6 +9,9 @@ _SPREAD = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
 _TOO_EARLY = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
 _BELIEF = 300.0  # the beginning counts like so many passages
 LEAST_AHEAD = 2  # below, polls are too far apart to measure what is left of the error
+# How late buses leave in a real feed: the beginning of what is learned of those that are timetable time yet.
+_LATE, _LATE_SPREAD = 219.0, 350.0
+_LATE_BELIEF, _LATE_OF = 20.0, 300.0
 _MOST_SPREADS = 3.0
 _LEAST_SPREAD = 10.0
 
@@ -22,6 +25,7 @@ class Foresight:
         self._square = self._errors = self._rests = _BELIEF / 3
         self._product = self._likeness = 0.0
         self._left = 1.0
+        self.late, self.late_spread, self._n_late = _LATE, _LATE_SPREAD, _LATE_BELIEF
 
     def spread(self, ahead: float) -> float:
         """Return how many seconds a prediction that looks so many ahead is off."""
@@ -37,6 +41,14 @@ class Foresight:
         Nothing is known of how alike the errors of one run are until some have been compared.
         """
         return self._likeness * bias, self._left
+
+    def learn_lateness(self, late: float) -> None:
+        """Take over by how much a bus turned out late when a vehicle first stood behind it."""
+        self._n_late = min(_LATE_OF, self._n_late + 1.0)
+        most = _MOST_SPREADS * self.late_spread
+        error = max(-most, min(most, late - self.late))
+        self.late += error / self._n_late
+        self.late_spread = sqrt(self.late_spread**2 + (error**2 - self.late_spread**2) / self._n_late)
 
     def compare(self, error: float, bias: float) -> None:
         """Take over that a run whose errors had a bias so far erred by so much; both in spreads."""

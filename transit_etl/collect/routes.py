@@ -45,13 +45,14 @@ class Route:
     _doubts: list[float] = field(default_factory=list)
     _shown: list[list[int]] = field(default_factory=list)  # by position: how often not, and how often
     _thirds: list[int | None] = field(default_factory=list)
+    _to_come: list[tuple[int, int]] = field(default_factory=list)
     _positions: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.hops = self.hops or [Hop() for _ in self.stop_codes[1:]]
         self.refresh()
         self._shown = [[0, 0] for _ in self.stop_codes]
-        self._thirds = _thirds([True] * len(self.stop_codes))
+        self._divide([True] * len(self.stop_codes))
         for position, code in enumerate(self.stop_codes):
             self._positions.setdefault(code, []).append(position)
 
@@ -70,7 +71,16 @@ class Route:
         if (counts[False] == UNSURE_OF_SERVED and not counts[True]) or (
             counts[True] == 1 and counts[False] >= UNSURE_OF_SERVED
         ):
-            self._thirds = _thirds([not no or yes > 0 or no < UNSURE_OF_SERVED for no, yes in self._shown])
+            self._divide([not no or yes > 0 or no < UNSURE_OF_SERVED for no, yes in self._shown])
+
+    def _divide(self, is_served: list[bool]) -> None:
+        """Part the route in thirds, and count for each stop what is still to come."""
+        self._thirds = _thirds(is_served)
+        n_behind = len(self._thirds) - 1
+        self._to_come = [
+            (n_behind - position, self._thirds[position + 1 :].count(third))
+            for position, third in enumerate(self._thirds)
+        ]
 
     def is_served(self, position: int) -> float:
         """Return how likely it is that a bus calls at a position: short runs leave some out."""
@@ -80,6 +90,10 @@ class Route:
     def third(self, position: int) -> int | None:
         """Return 0, 1 or 2: which third of the calls a position surely lies in; no bus may call there."""
         return self._thirds[position]
+
+    def to_come(self, position: int) -> tuple[int, int]:
+        """Return how many stops come after a position, and how many of them in the same third."""
+        return self._to_come[position]
 
     def between(self, earliest: float, latest: float) -> range:
         """Return the positions whose offset lies within an interval."""

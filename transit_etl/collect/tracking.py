@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from math import hypot, inf
+from operator import attrgetter
 
 from transit_etl.collect.buses import EVIDENCE_SECONDS, Run, Stop, Visit, fused
 from transit_etl.collect.foresight import AHEAD, LEAST_AHEAD, Foresight, horizon_of
@@ -30,7 +31,7 @@ _SURE_SPREAD = 16.0  # times at least this sure teach running times
 _HARDLY_PASSED_SECONDS, _HARDLY_PASSED_SPREADS = 20.0, 2.0
 _TEACHING_SECONDS = 120.0  # a passage known to within so much tells how good predictions were
 _NEAR_A_HORIZON = 0.35
-_THEORETICAL_SPREAD, _THEORETICAL_LATE = 130.0, 70.0
+_predicted_at = attrgetter("predicted_at")
 
 
 class Tracker:
@@ -56,7 +57,8 @@ class Tracker:
             return ()
         at, before, seen_before = observation.at, stop.visits, stop.seen_at
         stop.visits, stop.seen_at = {}, at
-        touched = [self._list(stop, listing, before, at) for listing in observation.listings]
+        soonest_first = sorted(observation.listings, key=_predicted_at)
+        touched = [self._list(stop, listing, before, at) for listing in soonest_first]
         latest = _latest_of_lines(observation.listings) if before else {}
         touched += [visit.run for visit in before.values() if self._unlist(visit, seen_before, at, latest)]
         for visit in before.values():
@@ -73,10 +75,16 @@ class Tracker:
         """Take over one listed passage; return its run."""
         run = self._run(stop, listing, at)
         position = position_of(run, stop, listing.predicted_at)
-        visit = before.pop(run, None) or Visit(run, stop, position or 0)
+        if run in stop.visits:
+            return run  # listed twice: a circle ends here, and the sooner place is what counts
+        visit = before.get(run)
+        if visit is None or visit.is_behind(position):
+            visit = Visit(run, stop, position or 0)
+        else:
+            del before[run]
         told = expected = self._told(visit, listing, at)
         if run.route is not None and position is not None:
-            visit.position, visit.told = position, told
+            visit.position, visit.told = position, told if listing.is_live else None
             run.route.note_shown(position, is_shown=True)
             if not listing.is_live:
                 learn_schedule(run, position, listing.predicted_at)
@@ -84,8 +92,6 @@ class Tracker:
                 expected = fused(told, run.projected_to(position))
             self._anchor_by_listing(run, position, *told)
         visit.listed_at = at if listing.is_live else -inf
-        if run in stop.visits and stop.visits[run] is not visit:
-            self._drop(stop.visits[run])  # listed twice
         stop.visits[run] = visit
         self._expect(visit, *expected)
         return run
@@ -94,7 +100,7 @@ class Tracker:
         """Return when a listing lets a bus be expected, and how surely; errors of one run are alike."""
         run, foresight = visit.run, self._foresight
         if not listing.is_live:
-            return max(at, listing.predicted_at + _THEORETICAL_LATE), _THEORETICAL_SPREAD
+            return max(at, listing.predicted_at + foresight.late), foresight.late_spread
         ahead = max(0.0, listing.predicted_at - at)
         horizon = horizon_of(ahead)
         if horizon >= LEAST_AHEAD and abs(ahead - AHEAD[horizon]) <= _NEAR_A_HORIZON * ahead:
@@ -121,11 +127,21 @@ class Tracker:
             same.append(run)
         if listing.is_live and not run.is_live:
             run.is_live, run.anchor_spread = True, inf
+            self._learn_lateness(run, stop, listing)
         is_elsewhere = run.route is None or not run.route.positions(stop.code)
-        if route is not None and len(origins) == 1 and is_elsewhere:
-            self._put_on(run, route)
+        if route is not None and is_elsewhere:
+            if len(origins) > 1 and listing.is_live and origin_at == origins[0] and -inf < run.seen_at < at:
+                origin_at = origins[-1]  # listed once and again, and only once each time: the circle's end
+            if len(origins) == 1 or not listing.is_live or origin_at != origins[0]:
+                self._put_on(run, route)
         run.seen_at, run.origin_at = at, origin_at
         return run
+
+    def _learn_lateness(self, run: Run, stop: Stop, listing: Listing) -> None:
+        """Learn from a run that has a vehicle now how late such are, if the timetable listed it here."""
+        position = position_of(run, stop, listing.predicted_at)
+        if position in run.theory:
+            self._foresight.learn_lateness(listing.predicted_at - run.theory[position])
 
     def _put_on(self, run: Run, route: Route) -> None:
         """Have a run follow a route: it has no anchor on it yet, and positions along another mean nothing."""
@@ -165,6 +181,10 @@ class Tracker:
         """
         run, stop = visit.run, visit.stop
         ahead = visit.mean - at
+        if run in stop.visits:  # listed for a later place of a circle
+            if visit.listed_at == seen_before:
+                self._pass(visit, seen_before, at)
+            return True
         if visit.mean > latest.get(run.service[0], inf) - _JUST_NOW_SECONDS:
             visit.listed_at = -inf  # it may be the third of its line, which is not listed
             stop.visits[run] = visit
@@ -236,7 +256,7 @@ class Tracker:
                 if stop.seen_at > at - _FRESH_SECONDS:
                     continue  # it was looked at a moment ago, and did not list this run
                 visit = stop.visits[run] = Visit(run, stop, position)
-            elif visit.spread < run.anchor_spread / _AS_SURE:
+            elif visit.position != position or visit.spread < run.anchor_spread / _AS_SURE:
                 continue  # more is known of it there than can be projected
             spread = run.spread_at(position)
             mean = start + offsets[position]

@@ -5,15 +5,19 @@ lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bu
 
     value(stop, now) = sum over its visits of
         weight · [ URGENT · P(last poll, now)         if the last poll listed it live, at most a minute ago
-                 + FIRST_OF_PAIR · (P(now, now + PAIR_SECONDS) - PATIENCE · what P gains by waiting) ]
-    weight = LIKELY · (1 + FEW_BONUS if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
-                         + THIRD_BONUS · (60 / rate) ** SCARCITY if it has none in this third of the route)
+                 + FIRST_OF_PAIR · (P(now, now + PAIR_SECONDS) - PATIENCE · what P gains by waiting)
+                 + LOCATING · what P would gain by knowing better · P(after that, near enough to be told) ]
+    weight = LIKELY · (1 + FEW_BONUS · (1 + evidenced) / (FEW_LEISURE + stops to come)
+                               if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
+                         + THIRD_BONUS / (1 + stops to come in this third) · (60 / rate) ** SCARCITY
+                               if it has none in this third of the route)
 
 The second of a pair is worth the passages it completes; the first is worth a part of those expected within
 the minute after it, because it costs a second one. While a pair is open its second poll waits: the later it
 comes, the more passages it completes; then it is URGENT, because in seconds what the first one cost is lost,
 while another first one can wait a little. It had better wait as long as the bus is not near enough to pass
-in between as surely as it ever will. A bus whose whereabouts are hardly known is worth LOCATING for.
+in between as surely as it ever will. A first poll also tells where a bus is that does not come in between.
+The bonuses grow with every stop that is missed: what a long line still has time for, a short one has not.
 """
 
 from math import erf, inf, sqrt
@@ -23,17 +27,17 @@ from transit_etl.collect.planner import PENDING_SECONDS
 
 READY_SECONDS = 49.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
-FEW_BONUS = 2.0
-THIRD_BONUS, SCARCITY = 7.0, 1.0  # at 60 a minute; with more, each third counts for less
-FIRST_OF_PAIR, LOCATING = 0.5, 0.1
-URGENT = 6.0  # how much sooner an open pair is lost than another is worth less
+FEW_BONUS, FEW_LEISURE = 40.0, 10.0  # of the trips that have some, those with most stops to come can wait
+THIRD_BONUS, SCARCITY = 20.0, 1.0  # at 60 a minute; with more, each third counts for less
+FIRST_OF_PAIR, LOCATING = 0.5, 0.3
+URGENT = 3.0  # how much sooner an open pair is lost than another is worth less
 LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
 LEAST_VALUE = 0.05
 PATIENCE = 2.0  # what a first one loses by coming too early, for each share of likelihood it gives away
 REVALUE_SECONDS = 3.0
 RETRY_SECONDS = 2.0
 _NEVER, _ALMOST_ALL, _NOT_WORTH = inf, 0.97, 0.01
-_LOST_SPREAD, _LOCATE_SECONDS = 35.0, 150.0
+_FOUND, _LOCATE_SECONDS = 0.65, 150.0
 _SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is not worth it
 _LOOK_BACK_SECONDS = 75.0
 _LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hardly be
@@ -84,11 +88,12 @@ class Valuer:
         run = visit.run
         weight = 1.0
         if run.route is not None:
+            to_come, to_come_in_third = run.route.to_come(visit.position)
             if run.n_evidenced < ENOUGH_PER_TRIP:
-                weight += self._few_bonus
+                weight += self._few_bonus * (1 + run.n_evidenced) / (FEW_LEISURE + to_come)
             third = run.route.third(visit.position)
             if third is not None and not run.thirds >> third & 1:
-                weight += self._third_bonus
+                weight += self._third_bonus / (1 + to_come_in_third)
         if visit.listed_at > -inf:
             return weight
         if run.route is not None:
@@ -112,14 +117,15 @@ def note_answer(stop: Stop, at: float, *, is_good: bool) -> None:
 
 def _preparation(visit: Visit, gone: float, now: float) -> float:
     """Return what a poll now is worth to a visit that it may come before."""
-    likely = _below(now + PAIR_SECONDS, visit) - gone
+    passed = _below(now + PAIR_SECONDS, visit)
+    likely = passed - gone
+    best = erf(PAIR_SECONDS / (2.0 * _SQRT_2 * visit.spread))
     pair = FIRST_OF_PAIR * likely
     if now < visit.mean - PAIR_SECONDS / 2:
-        best = erf(PAIR_SECONDS / (2.0 * _SQRT_2 * visit.spread))
         pair = max(0.0, pair - FIRST_OF_PAIR * PATIENCE * (best - likely))
-    if visit.listed_at > -inf or visit.spread < _LOST_SPREAD:
+    if best >= _FOUND:
         return pair
-    return max(pair, LOCATING * (_below(now + _LOCATE_SECONDS, visit) - gone))
+    return pair + LOCATING * (_FOUND - best) * (_below(now + _LOCATE_SECONDS, visit) - passed)
 
 
 def _below(instant: float, visit: Visit) -> float:
