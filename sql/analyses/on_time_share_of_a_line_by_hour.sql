@@ -18,6 +18,7 @@ hours as (
         sum(counts.n_likely_early + counts.n_likely_on_time + counts.n_likely_late) as n_likely,
         sum(counts.n_on_time) as n_on_time,
         sum(counts.n_indeterminate) as n_indeterminate,
+        sum(counts.n_due) as n_due,
         greatest(sum(counts.n_due), sum(counts.n_scheduled)) as n_passages,
         max(rules.seen_threshold) as seen_threshold
     from marts.punctuality as counts
@@ -32,6 +33,7 @@ judged as (
         *,
         case
             when n_passages = 0 then 'nothing scheduled'
+            when n_due = 0 then 'timetable unknown'
             when n_likely = 0 or n_likely < seen_threshold * n_passages then 'coverage under threshold'
         end as null_reason
     from hours

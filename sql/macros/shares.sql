@@ -1,12 +1,13 @@
 {# Why the share of some passages cannot be believed; null where it can.
 
-   relation: with n_passages, n_likely and, if a line has to be known, line_code; `rules` are joined. #}
+   relation: with n_due, n_passages, n_likely and, if a line has to be known, line_code; `rules` are joined. #}
 {% macro why_no_share(relation, is_of_a_line) -%}
     case
         {%- if is_of_a_line %}
         when {{ relation }}.line_code is null then 'line unknown'
         {%- endif %}
         when {{ relation }}.n_passages = 0 then 'nothing scheduled'
+        when {{ relation }}.n_due = 0 then 'timetable unknown'
         when {{ relation }}.n_likely = 0 or {{ relation }}.n_likely < rules.seen_threshold * {{ relation }}.n_passages
             then 'coverage under threshold'
     end

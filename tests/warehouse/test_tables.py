@@ -142,6 +142,14 @@ def test_a_share_under_the_coverage_threshold_is_null_with_its_reason(ask: Ask) 
     ]
 
 
+def test_where_no_timetable_is_known_nobody_knows_how_much_was_seen(ask: Ask) -> None:
+    rows = ask("from marts.punctuality_daily where line_code = '001-00'")
+
+    assert [(0, None, "timetable unknown")] == [
+        (row["n_due"], row["on_time_share"], row["null_reason"]) for row in rows
+    ]
+
+
 def test_passages_that_nobody_looked_for_are_due_all_the_same(ask: Ask) -> None:
     rows = ask("from marts.punctuality where line_code = '003-00' order by service_hour")
 
