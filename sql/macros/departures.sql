@@ -36,3 +36,14 @@
         )
     )
 {%- endmacro %}
+
+{# The service dates being built on which passages were asked for: of others nothing can be said. #}
+{% macro watched_dates() -%}
+    (
+        select distinct
+            operator,
+            service_date
+        from {{ ref('requests') }}
+        where endpoint = 'passages' and {{ is_built() }}
+    )
+{%- endmacro %}

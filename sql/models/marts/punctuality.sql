@@ -26,14 +26,6 @@ with visits as (
     where {{ is_built() }}
 ),
 
-watched_dates as (
-    select distinct
-        operator,
-        service_date
-    from {{ ref('requests') }}
-    where endpoint = 'passages' and {{ is_built() }}
-),
-
 due as (
     -- a departure is due at every stop of its line, each as long after as a bus is usually on its way
     select
@@ -45,7 +37,7 @@ due as (
         count(*) as n_due,
         max(departures.ruleset_version) as ruleset_version
     from {{ ref('scheduled_departures') }} as departures
-    inner join watched_dates
+    inner join {{ watched_dates() }} as watched_dates
         on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
     inner join {{ ref('line_stops_of_day') }} as stops
         on

@@ -17,14 +17,6 @@ line_lengths as (
     group by operator, service_date, line_code, direction
 ),
 
-watched_dates as (
-    select distinct
-        operator,
-        service_date
-    from {{ ref('requests') }}
-    where endpoint = 'passages' and {{ is_built() }}
-),
-
 counts as (
     select
         departures.operator,
@@ -48,7 +40,7 @@ counts as (
         ) as bigint) as n_visits_unseen,
         max(departures.ruleset_version) as ruleset_version
     from departures
-    inner join watched_dates
+    inner join {{ watched_dates() }} as watched_dates
         on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
     left join line_lengths as lengths
         on
