@@ -35,7 +35,7 @@ from transit_etl.collect.planner import Listing, Observation, Policy
 from transit_etl.collect.policies import policy_of
 from transit_etl.collect.routes import Course
 from transit_etl.emulator import noise
-from transit_etl.emulator.trip_ids import IdMode
+from transit_etl.emulator.days.trip_ids import IdMode
 from transit_etl.emulator.world import Passage, World, build_world
 from transit_etl.settings import PolicyName
 

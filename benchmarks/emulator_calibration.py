@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from transit_etl.emulator.board import Board
-from transit_etl.emulator.listing import listed
+from transit_etl.emulator.days.board import Board
+from transit_etl.emulator.days.listing import listed
 from transit_etl.emulator.noise import Floats
 from transit_etl.emulator.world import World, build_world
 

@@ -37,7 +37,7 @@ import httpx
 
 from transit_etl import warehouse
 from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-from transit_etl.emulator.trip_ids import IdMode
+from transit_etl.emulator.days.trip_ids import IdMode
 from transit_etl.emulator.truth import write_truth
 from transit_etl.emulator.world import build_world
 from transit_etl.rehearsal import rehearse

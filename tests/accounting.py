@@ -15,7 +15,7 @@ import httpx
 import zstandard
 
 from transit_etl.emulator.app import create_app
-from transit_etl.emulator.faults import Fault, FaultKind
+from transit_etl.emulator.faults.choosing import Fault, FaultKind
 from transit_etl.emulator.world import World
 from transit_etl.rehearsal import RehearsalReport, rehearse
 from transit_etl.settings import Settings

@@ -72,7 +72,7 @@ def emulator(
     if context.invoked_subcommand:
         return
     from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-    from transit_etl.emulator.faults import read_faults
+    from transit_etl.emulator.faults.choosing import read_faults
     from transit_etl.emulator.server import serve
 
     world = _world(size, gtfs, seed, ids, has_revisions=revisions)
@@ -111,7 +111,7 @@ def emulator_truth(
 
 
 def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
-    from transit_etl.emulator.trip_ids import IdMode
+    from transit_etl.emulator.days.trip_ids import IdMode
     from transit_etl.emulator.world import build_world
 
     return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
@@ -179,7 +179,7 @@ def _in_process(world: "World", settings: Settings, faults: Path | None) -> "htt
     import httpx
 
     from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-    from transit_etl.emulator.faults import read_faults
+    from transit_etl.emulator.faults.choosing import read_faults
 
     zone = world.network.zone.key
     if zone != settings.timezone:

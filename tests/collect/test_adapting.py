@@ -10,7 +10,7 @@ from transit_etl.collect.adaptive import Adaptive
 from transit_etl.collect.observing import normal_label
 from transit_etl.collect.planner import Listing, Observation
 from transit_etl.collect.routes import Course
-from transit_etl.emulator.motion import Outcome
+from transit_etl.emulator.days.motion import Outcome
 from transit_etl.emulator.world import World, build_world
 
 DAY = date(2026, 9, 23)

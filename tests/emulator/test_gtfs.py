@@ -4,7 +4,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from transit_etl.emulator.gtfs_feed import BadFeedError
+from transit_etl.emulator.networks.gtfs_feed import BadFeedError
 from transit_etl.emulator.world import World, build_world
 
 BARI = Path(__file__).parents[3] / "shared" / "networks" / "bari" / "google_transit.zip"

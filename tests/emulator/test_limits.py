@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tests.emulator.asking import Send
 from transit_etl.emulator.app import create_app
-from transit_etl.emulator.limits import SlidingLimits
+from transit_etl.emulator.interface.limits import SlidingLimits
 from transit_etl.emulator.world import World
 
 START = datetime(2026, 3, 4, 7, tzinfo=UTC)

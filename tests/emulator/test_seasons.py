@@ -6,7 +6,7 @@ import pytest
 
 from tests.emulator.asking import Send
 from transit_etl.emulator.app import create_app
-from transit_etl.emulator.seasons import season_start
+from transit_etl.emulator.days.seasons import season_start
 from transit_etl.emulator.truth import write_truth
 from transit_etl.emulator.world import World, build_world
 

@@ -2,7 +2,7 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
-from transit_etl.emulator.trip_ids import IdMode
+from transit_etl.emulator.days.trip_ids import IdMode
 from transit_etl.emulator.world import Passage, World, build_world
 
 DAY = date(2026, 3, 4)

@@ -10,13 +10,13 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from transit_etl.emulator import documented, models, routes_v0, routes_v1
-from transit_etl.emulator.breaking import Breaking
-from transit_etl.emulator.errors import BadRequestError, RefusedError
-from transit_etl.emulator.faults import Fault
-from transit_etl.emulator.gate import Gate, Rules
-from transit_etl.emulator.request_log import RequestLog
-from transit_etl.emulator.responses import error_response, json_response
+from transit_etl.emulator.faults.breaking import Breaking
+from transit_etl.emulator.faults.choosing import Fault
+from transit_etl.emulator.interface import documented, models, routes_v0, routes_v1
+from transit_etl.emulator.interface.errors import BadRequestError, RefusedError
+from transit_etl.emulator.interface.gate import Gate, Rules
+from transit_etl.emulator.interface.request_log import RequestLog
+from transit_etl.emulator.interface.responses import error_response, json_response
 from transit_etl.emulator.world import World
 
 DEFAULT_TOKEN = "demo-token"  # noqa: S105 - a made-up service's made-up token

@@ -7,7 +7,7 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from transit_etl.emulator.breaking import TRANSPORT
+from transit_etl.emulator.faults.breaking import TRANSPORT
 
 
 class DroppingProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]

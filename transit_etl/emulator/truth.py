@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.emulator.disruptions import LONGEST_DAYS, Event
-from transit_etl.emulator.diversions import left_out
+from transit_etl.emulator.days.disruptions import LONGEST_DAYS, Event
+from transit_etl.emulator.days.diversions import left_out
+from transit_etl.emulator.days.motion import NEVER, Outcome
+from transit_etl.emulator.days.timetable import Leg, Service
+from transit_etl.emulator.days.weather import weather
 from transit_etl.emulator.local_time import ONE_DAY, at_local
-from transit_etl.emulator.motion import NEVER, Outcome
-from transit_etl.emulator.network import Ints
-from transit_etl.emulator.timetable import Leg, Service
-from transit_etl.emulator.weather import weather
+from transit_etl.emulator.networks.network import Ints
 from transit_etl.emulator.world import World
 
 INSTANT = pa.timestamp("us")  # UTC, without a zone mark

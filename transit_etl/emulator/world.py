@@ -10,24 +10,24 @@ from typing import TypeVar
 import numpy as np
 
 from transit_etl.emulator import noise, texts
-from transit_etl.emulator.added_trips import with_added_trips, with_possible_trips
-from transit_etl.emulator.blocks import blocks
-from transit_etl.emulator.board import Board, board
-from transit_etl.emulator.city import city_network
-from transit_etl.emulator.disruptions import LONGEST_DAYS, Event, events_starting_on
-from transit_etl.emulator.diversions import skipped_calls
-from transit_etl.emulator.gtfs import gtfs_network
-from transit_etl.emulator.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
+from transit_etl.emulator.days.added_trips import with_added_trips, with_possible_trips
+from transit_etl.emulator.days.blocks import blocks
+from transit_etl.emulator.days.board import Board, board
+from transit_etl.emulator.days.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_etl.emulator.days.diversions import skipped_calls
+from transit_etl.emulator.days.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
+from transit_etl.emulator.days.motion import NEVER, Hindrance, Motion, motion
+from transit_etl.emulator.days.news import LISTED_DAYS, NewsItem, news_of
+from transit_etl.emulator.days.revisions import before_revision, line_on, revised_at
+from transit_etl.emulator.days.schedule import Flags, Schedule, schedule
+from transit_etl.emulator.days.seasons import SeasonCalendar, with_seasons
+from transit_etl.emulator.days.timetable import Service, timetable
+from transit_etl.emulator.days.trip_ids import IdMode, reused, vehicles
 from transit_etl.emulator.local_time import ONE_DAY, local
-from transit_etl.emulator.motion import NEVER, Hindrance, Motion, motion
-from transit_etl.emulator.network import Line, Network
-from transit_etl.emulator.news import LISTED_DAYS, NewsItem, news_of
-from transit_etl.emulator.revisions import before_revision, line_on, revised_at
-from transit_etl.emulator.schedule import Flags, Schedule, schedule
-from transit_etl.emulator.seasons import SeasonCalendar, with_seasons
-from transit_etl.emulator.small import small_network
-from transit_etl.emulator.timetable import Service, timetable
-from transit_etl.emulator.trip_ids import IdMode, reused, vehicles
+from transit_etl.emulator.networks.city import city_network
+from transit_etl.emulator.networks.gtfs import gtfs_network
+from transit_etl.emulator.networks.network import Line, Network
+from transit_etl.emulator.networks.small import small_network
 
 _DAYS_KEPT = 6
 _PADDED_SHARE = 0.3
