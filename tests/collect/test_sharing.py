@@ -16,21 +16,16 @@ import httpx
 import pytest
 
 from tests.collect.helpers import NOON, answer, rows, write_network
-from tests.collect.test_budget import START as BEGIN
 from tests.collect.test_budget_store import url
 from tests.collect.upstream import START, Upstream, settings_at
 from tests.hostile import json_reply, serving
 from transit_etl.api.exchange import Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import collect, datasets
-from transit_etl.collect.budget import Budget
-from transit_etl.collect.budget_state import BudgetState, Limits
-from transit_etl.collect.budget_store import MemoryStore
-from transit_etl.collect.following import Follower
+from transit_etl.collect.budget_state import Limits
 from transit_etl.collect.landing import Landing
 from transit_etl.collect.observing import Observer
 from transit_etl.collect.planner import Observation, Rotation
-from transit_etl.collect.priorities import Kind
 from transit_etl.collect.sources import Passages
 
 __all__ = ["url"]
@@ -129,180 +124,10 @@ def test_processes_never_have_the_same_stop_in_hand(url: str, n_workers: int) ->
     assert all(after.sent > before.answered for before, after in others)
 
 
-def test_what_one_worker_claimed_the_next_passes_over() -> None:
-    clock, store = VirtualClock(BEGIN), MemoryStore()
-
-    async def claim() -> str | None:
-        source = Passages(Rotation(STOPS), Observer(ZoneInfo("UTC")))
-        permit = await Budget(Limits(60), store, clock).acquire(
-            Kind.PASSAGES, None, lambda taken: source.claim(clock.now(), taken)
-        )
-        assert f"passaggi/{permit.claimed}" == source.choose(clock.now()).path
-        return permit.claimed
-
-    async def main() -> list[str | None]:
-        return [await claim() for _ in range(3)]
-
-    assert STOPS[:3] == clock.run(main())
-
-
-def test_a_worker_may_ask_again_for_what_is_its_own() -> None:
-    assert set() == state_with_a_lease().taken("one")
-    assert {"0001"} == state_with_a_lease().taken("two")
-
-
-def state_with_a_lease() -> BudgetState:
-    state = BudgetState()
-    state.advance(1000.0, Limits(60), None)
-    state.lease("one", "0001", 1075.0)
-    return state
-
-
-def test_a_lease_ends_some_seconds_after_the_answer() -> None:
-    state = state_with_a_lease()
-    state.release("one", ["0001"], 1015.0)
-    state.advance(1014.0, Limits(60), None)
-    assert {"0001"} == state.taken("two")
-    state.advance(1015.0, Limits(60), None)
-
-    assert set() == state.taken("two")
-
-
-def test_a_lease_of_a_worker_that_died_ends_too() -> None:
-    state = state_with_a_lease()
-    state.advance(1076.0, Limits(60), None)
-
-    assert set() == state.taken("two")
-
-
-def test_nobody_releases_what_is_another_s() -> None:
-    state = state_with_a_lease()
-    state.release("two", ["0001"], 1001.0)
-    state.release_all("two")
-
-    assert {"0001"} == state.taken("three")
-
-
-def test_leases_move_with_a_clock_that_was_set_back() -> None:
-    state = state_with_a_lease()
-    state.advance(500.0, Limits(60), None)
-    assert {"0001"} == state.taken("two")
-    state.advance(576.0, Limits(60), None)
-
-    assert set() == state.taken("two")
-
-
-def test_leases_read_back_as_they_were_written() -> None:
-    state = state_with_a_lease()
-
-    assert state == BudgetState.loads(state.dumps())
-
-
-def test_a_worker_that_ends_lets_go_of_everything() -> None:
-    clock, store = VirtualClock(BEGIN), MemoryStore()
-
-    async def main() -> set[str]:
-        async with Budget(Limits(60), store, clock) as budget:
-            await budget.acquire(Kind.PASSAGES, None, lambda _: "0001")
-            held = await store.transact(lambda state, _: state.taken("other"), lambda: 0.0)
-        assert {"0001"} == held
-        return await store.transact(lambda state, _: state.taken("other"), lambda: 0.0)
-
-    assert set() == clock.run(main())
-
-
 def test_when_others_have_every_stop_the_permit_is_used_all_the_same() -> None:
     source = Passages(Rotation(STOPS[:2]), Observer(ZoneInfo("UTC")))
 
     assert source.claim(NOON, {"0000", "0001"}) in {"0000", "0001"}
-
-
-def land(landing: Landing, number: int, at: timedelta = timedelta()) -> None:
-    request = Request("passages", f"{number:04}", f"passaggi/{number:04}")
-    landing.land(landing.plan(request, NOON + at), answer(NOON + at, request=request))
-
-
-def landing_of(worker: str, folder: Path) -> Landing:
-    return Landing(folder, "emulated", VirtualClock(NOON), worker)
-
-
-def keys(follower: Follower) -> list[str]:
-    return [each.request.key for each in follower.new_answers()]
-
-
-def test_a_follower_reads_what_others_land_while_they_land_it(tmp_path: Path) -> None:
-    with (
-        landing_of("w1", tmp_path) as landing,
-        Follower(tmp_path, "emulated", "w2", VirtualClock(NOON)) as follower,
-    ):
-        land(landing, 1)
-        assert ["0001"] == keys(follower)
-        assert [] == keys(follower)
-        land(landing, 2)
-        land(landing, 3)
-        assert ["0002", "0003"] == keys(follower)
-        land(landing, 4)
-        landing.close()
-
-        assert ["0004"] == keys(follower)
-        assert [] == keys(follower)
-
-
-def test_a_follower_begins_an_open_window_at_its_beginning_and_leaves_finished_ones(tmp_path: Path) -> None:
-    with landing_of("w1", tmp_path) as finished:
-        land(finished, 1)
-    with landing_of("w2", tmp_path) as still_open:
-        land(still_open, 2)
-        with Follower(tmp_path, "emulated", "w3", VirtualClock(NOON)) as follower:
-            assert ["0002"] == keys(follower)
-
-
-def test_a_follower_does_not_read_its_own_windows(tmp_path: Path) -> None:
-    with (
-        landing_of("w1", tmp_path) as landing,
-        Follower(tmp_path, "emulated", "w1", VirtualClock(NOON)) as follower,
-    ):
-        land(landing, 1)
-
-        assert [] == keys(follower)
-
-
-def test_a_window_that_came_and_went_between_two_looks_is_read_too(tmp_path: Path) -> None:
-    with Follower(tmp_path, "emulated", "w2", VirtualClock(NOON)) as follower:
-        assert [] == keys(follower)
-        with landing_of("w1", tmp_path) as landing:
-            land(landing, 1)
-
-        assert ["0001"] == keys(follower)
-
-
-def test_answers_of_several_come_in_order(tmp_path: Path) -> None:
-    with (
-        landing_of("w1", tmp_path) as one,
-        landing_of("w2", tmp_path) as two,
-        Follower(tmp_path, "emulated", "w3", VirtualClock(NOON)) as follower,
-    ):
-        land(one, 2, timedelta(seconds=2))
-        land(two, 1, timedelta(seconds=1))
-        land(two, 3, timedelta(seconds=3))
-
-        assert ["0001", "0002", "0003"] == keys(follower)
-
-
-def test_a_damaged_window_is_followed_no_further_and_the_others_are(tmp_path: Path) -> None:
-    with (
-        landing_of("w1", tmp_path) as one,
-        landing_of("w2", tmp_path) as two,
-        Follower(tmp_path, "emulated", "w3", VirtualClock(NOON)) as follower,
-    ):
-        land(one, 1)
-        assert ["0001"] == keys(follower)
-        (part,) = tmp_path.rglob("*-w1.jsonl.zst.part")
-        with part.open("ab") as file:
-            file.write(b"no block of zstd at all" * 9)
-        land(two, 2)
-
-        assert ["0002"] == keys(follower)
 
 
 class Spy(Rotation):

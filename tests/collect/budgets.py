@@ -1,0 +1,94 @@
+"""What the tests of the budget share: an upstream in virtual time, and workers that never stop asking."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from transit_etl.clock import VirtualClock
+from transit_etl.collect.budget import Budget, BudgetClosedError, Permit
+from transit_etl.collect.budget_state import Limits
+from transit_etl.collect.budget_store import MemoryStore
+from transit_etl.collect.priorities import Kind
+
+START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+
+
+def fullest_window(instants: Sequence[float], window: float = 60.0) -> int:
+    """Return the most of the instants that any window of this length holds, both ends included."""
+    ordered, fullest, start = sorted(instants), 0, 0
+    for end, instant in enumerate(ordered):
+        while instant - ordered[start] > window:
+            start += 1
+        fullest = max(fullest, end - start + 1)
+    return fullest
+
+
+@dataclass
+class Upstream:
+    """Requests take a while to arrive and a while to be answered; it notes when each arrived."""
+
+    clock: VirtualClock
+    delays: Callable[[], tuple[float, float]] = lambda: (0.05, 0.05)
+    arrivals: list[tuple[float, Kind]] = field(default_factory=list)
+
+    async def serve(self, kind: Kind) -> None:
+        """Receive a request and answer it."""
+        there, back = self.delays()
+        await self.clock.sleep(there)
+        self.arrivals.append(((self.clock.now() - START).total_seconds(), kind))
+        await self.clock.sleep(back)
+
+    def instants(self) -> list[float]:
+        """When requests arrived, in seconds since the start."""
+        return [instant for instant, _ in self.arrivals]
+
+
+async def keep_asking(budget: Budget, kind: Kind, upstream: Upstream, until: datetime) -> None:
+    """A worker that always has something to ask for and does not wait for one answer to ask again."""
+    running: set[asyncio.Task[None]] = set()
+
+    async def request(permit: Permit) -> None:
+        await upstream.serve(kind)
+        await budget.settle(permit)
+
+    while True:
+        try:
+            permit = await budget.acquire(kind, until)
+        except BudgetClosedError:
+            break
+        task = asyncio.create_task(request(permit))
+        running.add(task)
+        task.add_done_callback(running.discard)
+    await asyncio.gather(*running)
+
+
+def simulate(
+    kinds: Sequence[Kind],
+    *,
+    allowance: int = 60,
+    minutes: float = 10,
+    delays: Callable[[], tuple[float, float]] | None = None,
+) -> Upstream:
+    clock = VirtualClock(START)
+    upstream = Upstream(clock, delays) if delays else Upstream(clock)
+    store, limits = MemoryStore(), Limits(allowance)
+
+    async def main() -> None:
+        until = START + minutes * MINUTE
+        budgets = [Budget(limits, store, clock) for _ in kinds]
+        workers = zip(budgets, kinds, strict=True)
+        await asyncio.gather(*(keep_asking(budget, kind, upstream, until) for budget, kind in workers))
+
+    clock.run(main())
+    return upstream
+
+
+def in_virtual_time(main: Callable[[Budget, VirtualClock], Awaitable[None]], allowance: int = 60) -> None:
+    clock = VirtualClock(START)
+
+    async def run() -> None:
+        await main(Budget(Limits(allowance), MemoryStore(), clock), clock)
+
+    clock.run(run())
