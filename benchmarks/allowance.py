@@ -11,13 +11,9 @@ import argparse
 import asyncio
 import json
 import multiprocessing
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import cycle
 from multiprocessing.synchronize import Barrier
@@ -26,6 +22,7 @@ from typing import NamedTuple
 
 import httpx
 
+from scripts.serving import emulator
 from transit_etl.api import v1
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
@@ -54,9 +51,9 @@ def main() -> int:
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="allowance-") as folder:
         log = Path(folder) / "requests.jsonl"
-        with _emulator(log) as base_url:
+        with emulator("--log", str(log), "--token", TOKEN) as server:
             settings = Settings(
-                base_url=base_url,
+                base_url=server.base_url,
                 data_dir=Path(folder) / "data",
                 token=TOKEN if arguments.with_token else None,
                 limiter_url=arguments.limiter_url,
@@ -85,33 +82,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--with-token", action="store_true", help="300 a minute instead of 60")
     parser.add_argument("--limiter-url", help="share the budget in this store instead of a SQLite file")
     return parser.parse_args()
-
-
-@contextmanager
-def _emulator(log: Path) -> Iterator[str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "transit_etl.cli", "emulator", "--port", str(port), "--log", str(log)]
-    process = subprocess.Popen([*command, "--token", TOKEN])  # noqa: S603 - our own program
-    try:
-        _wait_until_it_answers(f"http://127.0.0.1:{port}/", process)
-        yield f"http://127.0.0.1:{port}/api/v1/"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]") -> None:
-    give_up_at = time.monotonic() + STARTUP_SECONDS
-    while process.poll() is None and time.monotonic() < give_up_at:
-        try:
-            httpx.get(url)
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the emulator did not start")
 
 
 def _poll_together(settings: Settings, n_processes: int, seconds: float) -> None:

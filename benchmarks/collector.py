@@ -26,10 +26,10 @@ from pathlib import Path
 from statistics import mean, median
 
 import numpy as np
-from clairvoyant import Clairvoyant
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.clairvoyant import Clairvoyant
 from transit_etl.collect.observing import normal_label
 from transit_etl.collect.planner import Listing, Observation, Policy
 from transit_etl.collect.policies import policy_of

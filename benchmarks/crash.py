@@ -14,16 +14,12 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +28,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
+from scripts.serving import free_port, serving
 from transit_etl.collect import collect
 from transit_etl.collect.collector import MAX_IN_FLIGHT
 from transit_etl.collect.rawfile import read_lines
@@ -85,8 +82,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="crash-") as scratch:
         folder = Path(scratch)
         log = folder / "served.jsonl"
-        with _emulator(log) as base_url:
-            settings = _settings(folder / "data", base_url)
+        port = free_port()
+        program = ["-c", EMULATOR, str(port), str(log), TOKEN, str(RATE_PER_MINUTE)]
+        with serving(program, port) as server:
+            settings = _settings(folder / "data", server.base_url)
             _learn_network(settings)
             kills = [_kill_one(settings, log, moment) for moment in _moments(arguments.kills, arguments.seed)]
         recover(settings.data_dir)
@@ -127,29 +126,6 @@ def _moments(n_kills: int, seed: int) -> list[float]:
     """Return how long each collector may live: from its first breath to well into its third window."""
     chance = random.Random(seed)  # noqa: S311 - not a secret
     return [chance.uniform(0.3, 8.0) for _ in range(n_kills)]
-
-
-@contextmanager
-def _emulator(log: Path) -> Iterator[str]:
-    port = _free_port()
-    command = [sys.executable, "-c", EMULATOR, str(port), str(log), TOKEN, str(RATE_PER_MINUTE)]
-    with subprocess.Popen(command) as server:  # noqa: S603 - our own program
-        try:
-            _wait_until_served(f"http://127.0.0.1:{port}/")
-            yield f"http://127.0.0.1:{port}/api/v1/"
-        finally:
-            server.terminate()
-
-
-def _wait_until_served(address: str) -> None:
-    for _ in range(300):
-        try:
-            urllib.request.urlopen(address, timeout=5).close()  # noqa: S310 - our own address
-        except urllib.error.URLError:
-            time.sleep(0.1)
-        else:
-            return
-    raise TimeoutError(f"the emulator did not come up at {address}")
 
 
 def _learn_network(settings: Settings) -> None:
@@ -274,13 +250,6 @@ def _show(console: Console, kills: list[Kill], verdicts: list[Verdict], problems
     console.print(f"{n_served} bodies sent completely, {n_landed} in raw and in the lake exactly once")
     for problem in problems[:20]:
         console.print(problem, style="red", markup=False)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 if __name__ == "__main__":

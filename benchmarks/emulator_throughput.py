@@ -6,10 +6,10 @@ Run: python benchmarks/emulator_throughput.py [--seconds 5] [--connections 4] [-
 import argparse
 import asyncio
 import multiprocessing
-import socket
 import time
 from datetime import UTC, datetime, timedelta
 
+from scripts.serving import first_answer, free_port
 from transit_etl.emulator.app import create_app
 from transit_etl.emulator.server import serve
 from transit_etl.emulator.world import World, build_world
@@ -57,23 +57,6 @@ async def _ask(paths: list[str], port: int, ends_at: float) -> tuple[int, float]
     return n, worst
 
 
-def free_port() -> int:
-    """Return a port nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
-def wait_for(port: int) -> None:
-    """Wait until the server listens."""
-    for _ in range(300):
-        with socket.socket() as trial:
-            if trial.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    raise TimeoutError("the server did not start")
-
-
 def main() -> None:
     """Print answers a second for each kind of question."""
     parser = argparse.ArgumentParser()
@@ -86,7 +69,7 @@ def main() -> None:
         target=run_server, args=(options.size, port), daemon=True
     )
     server.start()
-    wait_for(port)
+    first_answer(f"http://127.0.0.1:{port}/", server.is_alive)
     for kind, paths in paths_of(build_world(options.size)).items():
         began = time.perf_counter()
         asyncio.run(ask_for(paths, port, 0.01, 1))

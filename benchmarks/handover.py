@@ -10,9 +10,7 @@ other anyway, was unused. Fails if that was more than three seconds at any hando
 
 import argparse
 import json
-import os
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -24,11 +22,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-import httpx
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
 from scripts.local_airflow import BIN, environment, set_up
+from scripts.serving import first_answer, free_port, without_settings
 from scripts.stack import Stack
 from transit_etl.collect.rawfile import read_lines
 
@@ -74,7 +69,7 @@ def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
     """Run the emulator and Airflow meanwhile; yield the data folder."""
     stack = Stack(folder / "programs")
     data_dir = folder / "data"
-    port = _free_port()
+    port = free_port()
     settings = {
         "TRANSIT_BASE_URL": f"http://127.0.0.1:{port}/api/v1/",
         "TRANSIT_DATA_DIR": str(data_dir),
@@ -82,12 +77,12 @@ def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
         "TRANSIT_RATE_PER_MINUTE": str(arguments.rate),
         "TRANSIT_TOKEN": "demo-token",
     }
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
-    airflow = {**environment(folder / "airflow", {**plain, **settings}, port=_free_port())}
+    plain = without_settings()
+    airflow = {**environment(folder / "airflow", {**plain, **settings}, port=free_port())}
     airflow["AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION"] = str(not arguments.all_dags)
     try:
-        stack.start("emulator", [BIN / "transit-etl", "emulator", "--port", str(port)], plain)
-        _wait_for(f"http://127.0.0.1:{port}/")
+        served = stack.start("emulator", [BIN / "transit-etl", "emulator", "--port", str(port)], plain)
+        first_answer(f"http://127.0.0.1:{port}/", lambda: bool(served.processes()))
         for step in (["collect", "lines"], ["stage"], ["collect", "stops"], ["stage"]):
             subprocess.run(  # noqa: S603 - our own program
                 [BIN / "transit-etl", *step], env={**plain, **settings}, check=True, stdout=sys.stderr
@@ -105,7 +100,7 @@ def _unpause(airflow: Mapping[str, str], dags: Sequence[str]) -> None:
     give_up_at = time.monotonic() + PATIENCE_SECONDS
     for dag in dags:
         while time.monotonic() < give_up_at:
-            command = [BIN / "airflow", "dags", "unpause", dag, "--yes"]
+            command = [str(BIN / "airflow"), "dags", "unpause", dag, "--yes"]
             done = subprocess.run(  # noqa: S603 - Airflow's own client
                 command, env=airflow, check=False, capture_output=True, text=True
             )
@@ -158,25 +153,6 @@ def _judge(windows: Sequence[Window], pace: float) -> int:
     is_too_much = max(unused) > MOST_UNUSED_SECONDS
     print("FAILED" if is_too_much else "passed")
     return int(is_too_much)
-
-
-def _wait_for(url: str) -> None:
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < give_up_at:
-        try:
-            httpx.get(url, timeout=5)
-        except httpx.TransportError:
-            time.sleep(0.2)
-        else:
-            return
-    raise SystemExit(f"nobody answers at {url}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:

@@ -8,24 +8,19 @@ machine that does other work too, the processor time of each process tells more 
 
 import argparse
 import resource
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 from typing import Self
 
-import httpx
 import psutil
 
 import transit_etl
+from scripts.serving import emulator
 from transit_etl.rehearsal import RehearsalReport, rehearse
 from transit_etl.settings import PolicyName, Settings
 
@@ -38,14 +33,15 @@ STARTUP_SECONDS = 60
 def main() -> int:
     """Rehearse, print what it took, and fail if the upstream refused a request."""
     arguments = _arguments()
-    with _emulator(arguments.size) as (base_url, process), tempfile.TemporaryDirectory() as folder:
+    with emulator("--size", arguments.size) as server, tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             data_dir=Path(folder),
-            base_url=base_url,
+            base_url=server.base_url,
             window_seconds=arguments.window,
             rate_per_minute=arguments.rate,
             policy=PolicyName(arguments.policy),
         )
+        process = psutil.Process(server.process.pid)
         served = _cpu_seconds(process)
         with _Sampler() as sampler:
             report = rehearse(settings, arguments.start, arguments.hours, stages_beside=True)
@@ -118,33 +114,6 @@ def _show(report: RehearsalReport, served: float, sampler: _Sampler) -> None:
 def _cpu_seconds(process: psutil.Process) -> float:
     times = process.cpu_times()
     return float(times.user + times.system)
-
-
-@contextmanager
-def _emulator(size: str) -> Iterator[tuple[str, psutil.Process]]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "transit_etl.cli", "emulator", "--port", str(port), "--size", size]
-    process = subprocess.Popen(command)  # noqa: S603 - our own program
-    try:
-        _wait_until_it_answers(f"http://127.0.0.1:{port}/", process)
-        yield f"http://127.0.0.1:{port}/api/v1/", psutil.Process(process.pid)
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]") -> None:
-    give_up_at = time.monotonic() + STARTUP_SECONDS
-    while process.poll() is None and time.monotonic() < give_up_at:
-        try:
-            httpx.get(url, timeout=STARTUP_SECONDS)
-        except httpx.TransportError:
-            time.sleep(0.1)
-        else:
-            return
-    raise SystemExit("the emulator did not start")
 
 
 def _instant(text: str) -> datetime:

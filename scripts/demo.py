@@ -1,10 +1,8 @@
 """Shows the whole way: a day rehearsed, a morning polled through the DAGs, and how near the truth that is."""
 
 import argparse
-import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,24 +12,19 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-import httpx
 from rich.console import Console
 
 from scripts.demo_findings import ALLOWANCE, show_findings
 from scripts.demo_rehearsal import Rehearsal, RehearsalFailedError, choose_days, write_truth
 from scripts.demo_runs import DagFailedError, Runs
 from scripts.local_airflow import BIN, CHECKOUT, environment, set_up
-from scripts.stack import Stack
+from scripts.serving import NoAnswerError, first_answer, free_port, without_settings
+from scripts.stack import Program, Stack
 
 FOLDER = CHECKOUT / "data" / "demo"
 WINDOW_SECONDS = 120
 REHEARSED_RATE = 60  # the allowance without a token
 LARGEST_FOR_VERSION_0 = 200  # stops; version 0 is asked for each of them, in the five minutes there are
-PATIENCE_SECONDS = 120
-
-
-class EmulatorFailedError(Exception):
-    """The emulator does not answer; the message says where its log is."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         demonstrate(console, stack, chosen.gtfs, chosen.window, chosen.hours)
     except (
         DagFailedError,
-        EmulatorFailedError,
+        NoAnswerError,
         RehearsalFailedError,
         subprocess.CalledProcessError,
     ) as error:
@@ -70,12 +63,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_seconds: int, hours: float) -> None:
     """Rehearse a day, run every DAG once on the morning after it, and show what is known afterwards."""
-    port, world = _free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
+    port, world = free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
     log = str(FOLDER / "answers.jsonl")
     command = [str(BIN / "transit-etl"), "emulator", "--port", str(port), "--log", log, *world]
-    stack.start("emulator", command, _without_settings())
+    served = stack.start("emulator", command, without_settings())
     with console.status("starting the emulated upstream"):
-        about = _about(stack, port)
+        about = _about(stack, served, port)
         days = choose_days(f"http://127.0.0.1:{port}/")
     console.rule(f"[bold]{about['network']}: {about['n_lines']} lines, {about['n_stops']} stops")
     console.print(
@@ -86,9 +79,9 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
         "The one goes on beside the other, into the same lake.",
         highlight=False,
     )
-    common = {**_without_settings(), **_common_settings(about)}
+    common = {**without_settings(), **_common_settings(about)}
     rehearsal = Rehearsal(stack, common, world, days.rehearsed, hours)
-    airflow = environment(FOLDER / "airflow", _without_settings())
+    airflow = environment(FOLDER / "airflow", without_settings())
     with console.status("setting up Airflow"):
         set_up(airflow)
     settings = {**_common_settings(about), **_live_settings(port, days.now, window_seconds)}
@@ -99,7 +92,7 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
     is_small = about["n_stops"] <= LARGEST_FOR_VERSION_0
     runs.run(["staging", "warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
     write_truth(common, world, days.rehearsed, FOLDER / "truth")
-    show_findings(console, {**_without_settings(), **settings}, FOLDER, days.rehearsed)
+    show_findings(console, {**without_settings(), **settings}, FOLDER, days.rehearsed)
 
 
 def told(report: dict[str, Any]) -> str:
@@ -132,30 +125,14 @@ def _live_settings(port: int, now: datetime, window_seconds: int) -> dict[str, s
     }
 
 
-def _without_settings() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
-
-
-def _about(stack: Stack, port: int) -> dict[str, Any]:
+def _about(stack: Stack, emulator: Program, port: int) -> dict[str, Any]:
     """Return what the emulator says of itself, once it answers."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline and any(program.processes() for program in stack.programs()):
-        try:
-            about: dict[str, Any] = (
-                httpx.get(f"http://127.0.0.1:{port}/", timeout=30).raise_for_status().json()
-            )
-        except httpx.TransportError:
-            time.sleep(0.2)
-        else:
-            return about
-    raise EmulatorFailedError(f"the emulator does not answer: see {stack.log('emulator')}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    try:
+        answer = first_answer(f"http://127.0.0.1:{port}/", lambda: bool(emulator.processes()))
+    except NoAnswerError as error:
+        raise NoAnswerError(f"the emulator does not answer: see {stack.log('emulator')}") from error
+    about: dict[str, Any] = answer.json()
+    return about
 
 
 def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:

@@ -1,11 +1,8 @@
 """One journey from an upstream to figures, by the command line, that every end-to-end test looks at."""
 
 import json
-import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -14,6 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
+
+from scripts.serving import emulator, without_settings
 
 PASSAGES_SECONDS = 60
 CLI = [sys.executable, "-m", "transit_etl.cli"]
@@ -70,30 +69,22 @@ class Journey:
 
 def environment(settings: dict[str, str]) -> dict[str, str]:
     """Return this process's environment with these settings and no others."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
-    return {**inherited, **settings}
+    return {**without_settings(), **settings}
 
 
 @pytest.fixture(scope="session")
 def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]:
     """Serve an emulator; yield the folder of its log and its port."""
     folder = tmp_path_factory.mktemp("journey")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    serving = subprocess.Popen(
-        [*CLI, "emulator", "--port", str(port), "--log", str(folder / "answers.jsonl")], env=environment({})
-    )
-    yield folder, port
-    serving.terminate()
-    serving.wait(20)
+    with emulator("--log", str(folder / "answers.jsonl")) as server:
+        yield folder, server.port
 
 
 @pytest.fixture(scope="session")
 def journey(upstream: tuple[Path, int]) -> Journey:
     """Go the whole way once: collect everything, stage, build, publish."""
     folder, port = upstream
-    about = _about(port)
+    about = httpx.get(f"http://127.0.0.1:{port}/", timeout=10).json()
     now = datetime.fromisoformat(about["suggested_now"])
     settings = {
         "TRANSIT_BASE_URL": f"http://127.0.0.1:{port}/api/v1/",
@@ -118,17 +109,3 @@ def journey(upstream: tuple[Path, int]) -> Journey:
     for step in ("stage", "build", "publish"):
         way.run(step)
     return way
-
-
-def _about(port: int) -> dict[str, Any]:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            about: dict[str, Any] = (
-                httpx.get(f"http://127.0.0.1:{port}/", timeout=10).raise_for_status().json()
-            )
-        except httpx.TransportError:
-            assert time.monotonic() < deadline, "the emulator does not answer"
-            time.sleep(0.2)
-        else:
-            return about

@@ -2,7 +2,6 @@
 
 import base64
 import json
-import socket
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from scripts.serving import free_port
 from tests import hostile
 from tests.collect.helpers import STOP, answer, landing_at, rows, write_lake, write_network
 from tests.hostile import Reply, http, json_reply, serving
@@ -229,13 +229,6 @@ def collect_here(folder: Path, base_url: str, dataset: str, seconds: float | Non
 
 def body_of(row: dict[str, Any]) -> bytes:
     return base64.b64decode(row["body_base64"]) if row["body"] is None else row["body"].encode()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 GOOD_ROW = {

@@ -4,18 +4,17 @@ import hashlib
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 import pytest
 
+from scripts.serving import emulator
 from tests.hostile import json_reply, serving
 from transit_etl.cli_emulated import _aware
 from transit_etl.emulator.app import create_app
@@ -109,8 +108,8 @@ def test_the_same_command_goes_on_from_where_it_was_ended(
 
 
 def test_a_refusal_that_no_fault_asked_for_fails_the_rehearsal(tmp_path: Path) -> None:
-    with _emulator() as base_url:
-        done = _run(tmp_path, *REHEARSE, "--base-url", base_url, "--rate", "75")
+    with emulator() as server:
+        done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url, "--rate", "75")
 
     assert done.returncode == 1
     assert "no fault had asked it to" in done.stderr
@@ -118,8 +117,8 @@ def test_a_refusal_that_no_fault_asked_for_fails_the_rehearsal(tmp_path: Path) -
 
 
 def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, str], tmp_path: Path) -> None:
-    with _emulator() as base_url:
-        done = _run(tmp_path, *REHEARSE, "--base-url", base_url)
+    with emulator() as server:
+        done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url)
 
     assert done.returncode == 0
     assert uninterrupted == _lake(tmp_path)
@@ -175,25 +174,6 @@ def test_a_rehearsal_that_cannot_be_meant_is_refused(
     assert done.returncode != 0
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@contextmanager
-def _emulator() -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    process = subprocess.Popen([*CLI, "emulator", "--port", str(port)])
-    try:
-        _wait_for(lambda: _is_listening(port))
-        yield f"http://127.0.0.1:{port}/api/v1/"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _is_listening(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _wait_for(is_so: Callable[[], bool]) -> None:

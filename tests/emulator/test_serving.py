@@ -1,8 +1,5 @@
 import json
-import socket
 import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from scripts.serving import free_port, serving
 from tests.emulator.asking import Send
 from transit_etl.emulator.app import create_app
 from transit_etl.emulator.world import World
@@ -22,35 +20,14 @@ serve(create_app(build_world()), port={port})
 """
 
 
-def free_port() -> int:
-    """Return a port nobody listens on."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes]) -> httpx.Response:
-    """Ask until the server answers."""
-    for _ in range(300):
-        assert process.poll() is None, "the server ended"
-        try:
-            return httpx.get(url)
-        except httpx.ConnectError:
-            time.sleep(0.1)
-    raise TimeoutError(url)
-
-
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """Serve the small network from a process of its own."""
-    url = f"http://127.0.0.1:{free_port()}"
-    program = PROGRAM.format(port=url.rsplit(":", 1)[1])
-    with subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE) as process:
-        wait_for(url, process)
-        yield url
-        process.terminate()
-        _, errors = process.communicate(timeout=20)
-    assert errors == b"", "the server had nothing to complain about"
+    port = free_port()
+    with serving(["-c", PROGRAM.format(port=port)], port, stderr=subprocess.PIPE) as server:
+        yield f"http://127.0.0.1:{port}"
+    assert server.process.stderr is not None
+    assert server.process.stderr.read() == b"", "the server had nothing to complain about"
 
 
 def test_it_is_served_over_http(server: str) -> None:
