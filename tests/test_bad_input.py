@@ -12,8 +12,9 @@ import pytest
 
 from scripts.serving import free_port
 from tests import hostile
-from tests.collect.helpers import STOP, answer, landing_at, rows, write_lake, write_network
+from tests.collect.helpers import NOON, STOP, answer, landing_at, rows, write_lake, write_network
 from tests.hostile import Reply, http, json_reply, serving
+from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
 from transit_etl.collect.catalogue import NothingKnownError
 from transit_etl.collect.rawfile import DataFolderError
@@ -218,13 +219,13 @@ def collect_here(folder: Path, base_url: str, dataset: str, seconds: float | Non
         data_dir=folder,
         base_url=base_url,
         rate_per_minute=600,
-        connect_timeout_seconds=0.5,
-        read_timeout_seconds=0.5,
-        total_timeout_seconds=0.8,
+        connect_timeout_seconds=1.5,
+        read_timeout_seconds=1.5,
+        total_timeout_seconds=2.5,
         max_body_bytes=1_000_000,
         status_interval_seconds=5,
     )
-    return collect(settings, dataset, seconds=seconds)
+    return collect(settings, dataset, seconds=seconds, clock=VirtualClock(NOON))
 
 
 def body_of(row: dict[str, Any]) -> bytes:
