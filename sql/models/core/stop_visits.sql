@@ -354,7 +354,8 @@ scheduled as (
             when timed.theoretical_at is null
                 then
                     cast(floor(
-                        {{ seconds_between('day_starts.starts_at', 'coalesce(timed.told_at, timed.pattern_at)') }} / 3600
+                        {{ seconds_between('day_starts.starts_at', 'coalesce(timed.told_at, timed.pattern_at)') }}
+                        / 3600
                     ) as bigint)
         end as due_hour,
         coalesce(timed.told_at, timed.pattern_at) as scheduled_at,
