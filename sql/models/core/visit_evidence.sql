@@ -105,7 +105,15 @@ looped_stops as (
                 )
             end
         ) as gap_seconds,
-        min((stops.position - stops.previous_position) * rules.step_usual_seconds / 2) as half_round_seconds
+        min(
+            case
+                when stops.previous_position is not null
+                    then greatest(
+                        rules.live_gap_seconds,
+                        (stops.position - stops.previous_position) * rules.step_usual_seconds / 2
+                    )
+            end
+        ) as half_round_seconds
     from (
         select
             *,

@@ -154,8 +154,8 @@ scheduled as (
     select
         *,
         sum(case when headway_seconds is not null then 1 else 0 end) over so_far as n_before,
-        sum(headway_seconds) over so_far as seconds_before,
-        sum(headway_seconds * headway_seconds) over so_far as squares_before
+        sum(coalesce(headway_seconds, 0)) over so_far as seconds_before,
+        sum(coalesce(headway_seconds * headway_seconds, 0)) over so_far as squares_before
     from (
         select
             *,
