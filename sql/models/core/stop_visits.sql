@@ -282,12 +282,19 @@ neighbours as (
                 operator, service_date, trip_id, stop_code, visit_number, is_alike,
                 case when later_seconds < 0 then -1 else 1 end
             order by abs(later_seconds), way_seconds
-        ) as nth
+        ) as nth,
+        row_number() over (
+            partition by operator, service_date, trip_id, stop_code, visit_number, is_alike
+            order by abs(later_seconds), way_seconds
+        ) as nth_nearest
     from examples
     where coalesce(is_alike, true)
 ),
 
 patterns as (
+    -- it takes as long as the nearest that takes as long on the way that is known of both, unless the next on its
+    -- other side goes on differently; or else as two that take about as long, the next before and after it or close
+    -- beside it: far from all others it may be faster or slower
     select
         operator,
         service_date,
@@ -296,14 +303,11 @@ patterns as (
         visit_number,
         case
             when max(way_seconds) - min(way_seconds) > max(pattern_spread_seconds) then null
-            when count(case when is_alike then 1 end) > 0
-                then
-                    {{ add_seconds('max(anchor_at)', 'min_by(way_seconds, abs(later_seconds))') }}
-            when count(*) < 2 then null
-            when min(side) < max(side)
+            when max(is_any_alike) = 0 and count(*) < 2 then null
+            when max(is_any_alike) = 0 and min(side) < max(side)
                 then {{ add_seconds('max(anchor_at)', 'avg(way_seconds)') }}
-            when min(abs(later_seconds)) <= max(pattern_beside_seconds)
-                then {{ add_seconds('max(anchor_at)', 'max(case when nth = 1 then way_seconds end)') }}
+            when max(is_any_alike) = 1 or min(abs(later_seconds)) <= max(pattern_beside_seconds)
+                then {{ add_seconds('max(anchor_at)', 'max(case when nth_nearest = 1 then way_seconds end)') }}
         end as pattern_at
     from neighbours
     where case when is_any_alike = 1 then is_alike and nth = 1 else nth <= 2 end
