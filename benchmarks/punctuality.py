@@ -18,7 +18,8 @@ What is compared:
 - shares: over all calls that happened while collecting went on, whether anybody saw them or not; beside it
   over the very visits that were judged, which is what the models answer for. The two differ where calls that
   nobody could judge were on time more or less often: all calls are told by what is known of them, and so are
-  those of trips on their way when collecting began, whose timetable rows were gone by then;
+  those of trips on their way when collecting began, whose timetable rows were gone by then, and those of
+  trips that are never tracked;
 - added trips, which no timetable has: how many were given a departure all the same.
 
 The naive readings take the listings as they are: the last prediction as the arrival, the middle between the

@@ -213,7 +213,8 @@ select
         when told.visit is not null then '3 seen, schedule unknown'
         else '4 never seen live'
     end as kind,
-    calls.scheduled_departure_at < begins as is_before, on_time(calls.passed_at, calls.scheduled_at) as is_on_time
+    calls.scheduled_departure_at < begins as is_before, calls.outcome = 'never_tracked' as is_untracked,
+    on_time(calls.passed_at, calls.scheduled_at) as is_on_time
 from calls cross join span
 left join (
     select true_date, true_trip, true_sequence, min(visit) as visit, min(scheduled_at) as scheduled_at,
@@ -235,6 +236,14 @@ select
     coalesce(string_agg(printf('%s %.1f %% of %d', kind[3:], share, n), '; ' order by kind), 'none'),
     ''
 from (select kind, 100 * avg(is_on_time::int) as share, count(*) as n from call_kinds where is_before group by kind);
+
+select
+    'of them, of trips that are never tracked, which nobody can judge', '',
+    coalesce(printf('%.1f %% of %d; of the others %.1f %%',
+        100 * avg(case when is_untracked then is_on_time::int end), count(case when is_untracked then 1 end),
+        100 * avg(case when not is_untracked then is_on_time::int end)), 'none'),
+    ''
+from call_kinds;
 
 create table line_days as
 select told.true_line as line_code, count(*) as n_scheduled,

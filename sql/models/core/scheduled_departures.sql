@@ -155,7 +155,7 @@ possible as (
         stop_code,
         line_code,
         direction,
-        n_polls,
+        n_polls > 0 or n_withdrawn_polls = 0 as is_expected,
         coalesce(scheduled_at, passed_at) as thought_at
     from unclaimed
     union all
@@ -165,7 +165,7 @@ possible as (
         unclaimed.stop_code,
         candidates.line_code,
         candidates.direction,
-        unclaimed.n_polls,
+        unclaimed.n_polls > 0 or unclaimed.n_withdrawn_polls = 0 as is_expected,
         coalesce(unclaimed.scheduled_at, unclaimed.passed_at) as thought_at
     from unclaimed
     inner join {{ ref('line_candidates') }} as candidates
@@ -181,7 +181,8 @@ possible as (
 ),
 
 suspects as (
-    -- one of them at the origin, or a bus of the line further on, may be the missing trip
+    -- one of them at the origin, or another of the line further on that was seen or stayed listed, may be the missing
+    -- trip: where a leg begins is not always known
     select
         unmatched.operator,
         unmatched.service_date,
@@ -212,7 +213,7 @@ suspects as (
             and unmatched.service_date = visits.service_date
             and unmatched.line_code = visits.line_code
             and unmatched.direction = visits.direction
-            and visits.n_polls > 0
+            and visits.is_expected
             and visits.thought_at
             between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
             and {{ add_seconds('unmatched.departure_at', 'unmatched.gone_within_seconds') }}

@@ -269,27 +269,32 @@ examples as (
 ),
 
 neighbours as (
-    -- the next before and after it, but for those known to run by another timetable
+    -- the next before and after it: of those that take as long on the way that is known of both, or else of all but
+    -- those known to run by another timetable
     select
         *,
         case when later_seconds < 0 then -1 else 1 end as side,
+        max(case when is_alike then 1 else 0 end) over (
+            partition by operator, service_date, trip_id, stop_code, visit_number
+        ) as is_any_alike,
         row_number() over (
             partition by
-                operator, service_date, trip_id, stop_code, visit_number,
+                operator, service_date, trip_id, stop_code, visit_number, is_alike,
                 case when later_seconds < 0 then -1 else 1 end
             order by abs(later_seconds), way_seconds
         ) as nth,
         row_number() over (
             partition by operator, service_date, trip_id, stop_code, visit_number, is_alike
             order by abs(later_seconds), way_seconds
-        ) as nth_alike
+        ) as nth_nearest
     from examples
     where coalesce(is_alike, true)
 ),
 
 patterns as (
-    -- it takes as long as the nearest that takes as long on the way that is known of both; or else as two that take
-    -- about as long, the next before and after it or close beside it: far from all others it may be faster or slower
+    -- it takes as long as the nearest that takes as long on the way that is known of both, unless the next on its
+    -- other side goes on differently; or else as two that take about as long, the next before and after it or close
+    -- beside it: far from all others it may be faster or slower
     select
         operator,
         service_date,
@@ -297,19 +302,15 @@ patterns as (
         stop_code,
         visit_number,
         case
-            when count(case when is_alike then 1 end) > 0
-                then
-                    {{ add_seconds(
-                        'max(anchor_at)', 'max(case when is_alike and nth_alike = 1 then way_seconds end)'
-                    ) }}
-            when count(*) < 2 or max(way_seconds) - min(way_seconds) > max(pattern_spread_seconds) then null
-            when min(side) < max(side)
+            when max(way_seconds) - min(way_seconds) > max(pattern_spread_seconds) then null
+            when max(is_any_alike) = 0 and count(*) < 2 then null
+            when max(is_any_alike) = 0 and min(side) < max(side)
                 then {{ add_seconds('max(anchor_at)', 'avg(way_seconds)') }}
-            when min(abs(later_seconds)) <= max(pattern_beside_seconds)
-                then {{ add_seconds('max(anchor_at)', 'max(case when nth = 1 then way_seconds end)') }}
+            when max(is_any_alike) = 1 or min(abs(later_seconds)) <= max(pattern_beside_seconds)
+                then {{ add_seconds('max(anchor_at)', 'max(case when nth_nearest = 1 then way_seconds end)') }}
         end as pattern_at
     from neighbours
-    where nth <= 2 or (is_alike and nth_alike = 1)
+    where case when is_any_alike = 1 then is_alike and nth = 1 else nth <= 2 end
     group by operator, service_date, trip_id, stop_code, visit_number
 ),
 
@@ -323,31 +324,55 @@ day_starts as (
     group by operator, service_date
 ),
 
-scheduled as (
+timed as (
+    -- a trip comes to its stops in order: a learned time earlier than one before it, or later than one after it, is of
+    -- another way, and so may the other be if it was learned too
     select
         calls.*,
         case
-            when calls.theoretical_at is null
-                then
-                    cast(floor(
-                        {{ seconds_between('day_starts.starts_at', 'coalesce(calls.told_at, patterns.pattern_at)') }}
-                        / 3600
-                    ) as bigint)
-        end as due_hour,
-        coalesce(calls.told_at, patterns.pattern_at) as scheduled_at,
-        case
-            when calls.theoretical_at is not null then 'theoretical'
-            when calls.told_at is not null then 'timetable'
-            when patterns.pattern_at is not null then 'pattern'
-        end as schedule_source
+            when
+                coalesce(max(coalesce(calls.told_at, patterns.pattern_at)) over before > patterns.pattern_at, false)
+                or coalesce(min(coalesce(calls.told_at, patterns.pattern_at)) over after < patterns.pattern_at, false)
+                then null
+            else patterns.pattern_at
+        end as pattern_at
     from calls
     left join patterns
         on
             {{ is_same_visit('calls', 'patterns') }}
+    window
+        before as (
+            partition by calls.operator, calls.service_date, calls.trip_id, calls.line_code, calls.direction
+            order by calls.call_number rows between unbounded preceding and 1 preceding
+        ),
+        after as (
+            partition by calls.operator, calls.service_date, calls.trip_id, calls.line_code, calls.direction
+            order by calls.call_number rows between 1 following and unbounded following
+        )
+),
+
+scheduled as (
+    select
+        timed.*,
+        case
+            when timed.theoretical_at is null
+                then
+                    cast(floor(
+                        {{ seconds_between('day_starts.starts_at', 'coalesce(timed.told_at, timed.pattern_at)') }}
+                        / 3600
+                    ) as bigint)
+        end as due_hour,
+        coalesce(timed.told_at, timed.pattern_at) as scheduled_at,
+        case
+            when timed.theoretical_at is not null then 'theoretical'
+            when timed.told_at is not null then 'timetable'
+            when timed.pattern_at is not null then 'pattern'
+        end as schedule_source
+    from timed
     left join day_starts
         on
-            calls.operator = day_starts.operator
-            and calls.service_date = day_starts.service_date
+            timed.operator = day_starts.operator
+            and timed.service_date = day_starts.service_date
 ),
 
 passed as (

@@ -90,7 +90,7 @@ line_lists as (
 
 looped_stops as (
     -- where a line comes by twice, or a bus comes round again soon, two predictions need not lie far apart to speak of
-    -- two visits
+    -- two visits; and a bus that comes late by more than half the way round is the one that comes by again
     select
         stops.operator,
         stops.service_date,
@@ -104,8 +104,24 @@ looped_stops as (
                     least(rules.live_gap_seconds, stops.last_position * rules.step_usual_seconds / 2)
                 )
             end
-        ) as gap_seconds
-    from {{ ref('line_stops_of_day') }} as stops
+        ) as gap_seconds,
+        min(
+            case
+                when stops.previous_position is not null
+                    then greatest(
+                        rules.live_gap_seconds,
+                        (stops.position - stops.previous_position) * rules.step_usual_seconds / 2
+                    )
+            end
+        ) as half_round_seconds
+    from (
+        select
+            *,
+            lag(position) over (
+                partition by operator, service_date, line_code, direction, stop_code order by position
+            ) as previous_position
+        from {{ ref('line_stops_of_day') }}
+    ) as stops
     {{ join_rules('stops.service_date') }}
     inner join {{ ref('lines') }} as lines
         on stops.operator = lines.operator and stops.line_code = lines.line_code
@@ -345,10 +361,17 @@ links as (
             ) as nth_for_theoretical
         from live_visits as live
         inner join theoretical_visits as theoretical
+            on live.call_number = theoretical.call_number
+        left join looped_stops
             on
-                live.call_number = theoretical.call_number
-                and {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
-                between -live.link_early_seconds and live.link_late_seconds
+                live.operator = looped_stops.operator
+                and live.service_date = looped_stops.service_date
+                and live.stop_code = looped_stops.stop_code
+                and live.plain_label = looped_stops.plain_number
+        where
+            {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
+            between -live.link_early_seconds
+            and least(live.link_late_seconds, coalesce(looped_stops.half_round_seconds, live.link_late_seconds))
     ) as pairs
     where nth_for_live = 1 and nth_for_theoretical = 1
 ),

@@ -1,6 +1,7 @@
 -- One row per operator, service_date, line, direction, stop and service_hour: intervals between buses, actual and
 -- scheduled, as count, sum and sum of squares. Only intervals during which the stop was watched without a gap and no
--- bus can have passed unseen are counted, actual and scheduled alike: a missed poll never reads as a missed bus.
+-- bus can have passed unseen are counted, and beside each what was scheduled between the same two buses: a missed poll
+-- never reads as a missed bus, nor a short wait seen as a long one saved.
 -- Where many buses came that no known schedule tells of, the scheduled wait is not known either.
 -- The waits follow from the sums (AWT = sum of squares / twice the sum) and do not add up; the sums do.
 with visits as (
@@ -80,44 +81,6 @@ watches as (
     group by operator, stop_code, stretch
 ),
 
-actual as (
-    select
-        pairs.*,
-        {{ seconds_between('pairs.previous_passed_at', 'pairs.passed_at') }} as headway_seconds
-    from (
-        select
-            *,
-            lag(passed_at) over next_bus as previous_passed_at,
-            lag(passed_after) over next_bus as previous_passed_after,
-            lag(is_seen_gone) over next_bus as is_previous_seen_gone
-        from visits
-        window next_bus as (
-            partition by operator, service_date, line_code, direction, stop_code
-            order by thought_at, scheduled_at, trip_id, visit_number
-        )
-    ) as pairs
-    where
-        pairs.is_seen_gone
-        and pairs.is_previous_seen_gone
-        and exists (
-            select 1
-            from watches
-            where
-                pairs.operator = watches.operator
-                and pairs.stop_code = watches.stop_code
-                and pairs.previous_passed_after >= watches.watched_from
-                and pairs.passed_before <= watches.watched_to
-        )
-        and not exists (
-            select 1
-            from unclear
-            where
-                pairs.operator = unclear.operator
-                and pairs.stop_code = unclear.stop_code
-                and unclear.thought_at between pairs.previous_passed_at and pairs.passed_at
-        )
-),
-
 unlisted_departures as (
     -- departures whose trip this stop never listed are due there all the same, by the running time of the day
     select
@@ -168,7 +131,9 @@ due as (
         direction,
         stop_code,
         service_hour,
-        scheduled_at
+        scheduled_at,
+        trip_id,
+        visit_number
     from visits
     union all
     select
@@ -178,34 +143,98 @@ due as (
         direction,
         stop_code,
         service_hour,
-        scheduled_at
+        scheduled_at,
+        null as trip_id,
+        null as visit_number
     from unlisted_departures
 ),
 
 scheduled as (
+    -- how many intervals were scheduled before each bus since the first of the day, their seconds and squares
     select
-        pairs.*,
-        {{ seconds_between('pairs.previous_scheduled_at', 'pairs.scheduled_at') }} as headway_seconds,
-        watches.stop_code is not null as is_watched
+        *,
+        sum(case when headway_seconds is not null then 1 else 0 end) over so_far as n_before,
+        sum(coalesce(headway_seconds, 0)) over so_far as seconds_before,
+        sum(coalesce(headway_seconds * headway_seconds, 0)) over so_far as squares_before
     from (
         select
             *,
-            lag(scheduled_at) over next_bus as previous_scheduled_at
+            round({{ seconds_between('lag(scheduled_at) over next_bus', 'scheduled_at') }}) as headway_seconds
         from due
+        where scheduled_at is not null
         window next_bus as (
             partition by operator, service_date, line_code, direction, stop_code
-            order by scheduled_at nulls last, service_hour
+            order by scheduled_at, service_hour, trip_id, visit_number
         )
-    ) as pairs
-    left join watches
-        on
-            pairs.operator = watches.operator
-            and pairs.stop_code = watches.stop_code
-            and pairs.previous_scheduled_at >= watches.watched_from
-            and pairs.scheduled_at <= watches.watched_to
+    ) as steps
+    window so_far as (
+        partition by operator, service_date, line_code, direction, stop_code
+        order by scheduled_at, service_hour, trip_id, visit_number
+        rows between unbounded preceding and current row
+    )
 ),
 
-scheduled_sums as (
+timed as (
+    -- and before all buses that have passed so far: late ones are overtaken
+    select
+        visits.*,
+        max(scheduled.n_before) over so_far as n_before,
+        max(scheduled.seconds_before) over so_far as seconds_before,
+        max(scheduled.squares_before) over so_far as squares_before
+    from visits
+    left join scheduled
+        on
+            {{ is_same_visit('visits', 'scheduled') }}
+    window so_far as (
+        partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
+        order by visits.thought_at, visits.scheduled_at, visits.trip_id, visits.visit_number
+        rows between unbounded preceding and current row
+    )
+),
+
+actual as (
+    -- intervals between buses, and those that were scheduled between the same two
+    select
+        pairs.*,
+        round({{ seconds_between('pairs.previous_passed_at', 'pairs.passed_at') }}) as headway_seconds
+    from (
+        select
+            *,
+            lag(passed_at) over next_bus as previous_passed_at,
+            lag(passed_after) over next_bus as previous_passed_after,
+            lag(is_seen_gone) over next_bus as is_previous_seen_gone,
+            n_before - lag(n_before) over next_bus as n_scheduled,
+            seconds_before - lag(seconds_before) over next_bus as scheduled_seconds,
+            squares_before - lag(squares_before) over next_bus as scheduled_squares
+        from timed
+        window next_bus as (
+            partition by operator, service_date, line_code, direction, stop_code
+            order by thought_at, scheduled_at, trip_id, visit_number
+        )
+    ) as pairs
+    where
+        pairs.is_seen_gone
+        and pairs.is_previous_seen_gone
+        and exists (
+            select 1
+            from watches
+            where
+                pairs.operator = watches.operator
+                and pairs.stop_code = watches.stop_code
+                and pairs.previous_passed_after >= watches.watched_from
+                and pairs.passed_before <= watches.watched_to
+        )
+        and not exists (
+            select 1
+            from unclear
+            where
+                pairs.operator = unclear.operator
+                and pairs.stop_code = unclear.stop_code
+                and unclear.thought_at between pairs.previous_passed_at and pairs.passed_at
+        )
+),
+
+due_sums as (
     select
         operator,
         service_date,
@@ -214,54 +243,55 @@ scheduled_sums as (
         stop_code,
         service_hour,
         count(scheduled_at) as n_due,
-        count(*) - count(scheduled_at) as n_unscheduled,
-        count(case when is_watched then headway_seconds end) as n_scheduled,
-        coalesce(sum(case when is_watched then round(headway_seconds) end), 0) as scheduled_seconds_sum,
-        coalesce(sum(case when is_watched then round(headway_seconds) * round(headway_seconds) end), 0)
-            as scheduled_seconds_squared_sum
-    from scheduled
+        count(*) - count(scheduled_at) as n_unscheduled
+    from due
     group by operator, service_date, line_code, direction, stop_code, service_hour
 ),
 
 actual_sums as (
     select
-        actual.operator,
-        actual.service_date,
-        actual.line_code,
-        actual.direction,
-        actual.stop_code,
-        actual.service_hour,
+        counted.operator,
+        counted.service_date,
+        counted.line_code,
+        counted.direction,
+        counted.stop_code,
+        counted.service_hour,
         count(*) as n_actual,
-        sum(round(actual.headway_seconds)) as actual_seconds_sum,
-        sum(round(actual.headway_seconds) * round(actual.headway_seconds)) as actual_seconds_squared_sum,
+        sum(counted.headway_seconds) as actual_seconds_sum,
+        sum(counted.headway_seconds * counted.headway_seconds) as actual_seconds_squared_sum,
+        max(counted.hour_n_scheduled) as n_scheduled,
+        max(counted.hour_scheduled_seconds) as scheduled_seconds_sum,
+        sum(counted.scheduled_squares) as scheduled_seconds_squared_sum,
         count(
             case
                 when
-                    actual.headway_seconds
-                    <= rules.bunched_ratio * nullif(due.scheduled_seconds_sum, 0) / due.n_scheduled then 1
+                    counted.headway_seconds
+                    <= rules.bunched_ratio * nullif(counted.hour_scheduled_seconds, 0) / counted.hour_n_scheduled then 1
             end
         ) as n_bunched,
         count(
             case
                 when
-                    actual.headway_seconds
-                    >= rules.gap_ratio * nullif(due.scheduled_seconds_sum, 0) / due.n_scheduled then 1
+                    counted.headway_seconds
+                    >= rules.gap_ratio * nullif(counted.hour_scheduled_seconds, 0) / counted.hour_n_scheduled then 1
             end
         ) as n_gaps
-    from actual
+    from (
+        select
+            *,
+            sum(n_scheduled) over (
+                partition by operator, service_date, line_code, direction, stop_code, service_hour
+            ) as hour_n_scheduled,
+            sum(scheduled_seconds) over (
+                partition by operator, service_date, line_code, direction, stop_code, service_hour
+            ) as hour_scheduled_seconds
+        from actual
+    ) as counted
     inner join {{ ref('rulesets') }} as rules
-        on actual.ruleset_version = rules.ruleset_version
-    left join scheduled_sums as due
-        on
-            actual.operator = due.operator
-            and actual.service_date = due.service_date
-            and actual.line_code = due.line_code
-            and actual.direction = due.direction
-            and actual.stop_code = due.stop_code
-            and actual.service_hour = due.service_hour
+        on counted.ruleset_version = rules.ruleset_version
     group by
-        actual.operator, actual.service_date, actual.line_code, actual.direction, actual.stop_code,
-        actual.service_hour
+        counted.operator, counted.service_date, counted.line_code, counted.direction, counted.stop_code,
+        counted.service_hour
 ),
 
 sums as (
@@ -277,12 +307,12 @@ sums as (
         coalesce(actual_sums.n_actual, 0) as n_actual,
         cast(coalesce(actual_sums.actual_seconds_sum, 0) as bigint) as actual_seconds_sum,
         cast(coalesce(actual_sums.actual_seconds_squared_sum, 0) as bigint) as actual_seconds_squared_sum,
-        coalesce(due.n_scheduled, 0) as n_scheduled,
-        cast(coalesce(due.scheduled_seconds_sum, 0) as bigint) as scheduled_seconds_sum,
-        cast(coalesce(due.scheduled_seconds_squared_sum, 0) as bigint) as scheduled_seconds_squared_sum,
+        cast(coalesce(actual_sums.n_scheduled, 0) as bigint) as n_scheduled,
+        cast(coalesce(actual_sums.scheduled_seconds_sum, 0) as bigint) as scheduled_seconds_sum,
+        cast(coalesce(actual_sums.scheduled_seconds_squared_sum, 0) as bigint) as scheduled_seconds_squared_sum,
         coalesce(actual_sums.n_bunched, 0) as n_bunched,
         coalesce(actual_sums.n_gaps, 0) as n_gaps
-    from scheduled_sums as due
+    from due_sums as due
     full outer join actual_sums
         on
             due.operator = actual_sums.operator

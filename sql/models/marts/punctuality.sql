@@ -27,7 +27,7 @@ with visits as (
 ),
 
 due as (
-    -- a departure is due at every stop of its line, each as long after as a bus is usually on its way
+    -- a departure is due at every stop of its leg, each as long after as a bus is usually on its way
     select
         departures.operator,
         departures.service_date,
@@ -39,12 +39,13 @@ due as (
     from {{ ref('scheduled_departures') }} as departures
     inner join {{ watched_dates() }} as watched_dates
         on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
-    inner join {{ ref('line_stops_of_day') }} as stops
+    inner join {{ ref('leg_stops') }} as stops
         on
             departures.operator = stops.operator
             and departures.service_date = stops.service_date
             and departures.line_code = stops.line_code
             and departures.direction = stops.direction
+            and departures.leg = stops.leg
             and {{ is_built('stops.service_date') }}
     left join {{ ref('line_paces') }} as paces
         on

@@ -5,16 +5,17 @@ with departures as (
     where is_in_force and {{ is_built() }}
 ),
 
-line_lengths as (
+leg_lengths as (
     select
         operator,
         service_date,
         line_code,
         direction,
+        leg,
         count(*) as n_stops
-    from {{ ref('line_stops_of_day') }}
+    from {{ ref('leg_stops') }}
     where {{ is_built() }}
-    group by operator, service_date, line_code, direction
+    group by operator, service_date, line_code, direction, leg
 ),
 
 counts as (
@@ -31,23 +32,17 @@ counts as (
         count(case when departures.outcome = 'not_observable' then 1 end) as n_not_observable,
         cast(sum(case when departures.outcome = 'not_run' then coalesce(lengths.n_stops, 0) else 0 end) as bigint)
             as n_visits_not_run,
-        cast(sum(
-            case
-                when departures.outcome = 'not_observable' and departures.matched_trip_id is null
-                    then coalesce(lengths.n_stops, 0)
-                else 0
-            end
-        ) as bigint) as n_visits_unseen,
         max(departures.ruleset_version) as ruleset_version
     from departures
     inner join {{ watched_dates() }} as watched_dates
         on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
-    left join line_lengths as lengths
+    left join leg_lengths as lengths
         on
             departures.operator = lengths.operator
             and departures.service_date = lengths.service_date
             and departures.line_code = lengths.line_code
             and departures.direction = lengths.direction
+            and departures.leg = lengths.leg
     group by departures.operator, departures.service_date, departures.line_code, departures.direction
 )
 
