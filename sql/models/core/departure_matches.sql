@@ -242,44 +242,27 @@ leads as (
                 told.operator = visits.operator
                 and told.service_date = visits.service_date
                 and told.trip_id = visits.trip_id
-        where visits.first_live_at is not null and visits.last_theoretical_at <= visits.first_live_at
+        where
+            visits.first_live_at is not null
+            -- it was seen to turn live, be it that a row without an id gave way to it
+            and (visits.last_theoretical_at <= visits.first_live_at or visits.theoretical_at = visits.replaced_at)
         group by told.operator, told.service_date, told.trip_id
     ) as told
     group by told.operator, told.service_date
     having count(*) >= 20
 ),
 
-live_trips as (
-    -- when a trip nobody announced left its origin, or would have at the usual pace
+live_visits as (
+    -- when the bus left its origin, or would have, as each stop tells; those nearest to it tell best, for a bus may
+    -- keep a pace of its own
     select
-        visits.operator,
-        visits.service_date,
-        visits.trip_id,
-        visits.line_code,
-        visits.direction,
-        visits.leg,
-        visits.origin_position,
-        case
-            -- it may have begun at any stop: its first known one is tried
-            when visits.origin_position is null then min(visits.passed_at)
-            else
-                coalesce(
-                    min(case when visits.position = visits.origin_position then visits.passed_at end),
-                    median({{ add_seconds('visits.passed_at', '-times.offset_seconds') }}),
-                    median(visits.left_at)
-                )
-        end as left_at,
-        coalesce(min(visits.pace_seconds), 0) as way_seconds,
-        -- one visit may be another trip's
-        coalesce(
-            case when count(visits.first_live_at) > 2 then {{ nth_smallest('visits.first_live_at', 2) }} end,
-            min(visits.first_live_at)
-        ) as first_live_at,
-        max(visits.passed_after) as last_live_at,
-        rank() over (
-            partition by visits.operator, visits.service_date, visits.trip_id
-            order by count(*) desc, visits.line_code, visits.direction
-        ) as nth
+        visits.*,
+        coalesce({{ add_seconds('visits.passed_at', '-times.offset_seconds') }}, visits.left_at) as likely_left_at,
+        row_number() over (
+            partition by
+                visits.operator, visits.service_date, visits.trip_id, visits.line_code, visits.direction, visits.leg
+            order by visits.position, visits.visit_number, visits.stop_code
+        ) as nth_stop
     from visits
     left join told
         on
@@ -297,9 +280,38 @@ live_trips as (
             and times.service_hour is null
             and {{ is_built('times.service_date') }}
     where told.trip_id is null and visits.first_live_at is not null
-    group by
-        visits.operator, visits.service_date, visits.trip_id, visits.line_code, visits.direction,
-        visits.leg, visits.origin_position
+),
+
+live_trips as (
+    -- when a trip nobody announced left its origin, or would have at the usual pace
+    select
+        operator,
+        service_date,
+        trip_id,
+        line_code,
+        direction,
+        leg,
+        origin_position,
+        case
+            -- it may have begun at any stop: its first known one is tried
+            when origin_position is null then min(passed_at)
+            else
+                coalesce(
+                    min(case when position = origin_position then passed_at end),
+                    median(case when nth_stop <= 5 then likely_left_at end)
+                )
+        end as left_at,
+        coalesce(min(pace_seconds), 0) as way_seconds,
+        -- one visit may be another's
+        coalesce(
+            case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
+        ) as first_live_at,
+        max(passed_after) as last_live_at,
+        rank() over (
+            partition by operator, service_date, trip_id order by count(*) desc, line_code, direction
+        ) as nth
+    from live_visits
+    group by operator, service_date, trip_id, line_code, direction, leg, origin_position
 ),
 
 announced as (
