@@ -324,83 +324,61 @@ theoretical_visits as (
     where last_listing.is_theoretical
 ),
 
+link_pairs as (
+    select
+        live.call_number,
+        live.visit_key,
+        live.predicted_at as live_at,
+        theoretical.call_number as theoretical_call_number,
+        theoretical.visit_key as theoretical_key,
+        theoretical.predicted_at as theoretical_at,
+        abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}) as off_seconds
+    from live_visits as live
+    inner join theoretical_visits as theoretical
+        on
+            live.call_number = theoretical.call_number
+            and {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
+            between -live.link_early_seconds and live.link_late_seconds
+),
+
+handover_pairs as (
+    select
+        live.call_number,
+        live.visit_key,
+        live.first_predicted_at as live_at,
+        live.match_doubt_seconds,
+        announced.call_number as theoretical_call_number,
+        announced.visit_key as theoretical_key,
+        announced.predicted_at as theoretical_at,
+        announced.polled_at as replaced_seen_at,
+        abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}) as off_seconds
+    from live_visits as live
+    inner join theoretical_visits as announced
+        on
+            live.operator = announced.operator
+            and live.stop_code = announced.stop_code
+            and live.plain_label = announced.plain_label
+            and coalesce(live.destination, '') = coalesce(announced.destination, '')
+            and live.first_poll_number = announced.poll_number + 1
+            -- one whose time had come was taken off the list for that
+            and announced.predicted_at > live.first_seen_at
+            and {{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}
+            between -live.link_early_seconds and live.link_late_seconds
+    where announced.listed_id like '@%' and live.listed_id not like '@%'
+),
+
 links as (
     -- a live visit and a theoretical one of the same trip and stop belong together when each is the other's nearest
     select *
-    from (
-        select
-            live.call_number,
-            live.visit_key,
-            theoretical.visit_key as theoretical_key,
-            row_number() over (
-                partition by live.call_number, live.visit_key
-                order by
-                    abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
-                    theoretical.predicted_at
-            ) as nth_for_live,
-            row_number() over (
-                partition by live.call_number, theoretical.visit_key
-                order by
-                    abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
-                    live.predicted_at
-            ) as nth_for_theoretical
-        from live_visits as live
-        inner join theoretical_visits as theoretical
-            on
-                live.call_number = theoretical.call_number
-                and {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
-                between -live.link_early_seconds and live.link_late_seconds
-    ) as pairs
-    where nth_for_live = 1 and nth_for_theoretical = 1
+    from {{ each_others_nearest("link_pairs") }} as nearest
 ),
 
 handovers as (
     -- a timetable row without an id that gave way to a bus from one poll to the next: where each is by far the other's
     -- nearest, the bus runs as what the row announced
     select *
-    from (
-        select
-            *,
-            lead(off_seconds) over for_live - off_seconds as better_for_live,
-            lead(off_seconds) over for_announced - off_seconds as better_for_announced,
-            row_number() over for_live as nth_for_live,
-            row_number() over for_announced as nth_for_announced
-        from (
-            select
-                live.call_number,
-                live.visit_key,
-                live.first_predicted_at,
-                live.match_doubt_seconds,
-                announced.call_number as announced_call_number,
-                announced.visit_key as announced_key,
-                announced.predicted_at as replaced_at,
-                announced.polled_at as replaced_seen_at,
-                abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}) as off_seconds
-            from live_visits as live
-            inner join theoretical_visits as announced
-                on
-                    live.operator = announced.operator
-                    and live.stop_code = announced.stop_code
-                    and live.plain_label = announced.plain_label
-                    and coalesce(live.destination, '') = coalesce(announced.destination, '')
-                    and live.first_poll_number = announced.poll_number + 1
-                    -- one whose time had come was taken off the list for that
-                    and announced.predicted_at > live.first_seen_at
-                    and {{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}
-                    between -live.link_early_seconds and live.link_late_seconds
-            where announced.listed_id like '@%' and live.listed_id not like '@%'
-        ) as near
-        window
-            for_live as (partition by call_number, visit_key order by off_seconds, replaced_at),
-            for_announced as (
-                partition by announced_call_number, announced_key
-                order by off_seconds, first_predicted_at, call_number
-            )
-    ) as pairs
-    where
-        nth_for_live = 1
-        and nth_for_announced = 1
-        and coalesce(least(better_for_live, better_for_announced) >= match_doubt_seconds, true)
+    from {{ each_others_nearest("handover_pairs") }} as nearest
+    where coalesce(nearer_by_seconds >= match_doubt_seconds, true)
 ),
 
 absences as (
@@ -488,7 +466,7 @@ visits as (
         live.is_slash_variant,
         live.destination,
         theoretical.predicted_at as theoretical_at,
-        case when links.theoretical_key is null then handovers.replaced_at end as replaced_at,
+        case when links.theoretical_key is null then handovers.theoretical_at end as replaced_at,
         case when links.theoretical_key is null then handovers.replaced_seen_at end as replaced_seen_at,
         live.predicted_at as last_predicted_at,
         live.passed_after,
