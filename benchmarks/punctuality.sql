@@ -80,18 +80,22 @@ from readings where arrival_quality in ('evidenced', 'bounded');
 create table trip_truth as  -- the trip that most of its visits are about
 select service_date, trip_id, true_trip, true_date, n_told from (
     select service_date, trip_id, true_trip, true_date, count(*) as n_told,
-        row_number() over (partition by service_date, trip_id order by count(*) desc, true_trip) as nth
+        row_number() over (
+            partition by service_date, trip_id order by count(*) desc, avg(is_signed::int) desc, true_trip
+        ) as nth
     from (
-        select service_date, trip_id, true_trip, true_date from told
+        select service_date, trip_id, true_trip, true_date, true as is_signed from told
         union all
-        select visits.service_date, visits.trip_id, truth.trip_id, truth.service_date
+        select visits.service_date, visits.trip_id, truth.trip_id, truth.service_date,
+            -- where two trips of a line are due at one moment, the destination tells whose row it is
+            starts_with(upper(trips.headsign), upper(visits.destination)) as is_signed
         from visits inner join truth_scheduled_passages as truth
             on visits.stop_code = truth.stop_code and visits.scheduled_at = truth.scheduled_at
             and visits.line_code = truth.line_code and visits.direction = truth.direction
             and visits.n_polls = 0 and visits.schedule_source = 'theoretical'
-            and (visits.listed_trip_id is null or visits.listed_trip_id in (
-                select live_id from truth_trips as trips
-                where trips.trip_id = truth.trip_id and trips.service_date = truth.service_date))
+        inner join truth_trips as trips
+            on trips.trip_id = truth.trip_id and trips.service_date = truth.service_date
+            and (visits.listed_trip_id is null or visits.listed_trip_id = trips.live_id)
     )
     group by service_date, trip_id, true_trip, true_date
 ) where nth = 1;

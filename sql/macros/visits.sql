@@ -27,3 +27,28 @@
             and {{ is_built(times ~ ".service_date") }}
     {%- endfor %}
 {%- endmacro %}
+
+{# Of pairs of a live visit (call_number, visit_key, live_at) and a theoretical one (theoretical_call_number,
+   theoretical_key, theoretical_at) that lie off_seconds apart, those in which each is the other's nearest, and how much
+   nearer than any other of either. #}
+{% macro each_others_nearest(pairs) -%}
+    (
+        select *
+        from (
+            select
+                *,
+                least(
+                    lead(off_seconds) over for_live - off_seconds, lead(off_seconds) over for_theoretical - off_seconds
+                ) as nearer_by_seconds,
+                row_number() over for_live as nth_for_live,
+                row_number() over for_theoretical as nth_for_theoretical
+            from {{ pairs }}
+            window
+                for_live as (partition by call_number, visit_key order by off_seconds, theoretical_at),
+                for_theoretical as (
+                    partition by theoretical_call_number, theoretical_key order by off_seconds, live_at, call_number
+                )
+        ) as ranked
+        where nth_for_live = 1 and nth_for_theoretical = 1
+    )
+{%- endmacro %}

@@ -20,6 +20,7 @@ times as (
         evidence.operator,
         evidence.service_date,
         evidence.listed_id,
+        evidence.destination,
         lines.line_code,
         lines.direction,
         stops.position,
@@ -43,12 +44,13 @@ times as (
 ),
 
 seen as (
+    -- a timetable row without an id has the name of every row of its label that is due at that moment, anywhere
     select
         times.*,
         'theoretical' as kind,
         times.theoretical_at as seen_at
     from times
-    where times.theoretical_at is not null
+    where times.theoretical_at is not null and times.listed_id not like '@%'
     union all
     select
         times.*,
@@ -101,6 +103,7 @@ timetable_steps as (
             and rows_here.service_date = rows_next.service_date
             and rows_here.line_code = rows_next.line_code
             and rows_here.direction = rows_next.direction
+            and rows_here.destination is not distinct from rows_next.destination
             and rows_here.position + 1 = rows_next.position
             and rows_next.theoretical_at >= rows_here.theoretical_at
             and rows_next.theoretical_at <= {{ add_seconds('rows_here.theoretical_at', 'rules.step_longest_seconds') }}
@@ -111,7 +114,7 @@ timetable_steps as (
         and not rows_next.is_end_of_loop
     group by
         rows_here.operator, rows_here.service_date, rows_here.line_code, rows_here.direction, rows_here.position,
-        rows_here.listed_id, rows_here.theoretical_at
+        rows_here.listed_id, rows_here.destination, rows_here.theoretical_at
     union all
     select
         operator,
@@ -132,7 +135,11 @@ timetable_paces as (
         line_code,
         direction,
         position,
-        median(step_seconds) as step_seconds
+        -- a row whose own is not listed at the next stop finds a later trip's: the shorter ones tell
+        coalesce(
+            median(case when listed_id is null then step_seconds end),
+            {{ quantile('step_seconds', 0.25) }}
+        ) as step_seconds
     from timetable_steps
     group by operator, service_date, line_code, direction, position
 ),

@@ -291,7 +291,8 @@ live_visits as (
         rules.early_gone_seconds,
         rules.gone_within_seconds,
         rules.link_early_seconds,
-        rules.link_late_seconds
+        rules.link_late_seconds,
+        rules.match_doubt_seconds
     from live_sums
     inner join live_sightings as last_listing
         on
@@ -339,80 +340,68 @@ theoretical_visits as (
     where last_listing.is_theoretical
 ),
 
+link_pairs as (
+    select
+        live.call_number,
+        live.visit_key,
+        live.predicted_at as live_at,
+        theoretical.call_number as theoretical_call_number,
+        theoretical.visit_key as theoretical_key,
+        theoretical.predicted_at as theoretical_at,
+        abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}) as off_seconds
+    from live_visits as live
+    inner join theoretical_visits as theoretical
+        on live.call_number = theoretical.call_number
+    left join looped_stops
+        on
+            live.operator = looped_stops.operator
+            and live.service_date = looped_stops.service_date
+            and live.stop_code = looped_stops.stop_code
+            and live.plain_label = looped_stops.plain_number
+    where
+        {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
+        between -live.link_early_seconds
+        and least(live.link_late_seconds, coalesce(looped_stops.half_round_seconds, live.link_late_seconds))
+),
+
+handover_pairs as (
+    select
+        live.call_number,
+        live.visit_key,
+        live.first_predicted_at as live_at,
+        live.match_doubt_seconds,
+        announced.call_number as theoretical_call_number,
+        announced.visit_key as theoretical_key,
+        announced.predicted_at as theoretical_at,
+        announced.polled_at as replaced_seen_at,
+        abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}) as off_seconds
+    from live_visits as live
+    inner join theoretical_visits as announced
+        on
+            live.operator = announced.operator
+            and live.stop_code = announced.stop_code
+            and live.plain_label = announced.plain_label
+            and coalesce(live.destination, '') = coalesce(announced.destination, '')
+            and live.first_poll_number = announced.poll_number + 1
+            -- one whose time had come was taken off the list for that
+            and announced.predicted_at > live.first_seen_at
+            and {{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}
+            between -live.link_early_seconds and live.link_late_seconds
+    where announced.listed_id like '@%' and live.listed_id not like '@%'
+),
+
 links as (
     -- a live visit and a theoretical one of the same trip and stop belong together when each is the other's nearest
     select *
-    from (
-        select
-            live.call_number,
-            live.visit_key,
-            theoretical.visit_key as theoretical_key,
-            row_number() over (
-                partition by live.call_number, live.visit_key
-                order by
-                    abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
-                    theoretical.predicted_at
-            ) as nth_for_live,
-            row_number() over (
-                partition by live.call_number, theoretical.visit_key
-                order by
-                    abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}),
-                    live.predicted_at
-            ) as nth_for_theoretical
-        from live_visits as live
-        inner join theoretical_visits as theoretical
-            on live.call_number = theoretical.call_number
-        left join looped_stops
-            on
-                live.operator = looped_stops.operator
-                and live.service_date = looped_stops.service_date
-                and live.stop_code = looped_stops.stop_code
-                and live.plain_label = looped_stops.plain_number
-        where
-            {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
-            between -live.link_early_seconds
-            and least(live.link_late_seconds, coalesce(looped_stops.half_round_seconds, live.link_late_seconds))
-    ) as pairs
-    where nth_for_live = 1 and nth_for_theoretical = 1
+    from {{ each_others_nearest("link_pairs") }} as nearest
 ),
 
 handovers as (
-    -- a timetable row without an id that gave way to a bus from one poll to the next: where each is the other's
+    -- a timetable row without an id that gave way to a bus from one poll to the next: where each is by far the other's
     -- nearest, the bus runs as what the row announced
     select *
-    from (
-        select
-            live.call_number,
-            live.visit_key,
-            announced.predicted_at as replaced_at,
-            row_number() over (
-                partition by live.call_number, live.visit_key
-                order by
-                    abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}),
-                    announced.predicted_at
-            ) as nth_for_live,
-            row_number() over (
-                partition by announced.call_number, announced.visit_key
-                order by
-                    abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}),
-                    live.first_predicted_at,
-                    live.call_number
-            ) as nth_for_announced
-        from live_visits as live
-        inner join theoretical_visits as announced
-            on
-                live.operator = announced.operator
-                and live.stop_code = announced.stop_code
-                and live.plain_label = announced.plain_label
-                and coalesce(live.destination, '') = coalesce(announced.destination, '')
-                and live.first_poll_number = announced.poll_number + 1
-                -- one whose time had come was taken off the list for that
-                and announced.predicted_at > live.first_seen_at
-                and {{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}
-                between -live.link_early_seconds and live.link_late_seconds
-        where announced.listed_id like '@%' and live.listed_id not like '@%'
-    ) as pairs
-    where nth_for_live = 1 and nth_for_announced = 1
+    from {{ each_others_nearest("handover_pairs") }} as nearest
+    where coalesce(nearer_by_seconds >= match_doubt_seconds, true)
 ),
 
 absences as (
@@ -500,7 +489,8 @@ visits as (
         live.is_slash_variant,
         live.destination,
         theoretical.predicted_at as theoretical_at,
-        case when links.theoretical_key is null then handovers.replaced_at end as replaced_at,
+        case when links.theoretical_key is null then handovers.theoretical_at end as replaced_at,
+        case when links.theoretical_key is null then handovers.replaced_seen_at end as replaced_seen_at,
         live.predicted_at as last_predicted_at,
         live.passed_after,
         absences.gone_at,
@@ -545,6 +535,7 @@ visits as (
         theoretical.destination,
         theoretical.predicted_at as theoretical_at,
         null as replaced_at,
+        null as replaced_seen_at,
         null as last_predicted_at,
         null as passed_after,
         null as gone_at,
@@ -619,6 +610,7 @@ select
     visits.service_hour,
     visits.theoretical_at,
     visits.replaced_at,
+    visits.replaced_seen_at,
     visits.last_predicted_at,
     visits.passed_after,
     visits.gone_at,

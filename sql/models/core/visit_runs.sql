@@ -298,20 +298,46 @@ assembled as (
             and unplaced.nth_nearest = 1
 ),
 
-handed_over as (
-    -- when a trip was due to begin, by each timetable row without an id that gave way to it
+tracked as (
+    -- since when each trip has been live; one visit may be another's
     select
         operator,
         service_date,
-        listed_id,
-        stop_code,
-        visit_number,
         trip_id,
         line_code,
         direction,
-        {{ add_seconds('began_at', seconds_between('thought_at', 'replaced_at')) }} as announced_start_at
+        coalesce(
+            case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
+        ) as tracked_from
     from assembled
-    where replaced_at is not null and began_at is not null
+    group by operator, service_date, trip_id, line_code, direction
+),
+
+handed_over as (
+    -- when a trip was due to begin, by each timetable row without an id that gave way to it; one that was still listed
+    -- when the bus was live at other stops gave way to another, which the list has no room for
+    select
+        assembled.operator,
+        assembled.service_date,
+        assembled.listed_id,
+        assembled.stop_code,
+        assembled.visit_number,
+        assembled.trip_id,
+        assembled.line_code,
+        assembled.direction,
+        assembled.replaced_at,
+        {{ add_seconds('assembled.began_at', seconds_between('assembled.thought_at', 'assembled.replaced_at')) }}
+            as announced_start_at
+    from assembled
+    inner join tracked
+        on
+            assembled.operator = tracked.operator
+            and assembled.service_date = tracked.service_date
+            and assembled.trip_id = tracked.trip_id
+            and assembled.line_code = tracked.line_code
+            and assembled.direction = tracked.direction
+            and assembled.replaced_seen_at <= tracked.tracked_from
+    where assembled.replaced_at is not null and assembled.began_at is not null
 ),
 
 announced_starts as (
@@ -365,11 +391,15 @@ announced as (
         assembled.*,
         coalesce(assembled.theoretical_at, case when visits.listed_id is not null then assembled.replaced_at end)
             as announced_at,
-        visits.listed_id is not null as is_announced
+        visits.listed_id is not null as is_announced,
+        handed_over.replaced_at as gave_way_at
     from assembled
     left join announced_visits as visits
         on
             {{ is_same_visit('assembled', 'visits', 'listed_id') }}
+    left join handed_over
+        on
+            {{ is_same_visit('assembled', 'handed_over', 'listed_id') }}
 ),
 
 trips_lost as (
@@ -489,7 +519,7 @@ select
     destination,
     service_hour,
     announced_at as theoretical_at,
-    replaced_at,
+    gave_way_at as replaced_at,
     last_predicted_at,
     passed_after,
     passed_before,
