@@ -89,7 +89,7 @@ class Adaptive:
 
     def _revalue(self, stop: Stop, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)
-        if value < _FAR_BEHIND * self._last_value and again_at == now + REVALUE_SECONDS:
+        if 0 < value < _FAR_BEHIND * self._last_value and again_at == now + REVALUE_SECONDS:
             again_at = now + _UNHURRIED * REVALUE_SECONDS
         if value >= LEAST_VALUE:
             self._values[stop] = value
