@@ -6,7 +6,7 @@ from math import hypot, inf, sqrt
 from transit_etl.collect.routes import Route, Service
 
 EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far apart
-PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit to come
+PAIR_SECONDS = 55.0  # of these the rest is for the network and for the permit to come
 LOOK_AHEAD_SECONDS = 150.0
 _HOP_SPREAD, _PACE_SPREAD = 20.0, 0.08
 _DISAGREE = 2.0  # spreads between two expectations of which one must be wrong

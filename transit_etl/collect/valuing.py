@@ -10,7 +10,7 @@ lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bu
     weight = LIKELY · MISSED ** times missed
              · (1 + FEW_BONUS · (1 + evidenced) / (FEW_LEISURE + stops to come)
                     if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
-                  + THIRD_BONUS / (1 + stops to come in this third) · (60 / rate) ** SCARCITY
+                  + THIRD_BONUS / (1 + stops to come in this third) · 60 / rate
                     if it has none in this third of the route)
 
 The second of a pair is worth the passages it completes; the first is worth a part of those expected within
@@ -28,8 +28,8 @@ from transit_etl.collect.planner import PENDING_SECONDS
 
 READY_SECONDS = 54.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
-FEW_BONUS, FEW_LEISURE = 40.0, 10.0  # of the trips that have some, those with most stops to come can wait
-THIRD_BONUS, SCARCITY = 20.0, 1.0  # at 60 a minute; with more, each third counts for less
+FEW_BONUS, FEW_LEISURE = 20.0, 10.0  # of the trips that have some, those with most stops to come can wait
+THIRD_BONUS = 10.0  # at 60 a minute; with more, each third counts for less
 FIRST_OF_PAIR, LOCATING = 0.5, 0.3
 URGENT = 3.0  # how much sooner an open pair is lost than another is worth less
 LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
@@ -51,7 +51,7 @@ class Valuer:
 
     def __init__(self, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._few_bonus = FEW_BONUS if has_bonuses else 0.0
-        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY if has_bonuses else 0.0
+        self._third_bonus = THIRD_BONUS * 60.0 / rate_per_minute if has_bonuses else 0.0
 
     def value(self, stop: Stop, now: float) -> tuple[float, float]:
         """Return what a poll of a stop is worth now, and when to ask again; never, if nothing is expected."""
