@@ -180,3 +180,57 @@ def test_a_bus_of_a_circle_is_followed_from_its_first_stop_and_evidenced_there()
     assert (0, 2) == (sooner.position, later.position)
     assert [run] == runs_at(tracker, STOPS[1])
     assert 1 == run.n_evidenced
+
+
+def test_a_vehicle_is_not_a_departure_that_the_same_answer_lists_by_timetable() -> None:
+    tracker = Tracker(STOPS, Routes([COURSE]))
+    departures = [listing(700.0, "", is_live=False), listing(1_300.0, "", is_live=False)]
+    tracker.observe(good(STOPS[0], 100.0, departures))
+    sooner, later = runs_at(tracker, STOPS[0])
+    tracker.observe(good(STOPS[0], 760.0, [listing(1_280.0, "V9"), departures[1]]))
+
+    assert ("V9", "") == (sooner.trip_id, later.trip_id)
+    assert {sooner, later} == set(runs_at(tracker, STOPS[0]))
+
+
+def test_timetable_times_at_two_stops_are_one_trip_if_they_fit_the_nearest_known_one() -> None:
+    routes = Routes([COURSE])
+    tracker = Tracker(STOPS, routes)
+    tracker.observe(good(STOPS[7], 100.0, [listing(1_500.0, "", is_live=False)]))
+    (run,) = runs_at(tracker, STOPS[7])
+    assert run.route is not None
+    run.route.learn(0, 7, 100.0, spread=1.0)  # what was thought of the way there was wrong
+    tracker.observe(good(STOPS[8], 110.0, [listing(1_580.0, "", is_live=False)]))
+
+    assert [run] == runs_at(tracker, STOPS[8])
+
+
+def test_a_stop_that_still_lists_a_bus_is_believed_against_where_it_was_seen_before() -> None:
+    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker.observe(good(STOPS[0], 100.0, [listing(110.0, "V9")]))
+    tracker.observe(good(STOPS[0], 150.0))
+    tracker.observe(good(STOPS[2], 700.0, [listing(730.0, "V9")]))
+    (visit,) = tracker.stops[STOPS[2]].visits.values()
+
+    assert 730.0 == pytest.approx(visit.mean, abs=5.0)
+    assert 2 == visit.run.anchor_position
+
+
+def test_a_live_bus_that_becomes_timetable_time_again_is_missing_until_it_is_live() -> None:
+    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker.observe(good(STOPS[2], 100.0, [listing(400.0)]))
+    (run,) = runs_at(tracker, STOPS[2])
+    tracker.observe(good(STOPS[4], 110.0, [listing(600.0, is_live=False)]))
+    missed = run.n_missed
+    tracker.observe(good(STOPS[5], 120.0, [listing(700.0)]))
+
+    assert (1, 0) == (missed, run.n_missed)
+
+
+def test_a_bus_that_a_full_list_has_no_room_for_is_looked_for_when_one_listed_has_gone() -> None:
+    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker.observe(good(STOPS[3], 100.0, [listing(130.0, "T1"), listing(300.0, "T2")]))
+    tracker.observe(good(STOPS[3], 120.0, [listing(280.0, "T3"), listing(290.0, "T4")]))
+    (unlisted,) = [visit for visit in tracker.stops[STOPS[3]].visits.values() if visit.run.trip_id == "T2"]
+
+    assert unlisted.worth_from >= 280.0

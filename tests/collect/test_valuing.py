@@ -69,3 +69,22 @@ def test_a_visit_counts_the_more_the_fewer_chances_its_trip_has_left() -> None:
 
 def test_a_bus_that_may_be_anywhere_is_worth_a_look_before_it_is_due() -> None:
     assert value(expecting(spread=90.0), DUE - 100.0) > value(expecting(spread=15.0), DUE - 100.0)
+
+
+@pytest.mark.parametrize(("due_after", "again_after"), [(50.0, READY_SECONDS), (10.0, 30.6)])
+def test_an_open_pair_is_looked_at_again_when_its_bus_is_surely_over_or_the_minute_nearly_so(
+    due_after: float, again_after: float
+) -> None:
+    seen_at = DUE - due_after
+    _, again_at = Valuer(60.0).value(expecting(spread=10.0, seen_at=seen_at), seen_at + 1.0)
+
+    assert seen_at + again_after == pytest.approx(again_at)
+
+
+def test_a_bus_that_was_missing_where_it_should_be_listed_counts_for_less_elsewhere() -> None:
+    stop = expecting(spread=15.0)
+    (visit,) = stop.visits.values()
+    before = value(stop, DUE - 28.0)
+    visit.run.n_missed = 1
+
+    assert 0.0 < value(stop, DUE - 28.0) < before

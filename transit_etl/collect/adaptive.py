@@ -18,7 +18,7 @@ from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is
 LONGEST_STOP_UNSEEN_SECONDS = 86_400.0
 LONGEST_ROUTE_UNSEEN_SECONDS = 1_800.0
 FLOOR_EVERY = 3  # of so many choices at most one goes to what has been unseen for that long
-EXPLORE_EVERY = 24  # of so many choices one goes to the routes least known of
+EXPLORE_EVERY = 48  # of so many choices one goes to the routes least known of
 _LONGEST_UNKNOWN_SECONDS = 900.0
 _MOST_REVALUED = 4
 _FAR_BEHIND, _UNHURRIED = 0.4, 4  # a stop worth so much less than the best is valued so much less often
@@ -89,7 +89,7 @@ class Adaptive:
 
     def _revalue(self, stop: Stop, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)
-        if value < _FAR_BEHIND * self._last_value and again_at == now + REVALUE_SECONDS:
+        if 0 < value < _FAR_BEHIND * self._last_value and again_at == now + REVALUE_SECONDS:
             again_at = now + _UNHURRIED * REVALUE_SECONDS
         if value >= LEAST_VALUE:
             self._values[stop] = value

@@ -6,7 +6,7 @@ from math import hypot, inf, sqrt
 from transit_etl.collect.routes import Route, Service
 
 EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far apart
-PAIR_SECONDS = 57.0  # of these the rest is for the network and for the permit to come
+PAIR_SECONDS = 55.0  # of these the rest is for the network and for the permit to come
 LOOK_AHEAD_SECONDS = 150.0
 _HOP_SPREAD, _PACE_SPREAD = 20.0, 0.08
 _DISAGREE = 2.0  # spreads between two expectations of which one must be wrong
@@ -16,7 +16,10 @@ _ALIKE_SECONDS, _ALIKE_SHARE = 3.0, 0.25  # what moves a bus by less need not be
 
 @dataclass(slots=True, eq=False)
 class Run:
-    """One bus on one trip. `anchor_*`: the best knowledge of it, when it is (or was) where, and how sure."""
+    """One bus on one trip. `anchor_*`: the best knowledge of it, when it is (or was) where, and how sure.
+
+    `n_missed` counts how often in a row a stop did not list it live that should have.
+    """
 
     service: Service
     trip_id: str
@@ -25,6 +28,7 @@ class Run:
     is_live: bool = False
     seen_at: float = -inf
     n_evidenced: int = 0
+    n_missed: int = 0
     bias: float = 0.0  # by how many spreads predictions of it were too early of late
     n_judged: int = 0
     thirds: int = 0
@@ -83,6 +87,10 @@ class Visit:
         """Expect the passage at another instant, or more or less surely."""
         self.mean, self.spread = mean, spread
         self.worth_from = mean - min(LOOK_AHEAD_SECONDS, PAIR_SECONDS + 2 * spread)
+
+    def refutes(self, mean: float, spread: float) -> bool:
+        """Tell whether the stop still listed the bus when by this expectation it surely had passed."""
+        return self.listed_at > mean + _DISAGREE * spread
 
     def is_behind(self, position: int | None) -> bool:
         """Tell whether this is another call at its stop than the one at a position: the first of a circle."""

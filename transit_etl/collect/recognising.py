@@ -12,14 +12,31 @@ _SAME_RUN_SHARE = 0.6  # of the time from end to end: no vehicle sets out again 
 _SCHEDULE_SPREAD, _SCHEDULE_PACE_SPREAD = 5.0, 0.05  # timetables differ by hour
 
 
-def nearest(runs: list[Run], origins: list[float], tolerance: float) -> tuple[Run | None, float]:
-    """Return the run that left its first stop nearest to one of some instants, if it is near; and when."""
+def nearest(
+    runs: list[Run], origins: list[tuple[int, float]], tolerance: float, late: float = 0.0
+) -> tuple[Run | None, float]:
+    """Return the run that left its first stop nearest to one of some instants, if it is near; and when.
+
+    Each instant is as seen from a position, and may be `late`.
+    """
     apart, run, origin_at = min(
-        ((abs(known.origin_at - origin), known, origin) for known in runs for origin in origins),
+        (
+            (abs(_left_at(known, position) + late - origin), known, origin)
+            for known in runs
+            for position, origin in origins
+        ),
         key=lambda choice: choice[0],
-        default=(inf, None, origins[0]),
+        default=(inf, None, origins[0][1]),
     )
-    return (run, origin_at) if apart <= tolerance else (None, origins[0])
+    return (run, origin_at) if apart <= tolerance else (None, origins[0][1])
+
+
+def _left_at(run: Run, position: int) -> float:
+    """Return when a run leaves its first stop, as the timetable listing nearest to a position has it."""
+    if run.is_live or run.route is None or not run.theory:
+        return run.origin_at
+    near = min(run.theory, key=lambda known: abs(known - position))
+    return run.theory[near] - run.route.offsets[near]
 
 
 def is_another(run: Run, stop: Stop, listing: Listing) -> bool:
@@ -53,10 +70,14 @@ def position_of(run: Run, stop: Stop, predicted_at: float) -> int | None:
     )
 
 
-def origins_of(route: Route | None, stop: Stop, predicted_at: float) -> list[float]:
-    """Return when a run listed at a stop leaves its first one; several where the route calls twice."""
+def origins_of(route: Route | None, stop: Stop, predicted_at: float) -> list[tuple[int, float]]:
+    """Return where a stop may be along a route, and when a run that it lists then leaves the first stop.
+
+    There are several where the route calls twice.
+    """
     positions = route.positions(stop.code) if route else []
-    return [predicted_at - route.offsets[n] for n in positions] if route and positions else [predicted_at]
+    found = [(n, predicted_at - route.offsets[n]) for n in positions] if route else []
+    return found or [(0, predicted_at)]
 
 
 def learn_schedule(run: Run, position: int, scheduled_at: float) -> None:

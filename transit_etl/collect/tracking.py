@@ -25,13 +25,14 @@ _SAME_SECONDS = 1.0  # what changes by less leaves the value of a poll as it was
 _AS_SURE = 1.1
 _FRESH_SECONDS = 180.0
 _FORGET_SECONDS = 5_400.0
+_SAME_LATENESS_SPREADS = 2.0
 _PER_LINE = 2  # about so many passages of a line are listed
 _BIAS_OF = 3  # so many passages the bias of a run is taken from
 _SURE_SPREAD = 16.0  # times at least this sure teach running times
 _HARDLY_PASSED_SECONDS, _HARDLY_PASSED_SPREADS = 20.0, 2.0
 _TEACHING_SECONDS = 120.0  # a passage known to within so much tells how good predictions were
 _NEAR_A_HORIZON = 0.35
-_predicted_at = attrgetter("predicted_at")
+_by_timetable_and_soonest = attrgetter("is_live", "predicted_at")
 
 
 class Tracker:
@@ -57,10 +58,10 @@ class Tracker:
             return ()
         at, before, seen_before = observation.at, stop.visits, stop.seen_at
         stop.visits, stop.seen_at = {}, at
-        soonest_first = sorted(observation.listings, key=_predicted_at)
-        touched = [self._list(stop, listing, before, at) for listing in soonest_first]
-        latest = _latest_of_lines(observation.listings) if before else {}
-        touched += [visit.run for visit in before.values() if self._unlist(visit, seen_before, at, latest)]
+        timetable_first = sorted(observation.listings, key=_by_timetable_and_soonest)
+        touched = [self._list(stop, listing, before, at) for listing in timetable_first]
+        full = _full_lines(observation.listings) if before else {}
+        touched += [visit.run for visit in before.values() if self._unlist(visit, seen_before, at, full)]
         for visit in before.values():
             if stop.visits.get(visit.run) is not visit:
                 self._drop(visit)
@@ -82,6 +83,7 @@ class Tracker:
             visit = Visit(run, stop, position or 0)
         else:
             del before[run]
+        visit.listed_at = at if listing.is_live else -inf
         told = expected = self._told(visit, listing, at)
         if run.route is not None and position is not None:
             visit.position, visit.told = position, told if listing.is_live else None
@@ -89,9 +91,12 @@ class Tracker:
             if not listing.is_live:
                 learn_schedule(run, position, listing.predicted_at)
             elif run.anchor_spread < inf and run.anchor_position != position:
-                expected = fused(told, run.projected_to(position))
+                projected = run.projected_to(position)
+                if visit.refutes(*projected):
+                    run.anchor_spread = inf  # of another trip, or another course than the known one
+                else:
+                    expected = fused(told, projected)
             self._anchor_by_listing(run, position, *told)
-        visit.listed_at = at if listing.is_live else -inf
         stop.visits[run] = visit
         self._expect(visit, *expected)
         return run
@@ -120,7 +125,7 @@ class Tracker:
         alike = same if listing.trip_id else [run for run in same if not is_another(run, stop, listing)]
         run, origin_at = nearest(alike, origins, tolerance(listing, route))
         if run is None and listing.is_live and listing.trip_id:
-            run, origin_at = self._come_alive(listing, origins)
+            run, origin_at = self._come_alive(listing, origins, at)
             same += [run] if run else []
         if run is None:
             run = Run(service, listing.trip_id, None, origin_at)
@@ -130,10 +135,12 @@ class Tracker:
             self._learn_lateness(run, stop, listing)
         is_elsewhere = run.route is None or not run.route.positions(stop.code)
         if route is not None and is_elsewhere:
-            if len(origins) > 1 and listing.is_live and origin_at == origins[0] and -inf < run.seen_at < at:
-                origin_at = origins[-1]  # listed once and again, and only once each time: the circle's end
-            if len(origins) == 1 or not listing.is_live or origin_at != origins[0]:
+            first, last = origins[0][1], origins[-1][1]
+            if len(origins) > 1 and listing.is_live and origin_at == first and -inf < run.seen_at < at:
+                origin_at = last  # listed once and again, and only once each time: the circle's end
+            if len(origins) == 1 or not listing.is_live or origin_at != first:
                 self._put_on(run, route)
+        run.n_missed = run.n_missed + 1 if run.is_live and not listing.is_live else 0
         run.seen_at, run.origin_at = at, origin_at
         return run
 
@@ -152,10 +159,18 @@ class Tracker:
         run.route, run.anchor_position, run.anchor_spread, run.theory = route, 0, inf, {}
         run.projected_at = -inf
 
-    def _come_alive(self, listing: Listing, origins: list[float]) -> tuple[Run | None, float]:
-        """Find the run without an id that was timetable time so far, as which a vehicle now shows up."""
+    def _come_alive(
+        self, listing: Listing, origins: list[tuple[int, float]], at: float
+    ) -> tuple[Run | None, float]:
+        """Find the run without an id that was timetable time so far, as which a vehicle now shows up.
+
+        It is none that the same answer lists by timetable, and about as late as such usually turn out to be.
+        """
         nameless = self._runs.get(("", listing.line_label, listing.destination), [])
-        run, origin_at = nearest([run for run in nameless if not run.is_live], origins, SAME_RUN_SECONDS / 2)
+        waiting = [run for run in nameless if not run.is_live and run.seen_at < at]
+        foresight = self._foresight
+        apart = min(SAME_RUN_SECONDS / 2, _SAME_LATENESS_SPREADS * foresight.late_spread)
+        run, origin_at = nearest(waiting, origins, apart, foresight.late)
         if run is not None:
             nameless.remove(run)
             run.trip_id = listing.trip_id
@@ -174,10 +189,10 @@ class Tracker:
         if run.route and is_later and run.anchor_spread <= _SURE_SPREAD:
             run.route.learn(run.anchor_position, position, seconds, hypot(spread, run.spread_at(position)))
 
-    def _unlist(self, visit: Visit, seen_before: float, at: float, latest: dict[str, float]) -> bool:
+    def _unlist(self, visit: Visit, seen_before: float, at: float, full: dict[str, list[float]]) -> bool:
         """Decide what it means that a stop lists an expected bus no more; True if it has passed.
 
-        `latest` says of the lines that are listed as often as a line can be for when they are listed last.
+        `full` says of the lines that are listed as often as a line can be for when, the soonest first.
         """
         run, stop = visit.run, visit.stop
         ahead = visit.mean - at
@@ -185,15 +200,19 @@ class Tracker:
             if visit.listed_at == seen_before:
                 self._pass(visit, seen_before, at)
             return True
-        if visit.mean > latest.get(run.service[0], inf) - _JUST_NOW_SECONDS:
-            visit.listed_at = -inf  # it may be the third of its line, which is not listed
+        listed = full.get(run.service[0])
+        if listed and visit.mean > listed[-1] - _JUST_NOW_SECONDS:
+            visit.listed_at = -inf  # it may be the third of its line, which is not listed before one is gone
+            visit.worth_from = max(visit.worth_from, listed[0])
             stop.visits[run] = visit
             return False
         if visit.listed_at == -inf or visit.listed_at != seen_before:
             if ahead > 2 * visit.spread and run.route:
                 run.route.note_shown(visit.position, is_shown=False)
+                run.n_missed += 1
             return False
         if ahead > max(_HARDLY_PASSED_SECONDS, _HARDLY_PASSED_SPREADS * visit.spread):
+            run.n_missed += 1
             visit.listed_at = -inf  # it has vanished, which says nothing of where it is
             stop.visits[run] = visit
             return False
@@ -262,7 +281,7 @@ class Tracker:
             mean = start + offsets[position]
             if visit.told is not None:
                 mean, spread = fused(visit.told, (mean, spread))
-            if spread <= _AS_SURE * visit.spread:
+            if spread <= _AS_SURE * visit.spread and not visit.refutes(mean, spread):
                 self._expect(visit, mean, spread)
 
     def _expect(self, visit: Visit, mean: float, spread: float) -> None:
@@ -301,9 +320,9 @@ class Tracker:
                 del self._runs[trip]
 
 
-def _latest_of_lines(listings: Iterable[Listing]) -> dict[str, float]:
-    """Return the last predicted time of each line that is listed in full, so that another may be left out."""
+def _full_lines(listings: Iterable[Listing]) -> dict[str, list[float]]:
+    """Return for when each line is listed that is listed in full, so that another may be left out."""
     times: dict[str, list[float]] = {}
     for listing in listings:
         times.setdefault(listing.line_label, []).append(listing.predicted_at)
-    return {label: max(of_line) for label, of_line in times.items() if len(of_line) >= _PER_LINE}
+    return {label: sorted(of_line) for label, of_line in times.items() if len(of_line) >= _PER_LINE}

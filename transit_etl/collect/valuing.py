@@ -7,10 +7,11 @@ lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bu
         weight · [ URGENT · P(last poll, now)         if the last poll listed it live, at most a minute ago
                  + FIRST_OF_PAIR · (P(now, now + PAIR_SECONDS) - PATIENCE · what P gains by waiting)
                  + LOCATING · what P would gain by knowing better · P(after that, near enough to be told) ]
-    weight = LIKELY · (1 + FEW_BONUS · (1 + evidenced) / (FEW_LEISURE + stops to come)
-                               if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
-                         + THIRD_BONUS / (1 + stops to come in this third) · (60 / rate) ** SCARCITY
-                               if it has none in this third of the route)
+    weight = LIKELY · MISSED ** times missed
+             · (1 + FEW_BONUS · (1 + evidenced) / (FEW_LEISURE + stops to come)
+                    if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
+                  + THIRD_BONUS / (1 + stops to come in this third) · 60 / rate
+                    if it has none in this third of the route)
 
 The second of a pair is worth the passages it completes; the first is worth a part of those expected within
 the minute after it, because it costs a second one. While a pair is open its second poll waits: the later it
@@ -22,16 +23,17 @@ The bonuses grow with every stop that is missed: what a long line still has time
 
 from math import erf, inf, sqrt
 
-from transit_etl.collect.buses import PAIR_SECONDS, Stop, Visit
+from transit_etl.collect.buses import EVIDENCE_SECONDS, PAIR_SECONDS, Stop, Visit
 from transit_etl.collect.planner import PENDING_SECONDS
 
-READY_SECONDS = 49.0  # from here on the second of a pair may be sent
+READY_SECONDS = 54.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
-FEW_BONUS, FEW_LEISURE = 40.0, 10.0  # of the trips that have some, those with most stops to come can wait
-THIRD_BONUS, SCARCITY = 20.0, 1.0  # at 60 a minute; with more, each third counts for less
+FEW_BONUS, FEW_LEISURE = 20.0, 10.0  # of the trips that have some, those with most stops to come can wait
+THIRD_BONUS = 10.0  # at 60 a minute; with more, each third counts for less
 FIRST_OF_PAIR, LOCATING = 0.5, 0.3
 URGENT = 3.0  # how much sooner an open pair is lost than another is worth less
 LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
+MISSED = 0.5  # the share of that for each time in a row that the bus was missing where it should be listed
 LEAST_VALUE = 0.05
 PATIENCE = 2.0  # what a first one loses by coming too early, for each share of likelihood it gives away
 REVALUE_SECONDS = 3.0
@@ -49,16 +51,16 @@ class Valuer:
 
     def __init__(self, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._few_bonus = FEW_BONUS if has_bonuses else 0.0
-        self._third_bonus = THIRD_BONUS * (60.0 / rate_per_minute) ** SCARCITY if has_bonuses else 0.0
+        self._third_bonus = THIRD_BONUS * 60.0 / rate_per_minute if has_bonuses else 0.0
 
     def value(self, stop: Stop, now: float) -> tuple[float, float]:
         """Return what a poll of a stop is worth now, and when to ask again; never, if nothing is expected."""
         if is_pending(stop, now):
             return 0.0, stop.asked_at + PENDING_SECONDS
         since = now - stop.seen_at
-        is_open = since <= PAIR_SECONDS + 2
+        is_open = since < EVIDENCE_SECONDS
         completed = completable = prepared = 0.0
-        again_at = _NEVER
+        again_at, over_at = _NEVER, now
         for visit in stop.visits.values():
             if visit.worth_from > now:
                 if visit.worth_from < again_at:  # noqa: PLR1730 - calling min costs more than all of the rest
@@ -77,10 +79,11 @@ class Valuer:
             if is_half_done:
                 completed += weight * gone
                 completable += weight * _below(stop.seen_at + PAIR_SECONDS, visit)
+                over_at = max(over_at, visit.mean + _SURELY_GONE * visit.spread)
         if completable <= 2 * LEAST_VALUE:
             return prepared, again_at
         if since < READY_SECONDS and completed < _ALMOST_ALL * completable:
-            return 0.0, min(again_at, stop.seen_at + READY_SECONDS)
+            return 0.0, min(max(over_at, now + REVALUE_SECONDS), stop.seen_at + READY_SECONDS)
         return URGENT * completed + prepared, again_at
 
     def _weight(self, visit: Visit) -> float:
@@ -99,7 +102,7 @@ class Valuer:
         if run.route is not None:
             weight *= run.route.is_served(visit.position)
         is_still_unseen = not run.is_live and run.seen_at > run.origin_at - _LIVE_AHEAD_SECONDS
-        return weight * (HARDLY if is_still_unseen else LIKELY)
+        return weight * (HARDLY if is_still_unseen else LIKELY * MISSED**run.n_missed)
 
 
 def is_pending(stop: Stop, now: float) -> bool:
