@@ -27,8 +27,8 @@ from transit_etl.api import v1
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import SystemClock
-from transit_etl.collect.budget import Budget, BudgetClosedError, Permit, open_budget
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit, open_budget
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.settings import Settings
 
 TOKEN = "demo-token"  # noqa: S105 - the emulator's own

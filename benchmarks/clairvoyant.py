@@ -12,11 +12,11 @@ from math import inf
 
 import numpy as np
 
-from transit_etl.collect.agenda import Agenda
-from transit_etl.collect.buses import EVIDENCE_SECONDS, Run, Stop, Visit
-from transit_etl.collect.planner import Observation
-from transit_etl.collect.routes import Route
-from transit_etl.collect.valuing import Valuer, note_answer
+from transit_etl.collect.planning.agenda import Agenda
+from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, Run, Stop, Visit
+from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.routes import Route
+from transit_etl.collect.planning.valuing import Valuer, note_answer
 from transit_etl.emulator.world import World
 
 _SURE_SPREAD = 0.5

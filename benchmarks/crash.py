@@ -31,8 +31,8 @@ from rich.table import Table
 from scripts.serving import free_port, serving
 from transit_etl.collect import collect
 from transit_etl.collect.collector import MAX_IN_FLIGHT
-from transit_etl.collect.rawfile import read_lines
-from transit_etl.collect.recovery import recover
+from transit_etl.collect.raw.rawfile import read_lines
+from transit_etl.collect.raw.recovery import recover
 from transit_etl.paths import lake_glob
 from transit_etl.settings import Settings
 from transit_etl.stage import stage

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, NoReturn
 from scripts.local_airflow import BIN, environment, set_up
 from scripts.serving import first_answer, free_port, without_settings
 from scripts.stack import Stack
-from transit_etl.collect.rawfile import read_lines
+from transit_etl.collect.raw.rawfile import read_lines
 
 MOST_UNUSED_SECONDS = 3.0
 PATIENCE_SECONDS = 240.0

@@ -17,7 +17,7 @@ from tests.hostile import Reply, http, json_reply, serving
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
 from transit_etl.collect.catalogue import NothingKnownError
-from transit_etl.collect.rawfile import DataFolderError
+from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.settings import BadSettingError, Settings, load_settings
 from transit_etl.stage import stage
 

@@ -10,12 +10,12 @@ from typing import Any
 import duckdb
 
 from transit_etl.clock import SystemClock
-from transit_etl.collect.budget import credential
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import SqlStore
+from transit_etl.collect.allowance.budget import credential
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import SqlStore
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import Catalogue, LineDirection, NothingKnownError
-from transit_etl.collect.lately import HOUR, Evidence, Spent, last_hour
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.raw.lately import HOUR, Evidence, Spent, last_hour
 from transit_etl.paths import RAW_SUFFIX, build_database, lake_glob, published_database
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import staged_windows

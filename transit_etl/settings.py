@@ -18,7 +18,7 @@ RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
 
 
 class PolicyName(StrEnum):
-    """Which stop is asked about next; `transit_etl.collect.policies` makes each."""
+    """Which stop is asked about next; `transit_etl.collect.planning.policies` makes each."""
 
     ADAPTIVE = "adaptive"  # where a bus is expected to be seen just before and just after it passes
     COVER = "cover"  # in turn, few stops that every line passes

@@ -18,8 +18,8 @@ from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.redaction import MARK, SHORTEST_TOKEN, Redactor
 from transit_etl.clock import SystemClock
-from transit_etl.collect.budget import credential, open_budget
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance.budget import credential, open_budget
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.settings import Settings
 
 TOKEN = "s3cr3t/tok+en=="

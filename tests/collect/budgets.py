@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.budget import Budget, BudgetClosedError, Permit
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import MemoryStore
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.priorities import Kind
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

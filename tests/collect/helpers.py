@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.landing import Landing
-from transit_etl.collect.rawfile import read_lines
+from transit_etl.collect.raw.landing import Landing
+from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import lake_file
 from transit_etl.stage.schemas import DATASETS
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from transit_etl.collect.adaptive import Adaptive
 from transit_etl.collect.observing import normal_label
-from transit_etl.collect.planner import Listing, Observation
-from transit_etl.collect.routes import Course
+from transit_etl.collect.planning.adaptive import Adaptive
+from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.routes import Course
 from transit_etl.emulator.days.motion import Outcome
 from transit_etl.emulator.world import World, build_world
 

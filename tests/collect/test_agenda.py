@@ -1,4 +1,4 @@
-from transit_etl.collect.agenda import Agenda
+from transit_etl.collect.planning.agenda import Agenda
 
 
 def test_what_is_due_comes_earliest_first_and_once() -> None:

@@ -20,10 +20,10 @@ from tests.collect.budgets import (
     simulate,
 )
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.budget import Budget, BudgetClosedError, credential
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import MemoryStore
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, credential
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.settings import Settings
 
 

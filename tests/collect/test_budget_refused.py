@@ -7,10 +7,10 @@ import pytest
 
 from tests.collect.budgets import MINUTE, START, Upstream, in_virtual_time, keep_asking
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.budget import Budget, BudgetClosedError
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import MemoryStore
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.priorities import Kind
 
 
 def test_a_429_stops_everybody_until_it_has_passed() -> None:

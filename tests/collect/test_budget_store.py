@@ -20,11 +20,11 @@ from sqlalchemy import make_url
 
 from tests.collect.budgets import fullest_window
 from transit_etl.clock import SystemClock
-from transit_etl.collect import budget_store
-from transit_etl.collect.budget import Budget, BudgetClosedError, open_budget
-from transit_etl.collect.budget_state import BudgetState, Limits
-from transit_etl.collect.budget_store import BudgetStoreError, SqlStore
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance import budget_store
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.settings import Settings
 
 T = TypeVar("T")
@@ -35,10 +35,10 @@ WORKER = f"""
 import asyncio, sys, time
 from datetime import UTC, datetime, timedelta
 from transit_etl.clock import SystemClock
-from transit_etl.collect.budget import Budget, BudgetClosedError
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import SqlStore
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import SqlStore
+from transit_etl.collect.allowance.priorities import Kind
 
 async def main(url: str, kind: Kind) -> None:
     async with Budget({FAST!r}, SqlStore(url, "shared"), SystemClock()) as budget:

@@ -16,10 +16,10 @@ from tests.collect.budgets import (
     simulate,
 )
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.budget import Budget, BudgetClosedError
-from transit_etl.collect.budget_state import BudgetState, Limits
-from transit_etl.collect.budget_store import MemoryStore
-from transit_etl.collect.priorities import FLOORS, Kind
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.priorities import FLOORS, Kind
 
 
 def test_every_kind_gets_its_floor_when_all_wait() -> None:

@@ -7,7 +7,7 @@ from tests.collect.helpers import NOON, answer
 from transit_etl.api.exchange import Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.following import Follower
-from transit_etl.collect.landing import Landing
+from transit_etl.collect.raw.landing import Landing
 
 
 def land(landing: Landing, number: int, at: timedelta = timedelta()) -> None:

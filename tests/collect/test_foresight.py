@@ -1,6 +1,6 @@
 import pytest
 
-from transit_etl.collect.foresight import Foresight, horizon_of
+from transit_etl.collect.planning.foresight import Foresight, horizon_of
 
 
 def test_predictions_that_turn_out_better_are_trusted_more() -> None:

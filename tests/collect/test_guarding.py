@@ -11,7 +11,7 @@ from tests.collect.helpers import rows, write_network
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from transit_etl.collect import CollectReport, datasets, sources
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Observation, Rotation
+from transit_etl.collect.planning.planner import Observation, Rotation
 
 STOPS = ["0001", "0002", "0003"]
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.collect.helpers import NOON, STOP, abandon, answer, landing_at, rows
 from transit_etl.api.exchange import Request
-from transit_etl.collect.rawfile import DataFolderError, read_lines
-from transit_etl.collect.recovery import recover
+from transit_etl.collect.raw.rawfile import DataFolderError, read_lines
+from transit_etl.collect.raw.recovery import recover
 
 
 def test_a_row_holds_the_exact_keys_of_the_contract(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_rows_can_be_read_before_the_window_is_closed(tmp_path: Path) -> None:
 def test_what_is_landed_reaches_the_disk_within_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("transit_etl.collect.landing.SYNC_SECONDS", 0.01)
+    monkeypatch.setattr("transit_etl.collect.raw.landing.SYNC_SECONDS", 0.01)
     synced: set[int] = set()
     monkeypatch.setattr(os, "fsync", lambda fd: synced.add(os.fstat(fd).st_ino))
     landing = landing_at(tmp_path)
@@ -197,7 +197,7 @@ def test_a_full_disk_is_one_clear_error_and_keeps_what_was_written(tmp_path: Pat
         import os, resource, sys
         from pathlib import Path
         from tests.collect.helpers import STOP, answer, landing_at
-        from transit_etl.collect.rawfile import DataFolderError
+        from transit_etl.collect.raw.rawfile import DataFolderError
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
         landing = landing_at(Path({str(tmp_path)!r}))

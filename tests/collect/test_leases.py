@@ -4,12 +4,12 @@ from zoneinfo import ZoneInfo
 
 from tests.collect.budgets import START as BEGIN
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.budget import Budget
-from transit_etl.collect.budget_state import BudgetState, Limits
-from transit_etl.collect.budget_store import MemoryStore
+from transit_etl.collect.allowance.budget import Budget
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Rotation
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.planning.planner import Rotation
 from transit_etl.collect.sources import Passages
 
 

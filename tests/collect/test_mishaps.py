@@ -12,10 +12,11 @@ import pytest
 from tests.collect.helpers import rows, write_network
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from transit_etl.clock import SystemClock
-from transit_etl.collect import budget_store, collect
-from transit_etl.collect.budget_store import BudgetStoreError
-from transit_etl.collect.rawfile import DataFolderError, RawWriter
-from transit_etl.collect.recovery import recover
+from transit_etl.collect import collect
+from transit_etl.collect.allowance import budget_store
+from transit_etl.collect.allowance.budget_store import BudgetStoreError
+from transit_etl.collect.raw.rawfile import DataFolderError, RawWriter
+from transit_etl.collect.raw.recovery import recover
 
 N_LINES = 12
 AFTER = 4

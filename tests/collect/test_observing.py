@@ -7,7 +7,7 @@ import pytest
 from tests.collect.helpers import answer
 from transit_etl.api.exchange import Outcome
 from transit_etl.collect.observing import Observer, normal_label
-from transit_etl.collect.planner import Listing
+from transit_etl.collect.planning.planner import Listing
 
 ROME = ZoneInfo("Europe/Rome")
 LATE_EVENING = datetime(2026, 3, 4, 22, 52, 44, tzinfo=UTC)  # 23:52:44 in Rome

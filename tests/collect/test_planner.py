@@ -3,11 +3,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from transit_etl.collect import adaptive
-from transit_etl.collect.adaptive import LONGEST_ROUTE_UNSEEN_SECONDS, Adaptive
-from transit_etl.collect.cover import Cover, covering
-from transit_etl.collect.planner import Listing, Observation, Policy, Rotation
-from transit_etl.collect.routes import Course, Route, Routes
+from transit_etl.collect.planning import adaptive
+from transit_etl.collect.planning.adaptive import LONGEST_ROUTE_UNSEEN_SECONDS, Adaptive
+from transit_etl.collect.planning.cover import Cover, covering
+from transit_etl.collect.planning.planner import Listing, Observation, Policy, Rotation
+from transit_etl.collect.planning.routes import Course, Route, Routes
 
 STOPS = [f"{number:04}" for number in range(8)]
 COURSE = Course("15", tuple(STOPS))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.collect.helpers import NOON, write_network
 from transit_etl.collect.datasets import source_of
-from transit_etl.collect.policies import POLICIES
+from transit_etl.collect.planning.policies import POLICIES
 from transit_etl.settings import PolicyName, Settings
 
 STOPS = ["0001", "0002", "0003"]

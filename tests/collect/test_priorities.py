@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transit_etl.collect.priorities import FLOORS, Kind, next_kind
+from transit_etl.collect.allowance.priorities import FLOORS, Kind, next_kind
 
 ALL = frozenset(Kind)
 A_WHILE_AGO = dict.fromkeys(Kind, 2)  # permits ago: none of the floors makes a kind due again so soon

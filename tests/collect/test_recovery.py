@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.collect.helpers import answer, landing_at, rows
 from transit_etl.api.exchange import Request
-from transit_etl.collect.rawfile import read_lines
-from transit_etl.collect.recovery import recover
+from transit_etl.collect.raw.rawfile import read_lines
+from transit_etl.collect.raw.recovery import recover
 
 FOLDER = "raw/operator=emulated/endpoint=passages/date=2026-03-04"
 WINDOW = "20260304T120000Z-passages-w1"

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 from tests.collect.helpers import NOON, STOP, answer, landing_at
 from transit_etl.api.exchange import Outcome
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Observation
+from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.replay import replay
 
 BODY = json.dumps({"passaggi": [{"linea": "1", "orario": "13:05:00", "teorico": False}]}).encode()

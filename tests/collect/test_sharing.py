@@ -22,10 +22,10 @@ from tests.hostile import json_reply, serving
 from transit_etl.api.exchange import Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import collect, datasets
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.landing import Landing
+from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Observation, Rotation
+from transit_etl.collect.planning.planner import Observation, Rotation
+from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.sources import Passages
 
 __all__ = ["url"]
@@ -39,12 +39,12 @@ import asyncio, sys, time
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 from transit_etl.clock import SystemClock
-from transit_etl.collect.budget import Budget, BudgetClosedError
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import SqlStore
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Rotation
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.planning.planner import Rotation
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.sources import Passages
 
 async def main(url: str) -> None:

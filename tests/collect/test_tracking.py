@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import pytest
 
-from transit_etl.collect.adaptive import Adaptive
-from transit_etl.collect.buses import Run, fused
-from transit_etl.collect.foresight import Foresight
-from transit_etl.collect.planner import Listing, Observation
-from transit_etl.collect.routes import UNSURE_OF_SERVED, Course, Route, Routes
-from transit_etl.collect.tracking import Tracker
+from transit_etl.collect.planning.adaptive import Adaptive
+from transit_etl.collect.planning.buses import Run, fused
+from transit_etl.collect.planning.foresight import Foresight
+from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.routes import UNSURE_OF_SERVED, Course, Route, Routes
+from transit_etl.collect.planning.tracking import Tracker
 
 STOPS = [f"{number:04}" for number in range(9)]
 COURSE = Course("15", tuple(STOPS))

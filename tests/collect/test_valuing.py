@@ -2,9 +2,9 @@
 
 import pytest
 
-from transit_etl.collect.buses import Run, Stop, Visit
-from transit_etl.collect.routes import Route
-from transit_etl.collect.valuing import LEAST_VALUE, READY_SECONDS, Valuer
+from transit_etl.collect.planning.buses import Run, Stop, Visit
+from transit_etl.collect.planning.routes import Route
+from transit_etl.collect.planning.valuing import LEAST_VALUE, READY_SECONDS, Valuer
 
 DUE = 1_000.0
 

@@ -12,7 +12,7 @@ from tests.dags.runs import NOW, ARun
 from tests.hostile import json_reply, serving
 from transit_etl import scheduling
 from transit_etl.collect import CollectReport
-from transit_etl.collect.rawfile import DataFolderError
+from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.scheduling import (
     CollectionError,
     NotNowError,

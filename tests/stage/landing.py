@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from transit_etl.collect.rawfile import write_beside
+from transit_etl.collect.raw.rawfile import write_beside
 from transit_etl.paths import raw_file
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import arrow

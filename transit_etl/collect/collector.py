@@ -8,11 +8,11 @@ from datetime import datetime, timedelta
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
-from transit_etl.collect.budget import Budget, BudgetClosedError, Permit
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
 from transit_etl.collect.guarding import Complaints
-from transit_etl.collect.landing import Landing
-from transit_etl.collect.ledger import Planned
-from transit_etl.collect.rawfile import DataFolderError
+from transit_etl.collect.raw.landing import Landing
+from transit_etl.collect.raw.ledger import Planned
+from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.collect.report import ProgressCallback, Tally
 from transit_etl.collect.sources import SharedSource, Source
 

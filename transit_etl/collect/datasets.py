@@ -8,14 +8,14 @@ from operator import add
 from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
 from transit_etl.collect import sources
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.guarding import Complaints, GuardedObserver, GuardedPolicy
 from transit_etl.collect.observing import Observer, normal_label
-from transit_etl.collect.planner import Policy
-from transit_etl.collect.policies import policy_of
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.planning.planner import Policy
+from transit_etl.collect.planning.policies import policy_of
+from transit_etl.collect.planning.routes import Course
 from transit_etl.collect.replay import replay
-from transit_etl.collect.routes import Course
 from transit_etl.collect.sources import Plan, Source, planned
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings

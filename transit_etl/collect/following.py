@@ -12,7 +12,7 @@ import zstandard
 
 from transit_etl.api.exchange import Answer
 from transit_etl.clock import Clock
-from transit_etl.collect.rawfile import PART_SUFFIX
+from transit_etl.collect.raw.rawfile import PART_SUFFIX
 from transit_etl.collect.replay import answer_of
 from transit_etl.paths import RAW_SUFFIX
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from transit_etl.api.exchange import Answer
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Observation, Policy, Rotation
+from transit_etl.collect.planning.planner import Observation, Policy, Rotation
 
 _log = logging.getLogger(__name__)
 

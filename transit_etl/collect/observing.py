@@ -9,7 +9,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from transit_etl.api.exchange import Answer, Outcome
-from transit_etl.collect.planner import Listing, Observation
+from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.service_day import ClockFace, parse_clock
 
 # A bus that has passed may stay listed with its wait wrapped round the clock.

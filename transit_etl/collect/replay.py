@@ -8,8 +8,8 @@ from typing import Any
 
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Policy
-from transit_etl.collect.rawfile import read_lines
+from transit_etl.collect.planning.planner import Policy
+from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import RAW_SUFFIX
 
 LOOK_BACK = timedelta(hours=1)

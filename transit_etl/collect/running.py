@@ -16,15 +16,15 @@ import httpx
 
 from transit_etl.api.client import Client
 from transit_etl.clock import Clock, SystemClock, VirtualClock
-from transit_etl.collect.budget import Budget, open_budget
-from transit_etl.collect.budget_state import Limits
-from transit_etl.collect.budget_store import MemoryStore
+from transit_etl.collect.allowance.budget import Budget, open_budget
+from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.collector import Collector, Tools
 from transit_etl.collect.datasets import MOMENTARY, source_of
 from transit_etl.collect.following import Follower
-from transit_etl.collect.landing import Landing, worker_name
-from transit_etl.collect.rawfile import check_writable
-from transit_etl.collect.recovery import recover
+from transit_etl.collect.raw.landing import Landing, worker_name
+from transit_etl.collect.raw.rawfile import check_writable
+from transit_etl.collect.raw.recovery import recover
 from transit_etl.collect.report import CollectReport, ProgressCallback, Tally
 from transit_etl.collect.sources import Passages, Source
 from transit_etl.settings import Settings

@@ -10,10 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 from transit_etl.api import v0, v1
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
+from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.observing import Observer
-from transit_etl.collect.planner import Policy
-from transit_etl.collect.priorities import Kind
+from transit_etl.collect.planning.planner import Policy
 
 MAX_TRIES = 3
 _WORTH_ANOTHER_TRY = frozenset({

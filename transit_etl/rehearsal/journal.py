@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from transit_etl.collect.budget_state import BudgetState
+from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.paths import state_dir
 from transit_etl.settings import Settings
 

@@ -16,11 +16,11 @@ import httpx
 
 from transit_etl.api.exchange import Outcome
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.budget import Budget
-from transit_etl.collect.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.budget import Budget
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.collector import Collector, Tools
 from transit_etl.collect.datasets import MOMENTARY, source_of
-from transit_etl.collect.landing import Landing
+from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.report import Tally
 from transit_etl.collect.sources import Source
 from transit_etl.rehearsal.journal import WORKER, Plan, RehearsalError

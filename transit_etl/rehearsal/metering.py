@@ -12,8 +12,8 @@ import httpx
 from transit_etl.api.client import BeforeRetry, Client
 from transit_etl.api.exchange import Answer, Request
 from transit_etl.clock import Clock
-from transit_etl.collect.budget_state import BudgetState
-from transit_etl.collect.budget_store import MemoryStore, Work
+from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.collect.allowance.budget_store import MemoryStore, Work
 from transit_etl.settings import Settings
 
 P = ParamSpec("P")

@@ -11,7 +11,7 @@ from functools import partial
 
 import httpx
 
-from transit_etl.collect.budget_state import BudgetState
+from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.rehearsal.journal import Journal, Plan, Reached
 from transit_etl.rehearsal.legs import Leg
 from transit_etl.rehearsal.metering import Meter

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.collect.rawfile import make_folder, sync_folder
+from transit_etl.collect.raw.rawfile import make_folder, sync_folder
 from transit_etl.paths import lake_file
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import DAY_STEM, day_lock, staged_windows, windows_in, write_table

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from transit_etl.collect.rawfile import make_folder
+from transit_etl.collect.raw.rawfile import make_folder
 from transit_etl.paths import reports_dir, state_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import gx

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.collect.rawfile import make_folder, sync_folder
+from transit_etl.collect.raw.rawfile import make_folder, sync_folder
 from transit_etl.paths import lake_file, quarantine_file, state_dir
 from transit_etl.stage.raw import Window
 from transit_etl.stage.schemas import DATASETS

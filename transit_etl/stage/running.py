@@ -11,7 +11,7 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-from transit_etl.collect.rawfile import make_folder
+from transit_etl.collect.raw.rawfile import make_folder
 from transit_etl.paths import lake_file, quarantine_file
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator, remove_folder, replace_folder

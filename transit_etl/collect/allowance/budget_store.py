@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from transit_etl.collect.budget_state import BudgetState
+from transit_etl.collect.allowance.budget_state import BudgetState
 
 T = TypeVar("T")
 Work = Callable[[BudgetState, float], T]

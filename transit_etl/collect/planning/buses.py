@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import hypot, inf, sqrt
 
-from transit_etl.collect.routes import Route, Service
+from transit_etl.collect.planning.routes import Route, Service
 
 EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far apart
 PAIR_SECONDS = 55.0  # of these the rest is for the network and for the permit to come

@@ -3,8 +3,8 @@
 from collections import deque
 from collections.abc import Iterable
 
-from transit_etl.collect.planner import Observation
-from transit_etl.collect.routes import Course
+from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.routes import Course
 
 
 class Cover:

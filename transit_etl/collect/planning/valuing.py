@@ -23,8 +23,8 @@ The bonuses grow with every stop that is missed: what a long line still has time
 
 from math import erf, inf, sqrt
 
-from transit_etl.collect.buses import EVIDENCE_SECONDS, PAIR_SECONDS, Stop, Visit
-from transit_etl.collect.planner import PENDING_SECONDS
+from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, PAIR_SECONDS, Stop, Visit
+from transit_etl.collect.planning.planner import PENDING_SECONDS
 
 READY_SECONDS = 54.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3

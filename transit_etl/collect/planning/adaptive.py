@@ -8,12 +8,12 @@ Beside that there is a floor: no stop and no line-direction goes unseen for long
 from collections.abc import Iterable
 from math import inf
 
-from transit_etl.collect.agenda import Agenda
-from transit_etl.collect.buses import Stop
-from transit_etl.collect.planner import Observation
-from transit_etl.collect.routes import Course, Route, Routes
-from transit_etl.collect.tracking import Tracker
-from transit_etl.collect.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending, note_answer
+from transit_etl.collect.planning.agenda import Agenda
+from transit_etl.collect.planning.buses import Stop
+from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.routes import Course, Route, Routes
+from transit_etl.collect.planning.tracking import Tracker
+from transit_etl.collect.planning.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending, note_answer
 
 LONGEST_STOP_UNSEEN_SECONDS = 86_400.0
 LONGEST_ROUTE_UNSEEN_SECONDS = 1_800.0

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from math import hypot, inf
 from operator import attrgetter
 
-from transit_etl.collect.buses import EVIDENCE_SECONDS, Run, Stop, Visit, fused
-from transit_etl.collect.foresight import AHEAD, LEAST_AHEAD, Foresight, horizon_of
-from transit_etl.collect.planner import Listing, Observation
-from transit_etl.collect.recognising import (
+from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, Run, Stop, Visit, fused
+from transit_etl.collect.planning.foresight import AHEAD, LEAST_AHEAD, Foresight, horizon_of
+from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.recognising import (
     SAME_RUN_SECONDS,
     is_another,
     learn_schedule,
@@ -16,7 +16,7 @@ from transit_etl.collect.recognising import (
     position_of,
     tolerance,
 )
-from transit_etl.collect.routes import Route, Routes
+from transit_etl.collect.planning.routes import Route, Routes
 
 BUCKET_SECONDS = 10.0
 _HORIZON_SECONDS = 900.0  # it is looked ahead anew long before that is over

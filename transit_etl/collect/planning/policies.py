@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from transit_etl.collect.adaptive import Adaptive
-from transit_etl.collect.cover import Cover
-from transit_etl.collect.planner import Policy, Rotation
-from transit_etl.collect.routes import Course
+from transit_etl.collect.planning.adaptive import Adaptive
+from transit_etl.collect.planning.cover import Cover
+from transit_etl.collect.planning.planner import Policy, Rotation
+from transit_etl.collect.planning.routes import Course
 from transit_etl.settings import PolicyName
 
 MakePolicy = Callable[[Iterable[str], Iterable[Course], float], Policy]

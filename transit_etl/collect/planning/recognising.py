@@ -2,9 +2,9 @@
 
 from math import hypot, inf
 
-from transit_etl.collect.buses import Run, Stop
-from transit_etl.collect.planner import Listing
-from transit_etl.collect.routes import Route
+from transit_etl.collect.planning.buses import Run, Stop
+from transit_etl.collect.planning.planner import Listing
+from transit_etl.collect.planning.routes import Route
 
 SAME_RUN_SECONDS = 1_200.0
 _SAME_THEORY_SECONDS = 30.0

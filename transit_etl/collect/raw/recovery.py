@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
-from transit_etl.collect import ledger
-from transit_etl.collect.ledger import Planned
-from transit_etl.collect.rawfile import (
+from transit_etl.collect.raw import ledger
+from transit_etl.collect.raw.ledger import Planned
+from transit_etl.collect.raw.rawfile import (
     DataFolderError,
     complete_lines,
     is_same_file,

@@ -14,9 +14,9 @@ from typing import Self
 
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
-from transit_etl.collect import ledger
-from transit_etl.collect.ledger import Planned
-from transit_etl.collect.rawfile import DataFolderError, RawFileTakenError, RawWriter, make_folder
+from transit_etl.collect.raw import ledger
+from transit_etl.collect.raw.ledger import Planned
+from transit_etl.collect.raw.rawfile import DataFolderError, RawFileTakenError, RawWriter, make_folder
 from transit_etl.paths import raw_file, window_name
 
 SYNC_SECONDS = 1.0

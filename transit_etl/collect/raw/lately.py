@@ -9,7 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from transit_etl.collect.rawfile import PART_SUFFIX, read_lines
+from transit_etl.collect.raw.rawfile import PART_SUFFIX, read_lines
 from transit_etl.paths import RAW_SUFFIX
 
 HOUR = timedelta(hours=1)

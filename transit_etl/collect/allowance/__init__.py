@@ -1,0 +1,1 @@
+"""Keeps the allowance: who may send a request and when, whichever processes ask."""
