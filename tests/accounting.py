@@ -211,8 +211,9 @@ def _outcomes(row: Row, entry: Row) -> set[str]:
     for kind in kinds:
         if kind in _SPOILING:
             return {_SPOILING[kind]}
-    is_error_row = FaultKind.ERROR_ROW in kinds and row["endpoint"] == "passages"
-    return {"error_row" if is_error_row else "ok"}
+    if FaultKind.ERROR_ROW not in kinds or row["endpoint"] != "passages":
+        return {"ok"}
+    return {"error_row", "ok"} if FaultKind.VANISHING_ROWS in kinds else {"error_row"}
 
 
 def _said(dataset: str, body: Json, key: str) -> Counter[tuple[str, ...]]:
