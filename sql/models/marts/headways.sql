@@ -27,13 +27,14 @@ with visits as (
 ),
 
 unclear as (
-    -- buses of no clear line may be of any
+    -- buses of no clear line may be of any, and those that call where their line is not known to may be of either way
     select
         operator,
         stop_code,
+        line_code,
         coalesce(passed_at, scheduled_at) as thought_at
     from {{ ref('stop_visits') }}
-    where line_code is null and {{ is_built() }}
+    where (line_code is null or position is null) and {{ is_built() }}
 ),
 
 polls as (
@@ -230,6 +231,7 @@ actual as (
             where
                 pairs.operator = unclear.operator
                 and pairs.stop_code = unclear.stop_code
+                and coalesce(unclear.line_code, pairs.line_code) = pairs.line_code
                 and unclear.thought_at between pairs.previous_passed_at and pairs.passed_at
         )
 ),
@@ -331,7 +333,11 @@ judged as (
             when sums.n_due < rules.frequent_per_hour then 'not frequent'
             when sums.scheduled_seconds_sum = 0 then 'no watched schedule'
             when sums.n_unscheduled > rules.unscheduled_share * sums.n_due then 'schedule incomplete'
-            when sums.actual_seconds_sum < rules.coverage_threshold * 3600 then 'coverage under threshold'
+            -- one interval that began hours before covers neither the hour nor the buses due in it
+            when
+                sums.actual_seconds_sum < rules.coverage_threshold * 3600
+                or sums.n_scheduled < rules.coverage_threshold * sums.n_due
+                then 'coverage under threshold'
         end as null_reason,
         rules.ruleset_version
     from sums
