@@ -52,3 +52,10 @@
         where nth_for_live = 1 and nth_for_theoretical = 1
     )
 {%- endmacro %}
+
+{# Since when a trip has been live, by the first_live_at of its visits, of which one may be another's. #}
+{% macro live_since() -%}
+    coalesce(
+        case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
+    )
+{%- endmacro %}

@@ -92,10 +92,7 @@ live_trips as (
                 )
         end as left_at,
         coalesce(min(pace_seconds), 0) as way_seconds,
-        -- one visit may be another's
-        coalesce(
-            case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
-        ) as first_live_at,
+        {{ live_since() }} as first_live_at,
         max(passed_after) as last_live_at,
         rank() over (
             partition by operator, service_date, trip_id order by count(*) desc, line_code, direction

@@ -299,16 +299,14 @@ assembled as (
 ),
 
 tracked as (
-    -- since when each trip has been live; one visit may be another's
+    -- since when each trip has been live
     select
         operator,
         service_date,
         trip_id,
         line_code,
         direction,
-        coalesce(
-            case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
-        ) as tracked_from
+        {{ live_since() }} as tracked_from
     from assembled
     group by operator, service_date, trip_id, line_code, direction
 ),
