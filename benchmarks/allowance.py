@@ -63,11 +63,11 @@ def main() -> int:
     return _judge(measured, settings.rate_per_minute, arguments.processes)
 
 
-def fullest_window(instants: Sequence[float]) -> int:
-    """Return the most requests that any 60 seconds hold, both ends included."""
-    fullest, start = 0, 0
-    for end, instant in enumerate(instants):
-        while instant - instants[start] > WINDOW_SECONDS:
+def fullest_window(instants: Sequence[float], window: float = WINDOW_SECONDS) -> int:
+    """Return the most of the instants that any window of so many seconds holds, both ends included."""
+    ordered, fullest, start = sorted(instants), 0, 0
+    for end, instant in enumerate(ordered):
+        while instant - ordered[start] > window:
             start += 1
         fullest = max(fullest, end - start + 1)
     return fullest

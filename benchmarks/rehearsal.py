@@ -27,7 +27,6 @@ from transit_etl.settings import PolicyName, Settings
 GOAL = 300
 PACKAGE = Path(transit_etl.__file__).parent
 SAMPLE_SECONDS = 0.01
-STARTUP_SECONDS = 60
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
+from scripts.serving import without_settings
 from tests.journey import journey, upstream
 
 __all__ = ["journey", "upstream"]
@@ -29,6 +30,5 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _without_the_callers_settings() -> Iterator[None]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
-    with patch.dict(os.environ, kept, clear=True):
+    with patch.dict(os.environ, without_settings(), clear=True):
         yield

@@ -1,7 +1,6 @@
 """The command line as somebody types it: its help, its errors, and what a machine reads."""
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from scripts.serving import without_settings
 from transit_etl.cli_options import duration
 
 Done = subprocess.CompletedProcess[str]
@@ -33,10 +33,14 @@ def cli(tmp_path: Path) -> RunCli:
     """Return a function that runs the command line with a data folder of the test's own."""
 
     def run(*words: str, **settings: str) -> Done:
-        env = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
         return subprocess.run(
             [sys.executable, "-m", "transit_etl.cli", *words],
-            env={**env, "TRANSIT_DATA_DIR": str(tmp_path / "data"), "COLUMNS": "200", **settings},
+            env={
+                **without_settings(),
+                "TRANSIT_DATA_DIR": str(tmp_path / "data"),
+                "COLUMNS": "200",
+                **settings,
+            },
             check=False,
             capture_output=True,
             text=True,

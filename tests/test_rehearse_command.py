@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scripts.serving import emulator
+from scripts.serving import emulator, without_settings
 from tests.hostile import json_reply, serving
 from transit_etl.cli_emulated import _aware
 from transit_etl.emulator.app import create_app
@@ -35,8 +34,8 @@ def _settings(data_dir: Path) -> Settings:
 
 
 def _environment(data_dir: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TRANSIT_")}
-    return {**kept, "TRANSIT_DATA_DIR": str(data_dir), "TRANSIT_WINDOW_SECONDS": "120", "COLUMNS": "200"}
+    settings = {"TRANSIT_DATA_DIR": str(data_dir), "TRANSIT_WINDOW_SECONDS": "120"}
+    return {**without_settings(), **settings, "COLUMNS": "200"}
 
 
 def _run(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:

@@ -15,16 +15,6 @@ START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
-def fullest_window(instants: Sequence[float], window: float = 60.0) -> int:
-    """Return the most of the instants that any window of this length holds, both ends included."""
-    ordered, fullest, start = sorted(instants), 0, 0
-    for end, instant in enumerate(ordered):
-        while instant - ordered[start] > window:
-            start += 1
-        fullest = max(fullest, end - start + 1)
-    return fullest
-
-
 @dataclass
 class Upstream:
     """Requests take a while to arrive and a while to be answered; it notes when each arrived."""

@@ -1,6 +1,5 @@
 """What a run does when things are not as they should be."""
 
-import socket
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scripts.serving import free_port
 from tests.dags.runs import NOW, ARun
 from tests.hostile import json_reply, serving
 from transit_etl import scheduling
@@ -45,9 +45,7 @@ def report(dataset: str, **outcomes: int) -> CollectReport:
 @pytest.fixture
 def dead_upstream() -> str:
     """Return a base address at which nobody listens."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{taken.getsockname()[1]}/api/v1/"
+    return f"http://127.0.0.1:{free_port()}/api/v1/"
 
 
 @pytest.mark.parametrize("dataset", ["passages", "status", "network", "news"])
