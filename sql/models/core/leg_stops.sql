@@ -30,7 +30,8 @@ calls as (
         visits.direction,
         matches.leg,
         visits.position,
-        count(distinct visits.trip_id) as n_calls
+        count(distinct visits.trip_id) as n_calls,
+        median({{ seconds_between('matches.departure_at', 'visits.scheduled_at') }}) as offset_seconds
     from {{ ref('stop_visits') }} as visits
     inner join {{ ref('departure_matches') }} as matches
         on
@@ -56,6 +57,7 @@ counted as (
         stops.stop_code,
         legs.n_trips,
         coalesce(calls.n_calls, 0) as n_calls,
+        calls.offset_seconds,
         sum(legs.n_trips) over line_stop as n_line_trips,
         sum(coalesce(calls.n_calls, 0)) over line_stop as n_line_calls
     from legs
@@ -89,6 +91,7 @@ select
     counted.stop_code,
     counted.n_trips,
     counted.n_calls,
+    counted.offset_seconds,
     rules.ruleset_version
 from counted
 {{ join_rules('counted.service_date') }}

@@ -26,17 +26,6 @@ with visits as (
     where line_code is not null and position is not null and {{ is_built() }}
 ),
 
-unclear as (
-    -- buses of no clear line may be of any, and those that call where their line is not known to may be of either way
-    select
-        operator,
-        stop_code,
-        line_code,
-        coalesce(passed_at, scheduled_at) as thought_at
-    from {{ ref('stop_visits') }}
-    where (line_code is null or position is null) and {{ is_built() }}
-),
-
 polls as (
     select
         operator,
@@ -83,32 +72,25 @@ watches as (
 ),
 
 unlisted_departures as (
-    -- departures whose trip this stop never listed are due there all the same, by the running time of the day
+    -- departures whose trip this stop never listed are due there all the same, as long after as others of their leg
     select
         departures.operator,
         departures.service_date,
         departures.line_code,
         departures.direction,
-        times.position,
+        departures.outcome,
         stops.stop_code,
-        {{ add_seconds('departures.departure_at', 'times.offset_seconds') }} as scheduled_at,
-        cast(floor((departures.service_seconds + times.offset_seconds) / 3600) as bigint) as service_hour
+        {{ add_seconds('departures.departure_at', 'stops.offset_seconds') }} as scheduled_at,
+        cast(floor((departures.service_seconds + stops.offset_seconds) / 3600) as bigint) as service_hour
     from {{ ref('scheduled_departures') }} as departures
-    inner join {{ ref('running_times') }} as times
+    inner join {{ ref('leg_stops') }} as stops
         on
-            departures.operator = times.operator
-            and departures.service_date = times.service_date
-            and departures.line_code = times.line_code
-            and departures.direction = times.direction
-            and departures.leg = times.leg
-            and times.service_hour is null
-    inner join {{ ref('line_stops_of_day') }} as stops
-        on
-            times.operator = stops.operator
-            and times.service_date = stops.service_date
-            and times.line_code = stops.line_code
-            and times.direction = stops.direction
-            and times.position = stops.position
+            departures.operator = stops.operator
+            and departures.service_date = stops.service_date
+            and departures.line_code = stops.line_code
+            and departures.direction = stops.direction
+            and departures.leg = stops.leg
+            and stops.offset_seconds is not null
     left join visits
         on
             departures.operator = visits.operator
@@ -116,12 +98,34 @@ unlisted_departures as (
             and departures.matched_trip_id = visits.trip_id
             and departures.line_code = visits.line_code
             and departures.direction = visits.direction
-            and times.position = visits.position
+            and stops.position = visits.position
             and visits.scheduled_at is not null
     where
         departures.is_in_force
         and visits.trip_id is null
         and {{ is_built('departures.service_date') }}
+),
+
+hidden as (
+    -- buses that may have passed at about that moment unseen: those of no clear line, which may be of any, those that
+    -- call where their line is not known to, which may be of either way, and those this stop never listed
+    select
+        operator,
+        stop_code,
+        line_code,
+        null as direction,
+        coalesce(passed_at, scheduled_at) as thought_at
+    from {{ ref('stop_visits') }}
+    where (line_code is null or position is null) and {{ is_built() }}
+    union all
+    select
+        operator,
+        stop_code,
+        line_code,
+        direction,
+        scheduled_at as thought_at
+    from unlisted_departures
+    where outcome != 'not_run'
 ),
 
 due as (
@@ -216,6 +220,8 @@ actual as (
     where
         pairs.is_seen_gone
         and pairs.is_previous_seen_gone
+        -- where no bus was due for more than an hour, service had stopped: nobody waits through the night
+        and coalesce(pairs.scheduled_seconds <= 3600 * pairs.n_scheduled, true)
         and exists (
             select 1
             from watches
@@ -227,12 +233,13 @@ actual as (
         )
         and not exists (
             select 1
-            from unclear
+            from hidden
             where
-                pairs.operator = unclear.operator
-                and pairs.stop_code = unclear.stop_code
-                and coalesce(unclear.line_code, pairs.line_code) = pairs.line_code
-                and unclear.thought_at between pairs.previous_passed_at and pairs.passed_at
+                pairs.operator = hidden.operator
+                and pairs.stop_code = hidden.stop_code
+                and coalesce(hidden.line_code, pairs.line_code) = pairs.line_code
+                and coalesce(hidden.direction, pairs.direction) = pairs.direction
+                and hidden.thought_at between pairs.previous_passed_at and pairs.passed_at
         )
 ),
 
