@@ -107,25 +107,48 @@ unlisted_departures as (
 ),
 
 hidden as (
-    -- buses that may have passed at about that moment unseen: those of no clear line, which may be of any, those that
-    -- call where their line is not known to, which may be of either way, and those this stop never listed
+    -- when buses may have passed that nobody knows to have: those not seen gone and those this stop never listed, about
+    -- as late as buses are that count as on time; those of no clear line, which may be of any, and those that call
+    -- where their line is not known to, which may be of either way
     select
-        operator,
-        stop_code,
-        line_code,
-        null as direction,
-        coalesce(passed_at, scheduled_at) as thought_at
-    from {{ ref('stop_visits') }}
-    where (line_code is null or position is null) and {{ is_built() }}
-    union all
-    select
-        operator,
-        stop_code,
-        line_code,
-        direction,
-        scheduled_at as thought_at
-    from unlisted_departures
-    where outcome != 'not_run'
+        buses.operator,
+        buses.stop_code,
+        buses.line_code,
+        buses.direction,
+        case
+            when buses.is_seen_gone then buses.thought_at
+            else {{ add_seconds('buses.thought_at', 'rules.early_seconds') }}
+        end as earliest_at,
+        case
+            when buses.is_seen_gone then buses.thought_at
+            else {{ add_seconds('buses.thought_at', 'rules.late_seconds') }}
+        end as latest_at
+    from (
+        select
+            operator,
+            service_date,
+            stop_code,
+            line_code,
+            case when position is not null then direction end as direction,
+            coalesce(passed_at, scheduled_at) as thought_at,
+            arrival_quality in ('evidenced', 'bounded') as is_seen_gone
+        from {{ ref('stop_visits') }}
+        where
+            (line_code is null or position is null or arrival_quality not in ('evidenced', 'bounded'))
+            and {{ is_built() }}
+        union all
+        select
+            operator,
+            service_date,
+            stop_code,
+            line_code,
+            direction,
+            scheduled_at as thought_at,
+            false as is_seen_gone
+        from unlisted_departures
+        where outcome != 'not_run'
+    ) as buses
+    {{ join_rules('buses.service_date') }}
 ),
 
 due as (
@@ -239,7 +262,8 @@ actual as (
                 and pairs.stop_code = hidden.stop_code
                 and coalesce(hidden.line_code, pairs.line_code) = pairs.line_code
                 and coalesce(hidden.direction, pairs.direction) = pairs.direction
-                and hidden.thought_at between pairs.previous_passed_at and pairs.passed_at
+                and hidden.earliest_at <= pairs.passed_at
+                and hidden.latest_at >= pairs.previous_passed_at
         )
 ),
 
