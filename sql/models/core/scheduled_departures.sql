@@ -1,11 +1,19 @@
 -- One row per operator, service_date, line, direction, service, departure, duplicate and validity: what became of it.
 -- A departure counts as not run only where it was announced and taken off the list, or where the ledger shows that its
--- origin was watched and showed no sign of it.
+-- origin was watched and showed no sign of it; and no bus nobody knows the departure of may be it.
 with departures as (
     select
         timetable.*,
         matches.trip_id as matched_trip_id,
         matches.match_score,
+        trips.outcome as trip_outcome,
+        -- only rows without an id announced it, and they were taken off the list before it was due
+        coalesce(
+            trips.outcome = 'not_observable'
+            and matches.basis = 'stand_in'
+            and trips.n_withdrawn_polls >= rules.withdrawn_polls,
+            false
+        ) as is_withdrawn,
         rules.not_run_before_seconds,
         rules.not_run_after_seconds,
         rules.not_run_gap_seconds,
@@ -23,6 +31,12 @@ with departures as (
             and timetable.duplicate_number = matches.duplicate_number
             and timetable.valid_from = matches.departure_valid_from
             and {{ is_built('matches.service_date') }}
+    left join {{ ref('trips') }} as trips
+        on
+            matches.operator = trips.operator
+            and matches.service_date = trips.service_date
+            and matches.trip_id = trips.trip_id
+            and {{ is_built('trips.service_date') }}
     {{ join_rules('timetable.service_date') }}
     where {{ is_built('timetable.service_date') }}
 ),
@@ -55,7 +69,8 @@ leg_origins as (
     where nth = 1
 ),
 
-unmatched as (
+missing as (
+    -- those no trip runs as, and where they leave from, if that is known
     select distinct
         departures.operator,
         departures.service_date,
@@ -75,7 +90,7 @@ unmatched as (
             and departures.line_code = leg_origins.line_code
             and departures.direction = leg_origins.direction
             and departures.leg = leg_origins.leg
-    inner join {{ ref('line_stops_of_day') }} as origins
+    left join {{ ref('line_stops_of_day') }} as origins
         on
             departures.operator = origins.operator
             and departures.service_date = origins.service_date
@@ -83,8 +98,7 @@ unmatched as (
             and departures.direction = origins.direction
             and origins.position = coalesce(leg_origins.position, case when not departures.is_slash_variant then 1 end)
             and {{ is_built('origins.service_date') }}
-    -- where the origin of a short run is not known it cannot be watched
-    where departures.matched_trip_id is null and departures.is_in_force
+    where (departures.matched_trip_id is null or departures.is_withdrawn) and departures.is_in_force
 ),
 
 polls as (
@@ -106,23 +120,23 @@ watched as (
         departure_at
     from (
         select
-            unmatched.*,
+            missing.*,
             polls.polled_at,
             lag(polls.polled_at) over departure as previous_at,
             min(polls.polled_at) over departure as first_at,
             max(polls.polled_at) over departure as last_at
-        from unmatched
+        from missing
         inner join polls
             on
-                unmatched.operator = polls.operator
-                and unmatched.stop_code = polls.stop_code
+                missing.operator = polls.operator
+                and missing.stop_code = polls.stop_code
                 and polls.polled_at
-                between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
-                and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
+                between {{ add_seconds('missing.departure_at', '-missing.not_run_before_seconds') }}
+                and {{ add_seconds('missing.departure_at', 'missing.not_run_after_seconds') }}
         window departure as (
             partition by
-                unmatched.operator, unmatched.service_date, unmatched.line_code, unmatched.direction,
-                unmatched.departure_at, unmatched.stop_code
+                missing.operator, missing.service_date, missing.line_code, missing.direction,
+                missing.departure_at, missing.stop_code
             order by polls.polled_at
             rows between unbounded preceding and unbounded following
         )
@@ -135,7 +149,7 @@ watched as (
 ),
 
 unclaimed as (
-    -- visits of trips that no departure claims
+    -- visits of trips that no departure claims, seen live or listed to the end
     select visits.*
     from {{ ref('stop_visits') }} as visits
     left join {{ ref('departure_matches') }} as matches
@@ -144,7 +158,10 @@ unclaimed as (
             and visits.service_date = matches.service_date
             and visits.trip_id = matches.trip_id
             and {{ is_built('matches.service_date') }}
-    where matches.trip_id is null and {{ is_built('visits.service_date') }}
+    where
+        matches.trip_id is null
+        and (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
+        and {{ is_built('visits.service_date') }}
 ),
 
 possible as (
@@ -155,7 +172,6 @@ possible as (
         stop_code,
         line_code,
         direction,
-        n_polls > 0 or n_withdrawn_polls = 0 as is_expected,
         coalesce(scheduled_at, passed_at) as thought_at
     from unclaimed
     union all
@@ -165,7 +181,6 @@ possible as (
         unclaimed.stop_code,
         candidates.line_code,
         candidates.direction,
-        unclaimed.n_polls > 0 or unclaimed.n_withdrawn_polls = 0 as is_expected,
         coalesce(unclaimed.scheduled_at, unclaimed.passed_at) as thought_at
     from unclaimed
     inner join {{ ref('line_candidates') }} as candidates
@@ -181,42 +196,41 @@ possible as (
 ),
 
 suspects as (
-    -- one of them at the origin, or another of the line further on that was seen or stayed listed, may be the missing
-    -- trip: where a leg begins is not always known
+    -- one of them at the origin, or another of the line further on, may be the missing trip: where a leg begins is not
+    -- always known
     select
-        unmatched.operator,
-        unmatched.service_date,
-        unmatched.line_code,
-        unmatched.direction,
-        unmatched.departure_at
-    from unmatched
+        missing.operator,
+        missing.service_date,
+        missing.line_code,
+        missing.direction,
+        missing.departure_at
+    from missing
     inner join possible as visits
         on
-            unmatched.operator = visits.operator
-            and unmatched.service_date = visits.service_date
-            and unmatched.stop_code = visits.stop_code
-            and (visits.line_code is null or visits.line_code = unmatched.line_code)
+            missing.operator = visits.operator
+            and missing.service_date = visits.service_date
+            and missing.stop_code = visits.stop_code
+            and (visits.line_code is null or visits.line_code = missing.line_code)
             and visits.thought_at
-            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
-            and {{ add_seconds('unmatched.departure_at', 'unmatched.not_run_after_seconds') }}
+            between {{ add_seconds('missing.departure_at', '-missing.not_run_before_seconds') }}
+            and {{ add_seconds('missing.departure_at', 'missing.not_run_after_seconds') }}
     union
     select
-        unmatched.operator,
-        unmatched.service_date,
-        unmatched.line_code,
-        unmatched.direction,
-        unmatched.departure_at
-    from unmatched
+        missing.operator,
+        missing.service_date,
+        missing.line_code,
+        missing.direction,
+        missing.departure_at
+    from missing
     inner join possible as visits
         on
-            unmatched.operator = visits.operator
-            and unmatched.service_date = visits.service_date
-            and unmatched.line_code = visits.line_code
-            and unmatched.direction = visits.direction
-            and visits.is_expected
+            missing.operator = visits.operator
+            and missing.service_date = visits.service_date
+            and missing.line_code = visits.line_code
+            and missing.direction = visits.direction
             and visits.thought_at
-            between {{ add_seconds('unmatched.departure_at', '-unmatched.not_run_before_seconds') }}
-            and {{ add_seconds('unmatched.departure_at', 'unmatched.gone_within_seconds') }}
+            between {{ add_seconds('missing.departure_at', '-missing.not_run_before_seconds') }}
+            and {{ add_seconds('missing.departure_at', 'missing.gone_within_seconds') }}
 ),
 
 shown_lines as (
@@ -253,19 +267,16 @@ select
     departures.match_score,
     case
         when not departures.is_in_force then 'withdrawn'
-        when departures.matched_trip_id is not null then trips.outcome
-        when watched.departure_at is not null and suspects.departure_at is null and shown_lines.line_code is not null
+        when departures.matched_trip_id is not null and not departures.is_withdrawn then departures.trip_outcome
+        when
+            (watched.departure_at is not null or departures.is_withdrawn)
+            and suspects.departure_at is null
+            and shown_lines.line_code is not null
             then 'not_run'
         else 'not_observable'
     end as outcome,
     departures.ruleset_version
 from departures
-left join {{ ref('trips') }} as trips
-    on
-        departures.operator = trips.operator
-        and departures.service_date = trips.service_date
-        and departures.matched_trip_id = trips.trip_id
-        and {{ is_built('trips.service_date') }}
 left join watched
     on
         departures.operator = watched.operator

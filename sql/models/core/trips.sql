@@ -77,6 +77,7 @@ select
     facts.n_evidenced,
     facts.n_bounded,
     facts.n_lost,
+    facts.n_withdrawn_polls,
     case
         when facts.n_live = 0 and facts.is_due_untracked = 1 then 'never_tracked'
         -- announced, and taken off the list well before it was due, by more than one answer; a row without an id may
