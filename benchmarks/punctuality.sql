@@ -147,6 +147,21 @@ select
     ''
 from naive_matched where n_live > 0;
 
+create table apart as  -- trips with no other of their line and direction due to leave within five minutes
+select service_date, trip_id
+from due_trips
+window w as (partition by service_date, line_code, direction order by scheduled_departure_at)
+qualify coalesce(scheduled_departure_at - lag(scheduled_departure_at) over w > interval 5 minute, true)
+    and coalesce(lead(scheduled_departure_at) over w - scheduled_departure_at > interval 5 minute, true);
+
+select
+    'the same of trips with no other of their line due within five minutes', '',
+    printf('%.1f %%, %.1f %% (%d trips)', 100.0 * count(case when is_right then 1 end) / nullif(count(matched_at), 0),
+        100.0 * count(distinct case when is_right then (true_trip, true_date) end)
+        / count(distinct (true_trip, true_date)), count(distinct (true_trip, true_date))),
+    ''
+from naive_matched inner join apart on true_trip = apart.trip_id and true_date = apart.service_date;
+
 select
     'added trips seen live: given a departure, which they do not have', '',
     coalesce(printf('%d of %d', count(distinct case when departures.trip_id is not null then true_trip end),
