@@ -198,7 +198,7 @@ possible as (
 suspects as (
     -- one of them at the origin, or another of the line further on, may be the missing trip: where a leg begins is not
     -- always known
-    select
+    select distinct
         missing.operator,
         missing.service_date,
         missing.line_code,
@@ -209,28 +209,15 @@ suspects as (
         on
             missing.operator = visits.operator
             and missing.service_date = visits.service_date
-            and missing.stop_code = visits.stop_code
-            and (visits.line_code is null or visits.line_code = missing.line_code)
+            and coalesce(visits.line_code, missing.line_code) = missing.line_code
             and visits.thought_at
             between {{ add_seconds('missing.departure_at', '-missing.not_run_before_seconds') }}
-            and {{ add_seconds('missing.departure_at', 'missing.not_run_after_seconds') }}
-    union
-    select
-        missing.operator,
-        missing.service_date,
-        missing.line_code,
-        missing.direction,
-        missing.departure_at
-    from missing
-    inner join possible as visits
-        on
-            missing.operator = visits.operator
-            and missing.service_date = visits.service_date
-            and missing.line_code = visits.line_code
-            and missing.direction = visits.direction
-            and visits.thought_at
-            between {{ add_seconds('missing.departure_at', '-missing.not_run_before_seconds') }}
-            and {{ add_seconds('missing.departure_at', 'missing.gone_within_seconds') }}
+            and {{ add_seconds(
+                'missing.departure_at',
+                'case when missing.direction = visits.direction then missing.gone_within_seconds '
+                'else missing.not_run_after_seconds end'
+            ) }}
+            and (missing.stop_code = visits.stop_code or missing.direction = visits.direction)
 ),
 
 shown_lines as (
