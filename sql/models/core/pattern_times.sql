@@ -157,13 +157,21 @@ neighbours as (
                 operator, service_date, trip_id, stop_code, visit_number, is_alike,
                 case when later_seconds < 0 then -1 else 1 end
             order by abs(later_seconds), way_seconds
-        ) as nth,
-        row_number() over (
-            partition by operator, service_date, trip_id, stop_code, visit_number, is_alike
-            order by abs(later_seconds), way_seconds
-        ) as nth_nearest
+        ) as nth
     from examples
     where coalesce(is_alike, true)
+),
+
+nearest as (
+    -- numbered among those chosen: of trips that ran as one, another may have been left out on either count
+    select
+        *,
+        row_number() over (
+            partition by operator, service_date, trip_id, stop_code, visit_number
+            order by abs(later_seconds), way_seconds
+        ) as nth_nearest
+    from neighbours
+    where case when is_any_alike = 1 then is_alike and nth = 1 else nth <= 2 end
 ),
 
 patterns as (
@@ -184,8 +192,7 @@ patterns as (
             when max(is_any_alike) = 1 or min(abs(later_seconds)) <= max(pattern_beside_seconds)
                 then {{ add_seconds('max(anchor_at)', 'max(case when nth_nearest = 1 then way_seconds end)') }}
         end as pattern_at
-    from neighbours
-    where case when is_any_alike = 1 then is_alike and nth = 1 else nth <= 2 end
+    from nearest
     group by operator, service_date, trip_id, stop_code, visit_number
 ),
 
