@@ -1,26 +1,11 @@
 -- One row per operator, service_date, trip, stop and visit: when it was due, when it passed, and how sure that is.
-with day_starts as (
-    select
-        operator,
-        service_date,
-        min({{ add_seconds('departure_at', '-service_seconds') }}) as starts_at
-    from {{ ref('timetable_departures') }}
-    where {{ is_built() }}
-    group by operator, service_date
-),
-
-scheduled as (
+with scheduled as (
     select
         calls.*,
-        case
-            when calls.theoretical_at is null
-                then
-                    cast(floor(
-                        {{ seconds_between('day_starts.starts_at', 'coalesce(calls.told_at, patterns.pattern_at)') }}
-                        / 3600
-                    ) as bigint)
-        end as due_hour,
         coalesce(calls.told_at, patterns.pattern_at) as scheduled_at,
+        cast(floor(
+            {{ seconds_between('days.zero_at', 'coalesce(calls.told_at, patterns.pattern_at)') }} / 3600
+        ) as bigint) as due_hour,
         case
             when calls.theoretical_at is not null then 'theoretical'
             when calls.told_at is not null then 'timetable'
@@ -31,10 +16,10 @@ scheduled as (
         on
             {{ is_same_visit('calls', 'patterns') }}
             and {{ is_built('patterns.service_date') }}
-    left join day_starts
+    left join {{ ref('service_days') }} as days
         on
-            calls.operator = day_starts.operator
-            and calls.service_date = day_starts.service_date
+            calls.operator = days.operator
+            and calls.service_date = days.service_date
     where {{ is_built('calls.service_date') }}
 ),
 
