@@ -1,15 +1,6 @@
 {{ config(materialized='ephemeral') }}
 -- One row per passage listed in a good answer around the service dates being built, with what its stop called the trip.
 -- Millions a day: it is no table, but part of the models that ask it.
-with polls as (
-    -- numbered so that those of a stop come in order
-    select
-        *,
-        row_number() over (order by operator, stop_code, polled_at, request_id) as poll_number
-    from {{ ref('stop_polls') }}
-    where {{ is_received_around() }}
-)
-
 select
     polls.operator,
     polls.stop_code,
@@ -36,6 +27,6 @@ select
     coalesce(passages.is_theoretical, false) as is_theoretical,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
-inner join polls
+inner join {{ ref('numbered_polls') }} as polls
     on passages.operator = polls.operator and passages.request_id = polls.request_id
 where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}

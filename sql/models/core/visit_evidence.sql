@@ -1,8 +1,11 @@
 -- One row per operator, service_date, listed id, stop and visit: what the polls of the stop prove of when it passed.
--- Polls prove it by what they no longer list.
-with polls as (
-    select * from {{ ref('stop_polls') }}
-    where {{ is_received_around() }}
+-- A poll proves it by no longer listing what it would have listed.
+with listings as (
+    select * from {{ ref('listings') }}
+),
+
+polls as (
+    select * from {{ ref('numbered_polls') }}
 ),
 
 visits as (
@@ -22,23 +25,18 @@ visits as (
 line_lists as (
     -- a stop lists about the next two passages of a line; one due after the last of them may only be hidden
     select
-        listings.operator,
-        listings.request_id,
-        replace(listings.line_label, '/', '') as plain_label,
+        listings.poll_number,
+        listings.plain_label,
         {{ nth_smallest('listings.predicted_at', 'max(rules.listed_per_line)') }} as last_slot_at
-    from {{ ref('staging_passages') }} as listings
+    from listings
     inner join (
         select
             days.service_date,
             rules.listed_per_line
-        from (
-            select distinct service_date from {{ ref('staging_passages') }}
-            where {{ is_received_around() }}
-        ) as days
+        from (select distinct service_date from listings) as days
         {{ join_rules('days.service_date') }}
     ) as rules on listings.service_date = rules.service_date
-    where listings.predicted_at is not null and {{ is_received_around('listings.received_date') }}
-    group by listings.operator, listings.request_id, replace(listings.line_label, '/', '')
+    group by listings.poll_number, listings.plain_label
 ),
 
 still_listed as (
@@ -77,8 +75,7 @@ later_polls as (
             and polls.polled_at <= {{ add_seconds('visits.last_predicted_at', 'visits.gone_within_seconds') }}
     left join line_lists
         on
-            polls.operator = line_lists.operator
-            and polls.request_id = line_lists.request_id
+            polls.poll_number = line_lists.poll_number
             and visits.plain_label = line_lists.plain_label
     left join still_listed
         on
@@ -127,8 +124,7 @@ withdrawals as (
             and polls.polled_at <= {{ add_seconds('visits.theoretical_at', '-visits.not_run_until_seconds') }}
     left join line_lists
         on
-            polls.operator = line_lists.operator
-            and polls.request_id = line_lists.request_id
+            polls.poll_number = line_lists.poll_number
             and visits.plain_label = line_lists.plain_label
     where
         visits.n_polls = 0
