@@ -1,0 +1,32 @@
+{{ config(materialized='ephemeral') }}
+-- One row per passage listed in a good answer around the service dates being built, with what its stop called the trip.
+-- Millions a day: it is no table, but part of the models that ask it.
+select
+    polls.operator,
+    polls.stop_code,
+    polls.poll_number,
+    polls.polled_at,
+    1000000 * polls.poll_number + passages.row_number as listing_number,
+    -- a timetable row without an id stands for the trip that is due then
+    coalesce(
+        passages.trip_id,
+        case
+            when passages.is_theoretical
+                then '@' || passages.line_label || '@' || cast(passages.predicted_at as varchar)
+        end
+    ) as listed_id,
+    coalesce(passages.destination, '') as sign,
+    passages.line_label,
+    replace(passages.line_label, '/', '') as plain_label,
+    passages.is_slash_variant,
+    passages.destination,
+    passages.predicted_at,
+    passages.service_date,
+    passages.service_hour,
+    passages.is_full,
+    coalesce(passages.is_theoretical, false) as is_theoretical,
+    coalesce(passages.is_wrapped, false) as is_wrapped
+from {{ ref('staging_passages') }} as passages
+inner join {{ ref('numbered_polls') }} as polls
+    on passages.operator = polls.operator and passages.request_id = polls.request_id
+where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}

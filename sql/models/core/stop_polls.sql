@@ -1,0 +1,30 @@
+{{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
+-- One row per operator and good answer about the passages of a stop: when it was so, and whether it lists all there is.
+-- A failed poll, an error row or an empty body says nothing about any bus.
+with answers as (
+    select
+        request_id,
+        operator,
+        max(observed_at) as observed_at,
+        count(*) as n_rows
+    from {{ ref('staging_passages') }}
+    where {{ is_received_around() }}
+    group by request_id, operator
+)
+
+select
+    requests.operator,
+    requests.received_date,
+    requests.request_id,
+    requests.key as stop_code,
+    requests.service_date,
+    coalesce(answers.observed_at, requests.received_at) as polled_at,
+    -- an answer that lost rows to quarantine cannot prove that something was absent
+    coalesce(requests.n_rows = coalesce(answers.n_rows, 0), false) as is_complete
+from {{ ref('staging_requests') }} as requests
+left join answers
+    on requests.operator = answers.operator and requests.request_id = answers.request_id
+where
+    requests.endpoint = 'passages'
+    and requests.is_good
+    and {{ is_received_around('requests.received_date') }}
