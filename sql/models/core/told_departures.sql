@@ -117,7 +117,7 @@ placed as (
         *,
         row_number() over (
             partition by operator, service_date, line_code, direction, leg, departure_at
-            order by basis_score desc, off_seconds, due_at, trip_id
+            order by basis_score desc, off_seconds, origin_position, due_at, trip_id
         ) as place
     from nearest
 )

@@ -1,6 +1,7 @@
 -- One row per operator, service_date, trip, line, direction and leg: the legs of the timetable that a trip may run as,
 -- and the position their departures leave from. Not every leg begins at the first stop of its line: a destination
--- begins at the first stop that lists it, if the stop before was watched as well and does not.
+-- begins at the first stop that lists it, if the stop before was watched as well and does not; and a trip begins where
+-- it is first listed, if that is where trips were seen to begin and the stop before did not list it.
 with visits as (
     select
         operator,
@@ -10,9 +11,13 @@ with visits as (
         line_code,
         direction,
         position,
+        theoretical_at,
+        is_stand_in,
+        replace(line_label, '/', '') as plain_label,
         coalesce(is_slash_variant, false) as is_slash_shown,
         coalesce(destination, '') as destination,
-        coalesce(theoretical_at, last_predicted_at) as thought_at
+        coalesce(theoretical_at, last_predicted_at) as thought_at,
+        least(theoretical_at, last_predicted_at) as due_from
     from {{ ref('visit_runs') }}
     where position is not null and {{ is_built() }}
 ),
@@ -64,9 +69,7 @@ firsts as (
         shown.direction,
         shown.is_slash_shown,
         shown.destination,
-        min(shown.position) as first_position,
-        max(rules.origin_share) as origin_share,
-        max(rules.pattern_min_trips) as pattern_min_trips
+        min(shown.position) as first_position
     from shown
     {{ join_rules('shown.service_date') }}
     where shown.n_visits >= rules.origin_share * shown.most_visits
@@ -75,37 +78,68 @@ firsts as (
         shown.destination
 ),
 
-began as (
-    -- trips first listed beyond the first stop, while the stop before was asked shortly before and did not list them:
+starts as (
+    -- where each trip is first listed
+    select *
+    from (
+        select
+            visits.*,
+            rules.not_run_gap_seconds,
+            rules.past_tolerance_seconds,
+            rules.listed_per_line,
+            row_number() over (
+                partition by
+                    visits.operator, visits.service_date, visits.trip_id, visits.line_code, visits.direction
+                order by visits.position, visits.thought_at
+            ) as nth
+        from visits
+        {{ join_rules('visits.service_date') }}
+    ) as firsts
+    where nth = 1
+),
+
+stops_before as (
+    -- the stops that another comes after, and how soon
+    select
+        stops.operator,
+        stops.service_date,
+        stops.line_code,
+        stops.direction,
+        stops.position,
+        stops.stop_code,
+        lead(paces.pace_seconds) over (
+            partition by stops.operator, stops.service_date, stops.line_code, stops.direction order by stops.position
+        ) - paces.pace_seconds as step_seconds
+    from {{ ref('line_stops_of_day') }} as stops
+    inner join {{ ref('line_paces') }} as paces
+        on
+            stops.operator = paces.operator
+            and stops.service_date = paces.service_date
+            and stops.line_code = paces.line_code
+            and stops.direction = paces.direction
+            and stops.position = paces.position
+            and {{ is_built('paces.service_date') }}
+    where {{ is_built('stops.service_date') }}
+),
+
+watched as (
+    -- trips that the stop before did not list when it was asked shortly before, although the list had room for them:
     -- one that was on its way when collecting began tells nothing of where it came from
     select
         starts.operator,
         starts.service_date,
+        starts.trip_id,
         starts.line_code,
-        starts.direction,
-        starts.is_slash_shown,
-        starts.destination,
-        starts.position,
-        count(distinct starts.trip_id) as n_trips,
-        count(distinct case when requests.request_id is not null then starts.trip_id end) as n_seen_to_begin
-    from (
-        select
-            *,
-            row_number() over (
-                partition by operator, service_date, trip_id, line_code, direction order by position, thought_at
-            ) as nth
-        from visits
-    ) as starts
-    {{ join_rules('starts.service_date') }}
-    left join {{ ref('line_stops_of_day') }} as before
+        starts.direction
+    from starts
+    inner join stops_before as before
         on
             starts.operator = before.operator
             and starts.service_date = before.service_date
             and starts.line_code = before.line_code
             and starts.direction = before.direction
             and starts.position = before.position + 1
-            and {{ is_built('before.service_date') }}
-    left join {{ ref('staging_requests') }} as requests
+    inner join {{ ref('staging_requests') }} as requests
         on
             before.operator = requests.operator
             and before.stop_code = requests.key
@@ -113,12 +147,59 @@ began as (
             and requests.is_good
             and {{ is_received_around('requests.received_date') }}
             and requests.received_at
-            between {{ add_seconds('starts.thought_at', '-rules.not_run_gap_seconds') }}
-            and {{ add_seconds('starts.thought_at', '-rules.step_usual_seconds') }}
-    where starts.nth = 1
+            between {{ add_seconds('starts.due_from', '-starts.not_run_gap_seconds') }}
+            and {{ add_seconds('starts.due_from', '-(before.step_seconds + starts.past_tolerance_seconds)') }}
+    left join {{ ref('staging_passages') }} as passages
+        on
+            requests.operator = passages.operator
+            and requests.request_id = passages.request_id
+            and starts.plain_label = replace(passages.line_label, '/', '')
+            and starts.thought_at > passages.predicted_at
+            and {{ is_received_around('passages.received_date') }}
+    group by
+        starts.operator, starts.service_date, starts.trip_id, starts.line_code, starts.direction,
+        requests.request_id
+    having
+        count(passages.request_id) < max(starts.listed_per_line)
+        -- a timetable row without an id may be about any trip
+        and count(case when passages.trip_id is null then passages.request_id end) = 0
+),
+
+seen_to_begin as (
+    select distinct
+        operator,
+        service_date,
+        trip_id,
+        line_code,
+        direction
+    from watched
+),
+
+began as (
+    -- the positions where trips were seen to begin
+    select
+        starts.operator,
+        starts.service_date,
+        starts.line_code,
+        starts.direction,
+        starts.is_slash_shown,
+        starts.destination,
+        starts.position
+    from starts
+    left join seen_to_begin as seen
+        on
+            starts.operator = seen.operator
+            and starts.service_date = seen.service_date
+            and starts.trip_id = seen.trip_id
+            and starts.line_code = seen.line_code
+            and starts.direction = seen.direction
+    {{ join_rules('starts.service_date') }}
     group by
         starts.operator, starts.service_date, starts.line_code, starts.direction, starts.is_slash_shown,
         starts.destination, starts.position
+    having
+        count(seen.trip_id) >= max(case when starts.is_slash_shown then 1 else rules.pattern_min_trips end)
+        and count(seen.trip_id) >= max(rules.origin_share) * count(*)
 ),
 
 origins as (
@@ -129,13 +210,7 @@ origins as (
         firsts.direction,
         firsts.is_slash_shown,
         firsts.destination,
-        case
-            when firsts.first_position = 1 then 1
-            when
-                began.n_seen_to_begin >= case when firsts.is_slash_shown then 1 else firsts.pattern_min_trips end
-                and began.n_seen_to_begin >= firsts.origin_share * began.n_trips
-                then firsts.first_position
-        end as origin_position
+        case when firsts.first_position = 1 then 1 else began.position end as origin_position
     from firsts
     left join began
         on
@@ -222,8 +297,11 @@ select
     trips.direction,
     best_fits.leg,
     best_fits.is_slash_variant,
-    -- a leg that is no short run begins where its line does, unless it was seen not to
-    coalesce(best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end) as origin_position
+    -- not every trip comes from as far as others that go there; and a leg that is no short run begins where its line
+    -- does, unless it was seen not to
+    coalesce(
+        began.position, best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end
+    ) as origin_position
 from trips
 inner join best_fits
     on
@@ -234,3 +312,28 @@ inner join best_fits
         and trips.is_slash_shown = best_fits.is_slash_shown
         and trips.destination = best_fits.destination
         and best_fits.fit = best_fits.best_fit
+left join seen_to_begin as seen
+    on
+        trips.operator = seen.operator
+        and trips.service_date = seen.service_date
+        and trips.trip_id = seen.trip_id
+        and trips.line_code = seen.line_code
+        and trips.direction = seen.direction
+left join starts
+    on
+        seen.operator = starts.operator
+        and seen.service_date = starts.service_date
+        and seen.trip_id = starts.trip_id
+        and seen.line_code = starts.line_code
+        and seen.direction = starts.direction
+        and starts.theoretical_at is not null
+        and not starts.is_stand_in
+left join began
+    on
+        starts.operator = began.operator
+        and starts.service_date = began.service_date
+        and starts.line_code = began.line_code
+        and starts.direction = began.direction
+        and starts.is_slash_shown = began.is_slash_shown
+        and starts.destination = began.destination
+        and starts.position = began.position
