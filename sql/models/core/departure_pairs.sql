@@ -238,88 +238,6 @@ listings as (
     group by pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at
 ),
 
-neighbours as (
-    -- the departures that timetable times tell of the trips before and after with the same vehicle
-    select
-        operator,
-        service_date,
-        next_trip_id as trip_id,
-        line_code,
-        direction,
-        next_line_code,
-        next_direction,
-        departure_at as told_at,
-        1 as sign
-    from {{ ref('vehicle_turns') }}
-    where departure_at is not null and {{ is_built() }}
-    union all
-    select
-        operator,
-        service_date,
-        trip_id,
-        line_code,
-        direction,
-        next_line_code,
-        next_direction,
-        next_departure_at as told_at,
-        -1 as sign
-    from {{ ref('vehicle_turns') }}
-    where next_departure_at is not null and {{ is_built() }}
-),
-
-odd_turns as (
-    -- beside how many of them a departure would make a turn that no other vehicle of the line made around then
-    select
-        operator,
-        service_date,
-        trip_id,
-        leg,
-        departure_at,
-        count(case when n_alike = 0 and n_turns >= pattern_min_trips then 1 end) as n_odd
-    from (
-        select
-            pairs.operator,
-            pairs.service_date,
-            pairs.trip_id,
-            pairs.leg,
-            pairs.departure_at,
-            neighbours.sign,
-            max(rules.pattern_min_trips) as pattern_min_trips,
-            count(turns.trip_id) as n_turns,
-            count(
-                case
-                    when
-                        abs(
-                            turns.turn_seconds
-                            - neighbours.sign * {{ seconds_between('neighbours.told_at', 'pairs.departure_at') }}
-                        ) <= rules.pattern_alike_seconds
-                        then 1
-                end
-            ) as n_alike
-        from near_pairs as pairs
-        {{ join_rules('pairs.service_date') }}
-        inner join neighbours
-            on
-                pairs.operator = neighbours.operator
-                and pairs.service_date = neighbours.service_date
-                and pairs.trip_id = neighbours.trip_id
-        inner join {{ ref('vehicle_turns') }} as turns
-            on
-                neighbours.operator = turns.operator
-                and neighbours.service_date = turns.service_date
-                and neighbours.line_code = turns.line_code
-                and neighbours.direction = turns.direction
-                and neighbours.next_line_code = turns.next_line_code
-                and neighbours.next_direction = turns.next_direction
-                and turns.turn_seconds is not null
-                and abs({{ seconds_between('turns.departure_at', 'neighbours.told_at') }}) <= rules.turn_beside_seconds
-        where pairs.place = 1 and {{ is_built('turns.service_date') }}
-        group by
-            pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at, neighbours.sign
-    ) as sides
-    group by operator, service_date, trip_id, leg, departure_at
-),
-
 handovers as (
     -- rows that gave way to a trip, by the departure they seem to be about, where they did not agree enough
     select
@@ -391,9 +309,7 @@ select
             0
         ),
         0
-    ) as cost_seconds,
-    -- not part of the cost: a doubt, no reason to choose
-    rules.unannounced_seconds * coalesce(odd_turns.n_odd, 0) as turn_seconds
+    ) as cost_seconds
 from near_pairs as pairs
 {{ join_rules('pairs.service_date') }}
 left join leads
@@ -407,13 +323,6 @@ left join listings
         and pairs.trip_id = listings.trip_id
         and pairs.leg = listings.leg
         and pairs.departure_at = listings.departure_at
-left join odd_turns
-    on
-        pairs.operator = odd_turns.operator
-        and pairs.service_date = odd_turns.service_date
-        and pairs.trip_id = odd_turns.trip_id
-        and pairs.leg = odd_turns.leg
-        and pairs.departure_at = odd_turns.departure_at
 left join handovers as votes
     on
         pairs.operator = votes.operator
