@@ -101,24 +101,6 @@ live_trips as (
     group by operator, service_date, trip_id, line_code, direction, leg, origin_position
 ),
 
-live_stops as (
-    -- from when until when each stop on its way listed it
-    select
-        operator,
-        service_date,
-        trip_id,
-        line_code,
-        direction,
-        leg,
-        stop_code,
-        position,
-        min(first_live_at) as first_live_at,
-        max(passed_after) as last_live_at
-    from live_visits
-    where position > origin_position
-    group by operator, service_date, trip_id, line_code, direction, leg, stop_code, position
-),
-
 announced as (
     -- timetable rows without an id that seem to be about a departure, until when they were listed, and from when on
     -- they were not although they would have been
@@ -129,8 +111,6 @@ announced as (
         stand_ins.direction,
         stand_ins.leg,
         stand_ins.departure_at,
-        stand_ins.stop_code,
-        stand_ins.position,
         runs.last_theoretical_at,
         runs.withdrawn_at,
         max(runs.last_theoretical_at) over (
@@ -194,7 +174,7 @@ near_pairs as (
 
 listings as (
     -- since when a departure was no longer listed anywhere, and at how many stops it still was while the bus was
-    -- already on its way, or even beside the bus; what is listed later may be the bus's own, its tracking lost
+    -- already on its way; what is listed later may be the bus's own, its tracking lost
     select
         pairs.operator,
         pairs.service_date,
@@ -212,8 +192,7 @@ listings as (
                     and coalesce(announced.last_theoretical_at <= pairs.last_live_at, true)
                     then 1
             end
-        ) as n_beside,
-        count(stops.stop_code) as n_together
+        ) as n_beside
     from near_pairs as pairs
     inner join announced
         on
@@ -223,17 +202,6 @@ listings as (
             and pairs.direction = announced.direction
             and pairs.departure_at = announced.departure_at
             and pairs.leg = announced.leg
-    left join live_stops as stops
-        on
-            pairs.operator = stops.operator
-            and pairs.service_date = stops.service_date
-            and pairs.trip_id = stops.trip_id
-            and pairs.line_code = stops.line_code
-            and pairs.direction = stops.direction
-            and pairs.leg = stops.leg
-            and announced.stop_code = stops.stop_code
-            and announced.position = stops.position
-            and announced.last_theoretical_at between stops.first_live_at and stops.last_live_at
     where pairs.place = 1
     group by pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at
 ),
@@ -283,8 +251,6 @@ select
         when listings.departure_at is null then rules.unannounced_seconds
         else coalesce(greatest({{ seconds_between('listings.withdrawn_at', 'pairs.first_live_at') }}, 0), 0)
     end
-    -- a row that seems to be about the departure stood in one list with the bus
-    + rules.unannounced_seconds * coalesce(listings.n_together, 0)
     -- rows of other departures gave way to it
     + rules.unannounced_seconds
     * greatest(coalesce(trip_votes.n_all_votes, 0) - 2 * coalesce(votes.n_votes, 0), 0)
