@@ -126,8 +126,7 @@
 {# What it would cost each trip of a relation to run as another departure it may run as: one that is left, or that of
    another trip (`other_trip_id`), which would then have to run as this one's; null where it cannot.
 
-   trips: trips with their departures; beside it a relation `pairs` has the cost of every pair, and apart from it what
-   the turns of vehicles say against it. #}
+   trips: trips with their departures; beside it a relation `pairs` has the cost of every pair. #}
 {% macro exchanges(trips) -%}
     (
         select
@@ -143,11 +142,7 @@
             rivals.trip_id as other_trip_id,
             others.cost_seconds - trips.cost_seconds
             + case when rivals.trip_id is null then 0 else swapped.cost_seconds - rivals.cost_seconds end
-                as change_seconds,
-            others.turn_seconds,
-            others.turn_seconds - trips.turn_seconds
-            + case when rivals.trip_id is null then 0 else swapped.turn_seconds - rivals.turn_seconds end
-                as turn_change_seconds
+                as change_seconds
         from {{ trips }} as trips
         inner join pairs as others
             on

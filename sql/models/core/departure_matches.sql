@@ -102,7 +102,6 @@ shared_out as (
         coalesce(swaps.place, found.place) as place,
         found.left_at,
         coalesce(swaps.cost_seconds, found.cost_seconds) as cost_seconds,
-        coalesce(swaps.turn_seconds, found.turn_seconds) as turn_seconds,
         found.match_live_seconds,
         found.match_doubt_seconds,
         found.ruleset_version
@@ -125,13 +124,13 @@ shared_out as (
 
 doubts as (
     -- trips that may as well run as another departure: one that is left, or that of a trip that may as well run as
-    -- theirs; all the more where their vehicles would then turn as others do
+    -- theirs
     select distinct
         operator,
         service_date,
         trip_id
     from {{ exchanges("shared_out") }} as exchanges
-    where change_seconds + least(turn_change_seconds, 0) < match_doubt_seconds
+    where change_seconds < match_doubt_seconds
 ),
 
 matched as (

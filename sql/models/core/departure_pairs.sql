@@ -101,24 +101,6 @@ live_trips as (
     group by operator, service_date, trip_id, line_code, direction, leg, origin_position
 ),
 
-live_stops as (
-    -- from when until when each stop on its way listed it
-    select
-        operator,
-        service_date,
-        trip_id,
-        line_code,
-        direction,
-        leg,
-        stop_code,
-        position,
-        min(first_live_at) as first_live_at,
-        max(passed_after) as last_live_at
-    from live_visits
-    where position > origin_position
-    group by operator, service_date, trip_id, line_code, direction, leg, stop_code, position
-),
-
 announced as (
     -- timetable rows without an id that seem to be about a departure, until when they were listed, and from when on
     -- they were not although they would have been
@@ -129,8 +111,6 @@ announced as (
         stand_ins.direction,
         stand_ins.leg,
         stand_ins.departure_at,
-        stand_ins.stop_code,
-        stand_ins.position,
         runs.last_theoretical_at,
         runs.withdrawn_at,
         max(runs.last_theoretical_at) over (
@@ -194,7 +174,7 @@ near_pairs as (
 
 listings as (
     -- since when a departure was no longer listed anywhere, and at how many stops it still was while the bus was
-    -- already on its way, or even beside the bus; what is listed later may be the bus's own, its tracking lost
+    -- already on its way; what is listed later may be the bus's own, its tracking lost
     select
         pairs.operator,
         pairs.service_date,
@@ -212,8 +192,7 @@ listings as (
                     and coalesce(announced.last_theoretical_at <= pairs.last_live_at, true)
                     then 1
             end
-        ) as n_beside,
-        count(stops.stop_code) as n_together
+        ) as n_beside
     from near_pairs as pairs
     inner join announced
         on
@@ -223,101 +202,8 @@ listings as (
             and pairs.direction = announced.direction
             and pairs.departure_at = announced.departure_at
             and pairs.leg = announced.leg
-    left join live_stops as stops
-        on
-            pairs.operator = stops.operator
-            and pairs.service_date = stops.service_date
-            and pairs.trip_id = stops.trip_id
-            and pairs.line_code = stops.line_code
-            and pairs.direction = stops.direction
-            and pairs.leg = stops.leg
-            and announced.stop_code = stops.stop_code
-            and announced.position = stops.position
-            and announced.last_theoretical_at between stops.first_live_at and stops.last_live_at
     where pairs.place = 1
     group by pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at
-),
-
-neighbours as (
-    -- the departures that timetable times tell of the trips before and after with the same vehicle
-    select
-        operator,
-        service_date,
-        next_trip_id as trip_id,
-        line_code,
-        direction,
-        next_line_code,
-        next_direction,
-        departure_at as told_at,
-        1 as sign
-    from {{ ref('vehicle_turns') }}
-    where departure_at is not null and {{ is_built() }}
-    union all
-    select
-        operator,
-        service_date,
-        trip_id,
-        line_code,
-        direction,
-        next_line_code,
-        next_direction,
-        next_departure_at as told_at,
-        -1 as sign
-    from {{ ref('vehicle_turns') }}
-    where next_departure_at is not null and {{ is_built() }}
-),
-
-odd_turns as (
-    -- beside how many of them a departure would make a turn that no other vehicle of the line made around then
-    select
-        operator,
-        service_date,
-        trip_id,
-        leg,
-        departure_at,
-        count(case when n_alike = 0 and n_turns >= pattern_min_trips then 1 end) as n_odd
-    from (
-        select
-            pairs.operator,
-            pairs.service_date,
-            pairs.trip_id,
-            pairs.leg,
-            pairs.departure_at,
-            neighbours.sign,
-            max(rules.pattern_min_trips) as pattern_min_trips,
-            count(turns.trip_id) as n_turns,
-            count(
-                case
-                    when
-                        abs(
-                            turns.turn_seconds
-                            - neighbours.sign * {{ seconds_between('neighbours.told_at', 'pairs.departure_at') }}
-                        ) <= rules.pattern_alike_seconds
-                        then 1
-                end
-            ) as n_alike
-        from near_pairs as pairs
-        {{ join_rules('pairs.service_date') }}
-        inner join neighbours
-            on
-                pairs.operator = neighbours.operator
-                and pairs.service_date = neighbours.service_date
-                and pairs.trip_id = neighbours.trip_id
-        inner join {{ ref('vehicle_turns') }} as turns
-            on
-                neighbours.operator = turns.operator
-                and neighbours.service_date = turns.service_date
-                and neighbours.line_code = turns.line_code
-                and neighbours.direction = turns.direction
-                and neighbours.next_line_code = turns.next_line_code
-                and neighbours.next_direction = turns.next_direction
-                and turns.turn_seconds is not null
-                and abs({{ seconds_between('turns.departure_at', 'neighbours.told_at') }}) <= rules.turn_beside_seconds
-        where pairs.place = 1 and {{ is_built('turns.service_date') }}
-        group by
-            pairs.operator, pairs.service_date, pairs.trip_id, pairs.leg, pairs.departure_at, neighbours.sign
-    ) as sides
-    group by operator, service_date, trip_id, leg, departure_at
 ),
 
 handovers as (
@@ -365,8 +251,6 @@ select
         when listings.departure_at is null then rules.unannounced_seconds
         else coalesce(greatest({{ seconds_between('listings.withdrawn_at', 'pairs.first_live_at') }}, 0), 0)
     end
-    -- a row that seems to be about the departure stood in one list with the bus
-    + rules.unannounced_seconds * coalesce(listings.n_together, 0)
     -- rows of other departures gave way to it
     + rules.unannounced_seconds
     * greatest(coalesce(trip_votes.n_all_votes, 0) - 2 * coalesce(votes.n_votes, 0), 0)
@@ -391,9 +275,7 @@ select
             0
         ),
         0
-    ) as cost_seconds,
-    -- not part of the cost: a doubt, no reason to choose
-    rules.unannounced_seconds * coalesce(odd_turns.n_odd, 0) as turn_seconds
+    ) as cost_seconds
 from near_pairs as pairs
 {{ join_rules('pairs.service_date') }}
 left join leads
@@ -407,13 +289,6 @@ left join listings
         and pairs.trip_id = listings.trip_id
         and pairs.leg = listings.leg
         and pairs.departure_at = listings.departure_at
-left join odd_turns
-    on
-        pairs.operator = odd_turns.operator
-        and pairs.service_date = odd_turns.service_date
-        and pairs.trip_id = odd_turns.trip_id
-        and pairs.leg = odd_turns.leg
-        and pairs.departure_at = odd_turns.departure_at
 left join handovers as votes
     on
         pairs.operator = votes.operator

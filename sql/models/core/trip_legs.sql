@@ -12,6 +12,7 @@ with visits as (
         direction,
         position,
         theoretical_at,
+        replaced_at,
         is_stand_in,
         replace(line_label, '/', '') as plain_label,
         coalesce(is_slash_variant, false) as is_slash_shown,
@@ -327,6 +328,8 @@ left join starts
         and seen.line_code = starts.line_code
         and seen.direction = starts.direction
         and starts.theoretical_at is not null
+        -- rows without an id may have been listed before it
+        and starts.replaced_at is null
         and not starts.is_stand_in
 left join began
     on
