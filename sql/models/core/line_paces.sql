@@ -173,12 +173,16 @@ select
     paces.line_code,
     paces.direction,
     paces.position,
+    -- sums of fractions differ in their last digit from build to build
     coalesce(
-        sum(
-            coalesce(timetable.step_seconds, paces.step_seconds, usual.step_seconds, rules.step_usual_seconds)
-        ) over (
-            partition by paces.operator, paces.service_date, paces.line_code, paces.direction
-            order by paces.position rows between unbounded preceding and 1 preceding
+        round(
+            sum(
+                coalesce(timetable.step_seconds, paces.step_seconds, usual.step_seconds, rules.step_usual_seconds)
+            ) over (
+                partition by paces.operator, paces.service_date, paces.line_code, paces.direction
+                order by paces.position rows between unbounded preceding and 1 preceding
+            ),
+            3
         ),
         0
     ) as pace_seconds,
