@@ -45,7 +45,10 @@ select
     n_passages,
     n_likely,
     case when null_reason is null then round(n_on_time / n_scheduled, 3) end as on_time_share_low,
-    case when null_reason is null then round(n_likely_on_time / n_likely, 3) end as on_time_share,
+    case
+        when null_reason is null
+            then round(least(n_likely_on_time / n_likely, (n_on_time + n_indeterminate) / n_scheduled), 3)
+    end as on_time_share,
     case when null_reason is null then round((n_on_time + n_indeterminate) / n_scheduled, 3) end as on_time_share_high,
     round(n_likely / nullif(n_passages, 0), 3) as coverage,
     null_reason

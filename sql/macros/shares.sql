@@ -121,7 +121,8 @@ select
     ruleset_version,
     coverage,
     null_reason,
-    case when null_reason is null then share end as on_time_share,
+    -- visits not seen passing may be surely late: the point keeps inside its bounds
+    case when null_reason is null then least(share, share_high) end as on_time_share,
     case when null_reason is null then share_low end as on_time_share_low,
     case when null_reason is null then share_high end as on_time_share_high,
     case when null_reason is null then share_of_promised end as on_time_share_of_promised,

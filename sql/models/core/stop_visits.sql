@@ -77,11 +77,9 @@ select
         when delay_low_seconds >= early_seconds and delay_high_seconds <= late_seconds then 'on_time'
         else 'indeterminate'
     end as punctuality,
-    -- the same by the point alone, for shares that leave nobody out whose bounds straddle a threshold; a bus that was
-    -- not seen gone has but a prediction, and those made long before are too early on the whole
+    -- the same by the likeliest moment of those seen gone, for shares: near a threshold more visits lie on one side
+    -- than on the other, and one not seen gone can be known to be late, never to be on time
     case
-        when delay_high_seconds < early_seconds then 'early'
-        when delay_low_seconds > late_seconds then 'late'
         when arrival_quality not in ('evidenced', 'bounded') then null
         when delay_seconds < early_seconds then 'early'
         when delay_seconds > late_seconds then 'late'

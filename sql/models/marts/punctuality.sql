@@ -14,12 +14,7 @@ with visits as (
         delay_low_seconds,
         delay_high_seconds,
         punctuality,
-        -- What the bounds leave open for a visit seen passing, its likeliest moment says: near a threshold lie more
-        -- visits on one side than on the other, and a share that left them all out would lean to that side.
-        case
-            when punctuality in ('early', 'on_time', 'late') then punctuality
-            when arrival_quality in ('evidenced', 'bounded') then punctuality_point
-        end as likely,
+        punctuality_point as likely,
         0 as n_due,
         ruleset_version
     from {{ ref('stop_visits') }}

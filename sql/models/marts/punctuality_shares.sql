@@ -23,7 +23,15 @@ judged as (
 
 select
     *,
-    case when null_reason is null then cast(n_likely_on_time as double) / n_likely end as on_time_share,
+    -- visits not seen passing may be surely late: the point keeps inside its bounds
+    case
+        when null_reason is null
+            then
+                least(
+                    cast(n_likely_on_time as double) / n_likely,
+                    cast(n_on_time + n_indeterminate as double) / n_scheduled
+                )
+    end as on_time_share,
     case when null_reason is null then cast(n_on_time as double) / n_scheduled end as on_time_share_low,
     case
         when null_reason is null then cast(n_on_time + n_indeterminate as double) / n_scheduled
