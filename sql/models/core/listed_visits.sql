@@ -11,11 +11,7 @@ sightings as (
 ),
 
 rules_of_day as (
-    select
-        days.service_date,
-        rules.*
-    from (select distinct service_date from sightings) as days
-    {{ join_rules('days.service_date') }}
+    select * from {{ rules_of_dates("sightings") }} as dates
 ),
 
 live_sightings as (

@@ -7,11 +7,7 @@ with listings as (
 ),
 
 rules_of_day as (
-    select
-        days.service_date,
-        rules.*
-    from (select distinct service_date from listings) as days
-    {{ join_rules('days.service_date') }}
+    select * from {{ rules_of_dates("listings") }} as dates
 ),
 
 calls as (
@@ -73,7 +69,7 @@ clusters as (
                 listings.operator = looped_stops.operator
                 and listings.service_date = looped_stops.service_date
                 and listings.stop_code = looped_stops.stop_code
-                and replace({{ plain_label('listings.line_label') }}, '/', '') = looped_stops.plain_number
+                and listings.plain_label = looped_stops.plain_number
         where not listings.is_wrapped
         window trip_at_stop as (
             partition by calls.call_number, listings.is_theoretical

@@ -29,13 +29,7 @@ line_lists as (
         listings.plain_label,
         {{ nth_smallest('listings.predicted_at', 'max(rules.listed_per_line)') }} as last_slot_at
     from listings
-    inner join (
-        select
-            days.service_date,
-            rules.listed_per_line
-        from (select distinct service_date from listings) as days
-        {{ join_rules('days.service_date') }}
-    ) as rules on listings.service_date = rules.service_date
+    inner join {{ rules_of_dates("listings") }} as rules on listings.service_date = rules.service_date
     group by listings.poll_number, listings.plain_label
 ),
 

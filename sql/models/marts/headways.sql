@@ -4,7 +4,7 @@
 -- never reads as a missed bus, nor a short wait seen as a long one saved.
 -- Where many buses came that no known schedule tells of, the scheduled wait is not known either.
 -- The waits follow from the sums (AWT = sum of squares / twice the sum) and do not add up; the sums do.
-with visits as (
+with listed as (
     select
         operator,
         service_date,
@@ -23,7 +23,13 @@ with visits as (
         arrival_quality in ('evidenced', 'bounded') as is_seen_gone,
         ruleset_version
     from {{ ref('stop_visits') }}
-    where line_code is not null and position is not null and {{ is_built() }}
+    where {{ is_built() }}
+),
+
+visits as (
+    select *
+    from listed
+    where line_code is not null and position is not null
 ),
 
 polls as (
@@ -130,12 +136,10 @@ hidden as (
             stop_code,
             line_code,
             case when position is not null then direction end as direction,
-            coalesce(passed_at, scheduled_at) as thought_at,
-            arrival_quality in ('evidenced', 'bounded') as is_seen_gone
-        from {{ ref('stop_visits') }}
-        where
-            (line_code is null or position is null or arrival_quality not in ('evidenced', 'bounded'))
-            and {{ is_built() }}
+            thought_at,
+            is_seen_gone
+        from listed
+        where line_code is null or position is null or not is_seen_gone
         union all
         select
             operator,
@@ -364,7 +368,7 @@ judged as (
             when sums.n_due < rules.frequent_per_hour then 'not frequent'
             when sums.scheduled_seconds_sum = 0 then 'no watched schedule'
             when sums.n_unscheduled > rules.unscheduled_share * sums.n_due then 'schedule incomplete'
-            -- one interval that began hours before covers neither the hour nor the buses due in it
+            -- one long interval covers neither the hour nor the buses due in it
             when
                 sums.actual_seconds_sum < rules.coverage_threshold * 3600
                 or sums.n_scheduled < rules.coverage_threshold * sums.n_due

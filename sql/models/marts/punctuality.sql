@@ -14,7 +14,7 @@ with visits as (
         delay_low_seconds,
         delay_high_seconds,
         punctuality,
-        punctuality_point as likely,
+        punctuality_point,
         0 as n_due,
         ruleset_version
     from {{ ref('stop_visits') }}
@@ -74,7 +74,7 @@ passages as (
         null as delay_low_seconds,
         null as delay_high_seconds,
         null as punctuality,
-        null as likely,
+        null as punctuality_point,
         n_due,
         ruleset_version
     from due
@@ -94,9 +94,9 @@ select
     count(case when punctuality = 'late' then 1 end) as n_late,
     count(case when punctuality = 'indeterminate' then 1 end) as n_indeterminate,
     count(case when punctuality = 'unscheduled' then 1 end) as n_unscheduled,
-    count(case when likely = 'early' then 1 end) as n_likely_early,
-    count(case when likely = 'on_time' then 1 end) as n_likely_on_time,
-    count(case when likely = 'late' then 1 end) as n_likely_late,
+    count(case when punctuality_point = 'early' then 1 end) as n_likely_early,
+    count(case when punctuality_point = 'on_time' then 1 end) as n_likely_on_time,
+    count(case when punctuality_point = 'late' then 1 end) as n_likely_late,
     count(case when arrival_quality = 'evidenced' then 1 end) as n_evidenced,
     count(case when arrival_quality = 'bounded' then 1 end) as n_bounded,
     count(case when arrival_quality = 'estimated' then 1 end) as n_estimated,
