@@ -50,4 +50,4 @@ down: setup ## stop what `make up` started
 
 clean: ## remove caches; data/ and .venv/ stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis sql/target sql/logs build *.egg-info
-	find dags scripts sql tests transit_etl -name __pycache__ -type d -prune -exec rm -rf {} +
+	find dags scripts sql tests transit_emulator transit_etl -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -23,9 +23,9 @@ from statistics import median
 import duckdb
 import httpx
 
+from transit_emulator.app import create_app
+from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.world import build_world
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.stage.schemas import DATASETS

@@ -12,12 +12,12 @@ from math import inf
 
 import numpy as np
 
+from transit_emulator.world import World
 from transit_etl.collect.planning.agenda import Agenda
 from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, Run, Stop, Visit
 from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.planning.routes import Route
 from transit_etl.collect.planning.valuing import Valuer, note_answer
-from transit_etl.emulator.world import World
 
 _SURE_SPREAD = 0.5
 _AHEAD_SECONDS = 120.0

@@ -30,13 +30,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.clairvoyant import Clairvoyant
+from transit_emulator import noise
+from transit_emulator.days.trip_ids import IdMode
+from transit_emulator.world import Passage, World, build_world
 from transit_etl.collect.observing import normal_label
 from transit_etl.collect.planning.planner import Listing, Observation, Policy
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.routes import Course
-from transit_etl.emulator import noise
-from transit_etl.emulator.days.trip_ids import IdMode
-from transit_etl.emulator.world import Passage, World, build_world
 from transit_etl.settings import PolicyName
 
 EVIDENCE_SECONDS = 60.0

@@ -42,9 +42,9 @@ TOKEN = "crash-token"  # noqa: S105 - made up
 EMULATOR = """
 import sys
 from pathlib import Path
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.server import serve
-from transit_etl.emulator.world import build_world
+from transit_emulator.app import create_app
+from transit_emulator.server import serve
+from transit_emulator.world import build_world
 port, log, token, limit = sys.argv[1:]
 app = create_app(build_world("small"), tokens=[token], limit_with_token=int(limit), log=Path(log))
 serve(app, port=int(port))

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
-from transit_etl.emulator.days.board import Board
-from transit_etl.emulator.days.listing import listed
-from transit_etl.emulator.noise import Floats
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.days.board import Board
+from transit_emulator.days.listing import listed
+from transit_emulator.noise import Floats
+from transit_emulator.world import World, build_world
 
 DAYS = [date(2026, 3, day) for day in range(2, 7)]
 BUCKETS = ((0, 2, 0.20), (3, 5, 1.05), (6, 10, 1.33), (11, 20, 1.87), (21, 60, 2.42))

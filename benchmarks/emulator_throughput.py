@@ -10,9 +10,9 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from scripts.serving import first_answer, free_port
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.server import serve
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.app import create_app
+from transit_emulator.server import serve
+from transit_emulator.world import World, build_world
 
 START = datetime(2026, 3, 4, 7, tzinfo=UTC)
 MANY = 10**9

@@ -36,11 +36,11 @@ from pathlib import Path
 import duckdb
 import httpx
 
+from transit_emulator.app import DEFAULT_TOKEN, create_app
+from transit_emulator.days.trip_ids import IdMode
+from transit_emulator.truth import write_truth
+from transit_emulator.world import build_world
 from transit_etl import warehouse
-from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-from transit_etl.emulator.days.trip_ids import IdMode
-from transit_etl.emulator.truth import write_truth
-from transit_etl.emulator.world import build_world
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import database_path

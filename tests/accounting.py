@@ -14,9 +14,9 @@ import duckdb
 import httpx
 import zstandard
 
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.faults.choosing import Fault, FaultKind
-from transit_etl.emulator.world import World
+from transit_emulator.app import create_app
+from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.world import World
 from transit_etl.rehearsal import RehearsalReport, rehearse
 from transit_etl.settings import Settings
 

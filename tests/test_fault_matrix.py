@@ -13,8 +13,8 @@ from tests.accounting import (
     check_what_left_is_what_came_twice,
     rehearse_world,
 )
-from transit_etl.emulator.faults.choosing import Fault, FaultKind
-from transit_etl.emulator.world import build_world
+from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.world import build_world
 
 START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
 LARGEST_BODY = 300_000

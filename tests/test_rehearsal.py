@@ -9,8 +9,8 @@ import duckdb
 import httpx
 import pytest
 
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.world import build_world
+from transit_emulator.app import create_app
+from transit_emulator.world import build_world
 from transit_etl.rehearsal import RehearsalError, RehearsalProgress, RehearsalReport, rehearse
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings

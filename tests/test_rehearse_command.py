@@ -15,10 +15,10 @@ import pytest
 
 from scripts.serving import emulator, without_settings
 from tests.hostile import json_reply, serving
+from transit_emulator.app import create_app
+from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.world import build_world
 from transit_etl.cli_emulated import _aware
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.faults.choosing import Fault, FaultKind
-from transit_etl.emulator.world import build_world
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 

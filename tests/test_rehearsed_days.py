@@ -16,9 +16,9 @@ from tests.accounting import (
     check_what_left_is_what_came_twice,
     rehearse_world,
 )
-from transit_etl.emulator.local_time import local
-from transit_etl.emulator.truth import write_truth
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.local_time import local
+from transit_emulator.truth import write_truth
+from transit_emulator.world import World, build_world
 from transit_etl.service_day import service_date
 
 pytestmark = pytest.mark.long

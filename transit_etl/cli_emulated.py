@@ -14,7 +14,7 @@ from transit_etl.settings import BadSettingError, PolicyName, Settings, load_set
 if TYPE_CHECKING:
     import httpx
 
-    from transit_etl.emulator.world import World
+    from transit_emulator.world import World
 
 emulator_app = typer.Typer(invoke_without_command=True)
 
@@ -71,9 +71,9 @@ def emulator(
     """
     if context.invoked_subcommand:
         return
-    from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-    from transit_etl.emulator.faults.choosing import read_faults
-    from transit_etl.emulator.server import serve
+    from transit_emulator.app import DEFAULT_TOKEN, create_app
+    from transit_emulator.faults.choosing import read_faults
+    from transit_emulator.server import serve
 
     world = _world(size, gtfs, seed, ids, has_revisions=revisions)
     served = create_app(
@@ -102,7 +102,7 @@ def emulator_truth(
 
     Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
     """
-    from transit_etl.emulator.truth import write_truth
+    from transit_emulator.truth import write_truth
 
     with show.busy("writing the truth"):
         files = write_truth(_world(size, gtfs, seed, ids, has_revisions=revisions), first, last, out)
@@ -111,8 +111,8 @@ def emulator_truth(
 
 
 def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
-    from transit_etl.emulator.days.trip_ids import IdMode
-    from transit_etl.emulator.world import build_world
+    from transit_emulator.days.trip_ids import IdMode
+    from transit_emulator.world import build_world
 
     return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
 
@@ -178,8 +178,8 @@ def _in_process(world: "World", settings: Settings, faults: Path | None) -> "htt
     """Return a transport to a world in this process, which allows each caller what the settings say."""
     import httpx
 
-    from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-    from transit_etl.emulator.faults.choosing import read_faults
+    from transit_emulator.app import DEFAULT_TOKEN, create_app
+    from transit_emulator.faults.choosing import read_faults
 
     zone = world.network.zone.key
     if zone != settings.timezone:

@@ -6,12 +6,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from transit_emulator.days.motion import Outcome
+from transit_emulator.world import World, build_world
 from transit_etl.collect.observing import normal_label
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.collect.planning.routes import Course
-from transit_etl.emulator.days.motion import Outcome
-from transit_etl.emulator.world import World, build_world
 
 DAY = date(2026, 9, 23)
 FIRST_HOUR, N_HOURS = 8, 5

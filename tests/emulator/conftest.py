@@ -6,8 +6,8 @@ import pytest
 from fastapi import FastAPI
 
 from tests.emulator.asking import Get, Send
-from transit_etl.emulator.app import DEFAULT_TOKEN, create_app
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.app import DEFAULT_TOKEN, create_app
+from transit_emulator.world import World, build_world
 
 WEDNESDAY_MORNING = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
 

@@ -3,7 +3,7 @@ from datetime import date
 import numpy as np
 
 from benchmarks.emulator_calibration import BUCKETS, prediction_errors, theoretical_share
-from transit_etl.emulator.world import World
+from transit_emulator.world import World
 
 DAY = date(2026, 3, 3)
 

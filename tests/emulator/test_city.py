@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from transit_etl.emulator.networks.network import ListedStop
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.networks.network import ListedStop
+from transit_emulator.world import World, build_world
 
 WORKDAY, SATURDAY, SUNDAY = date(2026, 3, 4), date(2026, 3, 7), date(2026, 3, 8)
 

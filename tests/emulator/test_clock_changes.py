@@ -4,8 +4,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.emulator.asking import Get
-from transit_etl.emulator.local_time import day_start
-from transit_etl.emulator.world import World
+from transit_emulator.local_time import day_start
+from transit_emulator.world import World
 
 ROME = ZoneInfo("Europe/Rome")
 SPRING, AUTUMN = date(2026, 3, 29), date(2026, 10, 25)

@@ -4,8 +4,8 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.world import build_world
+from transit_emulator.app import create_app
+from transit_emulator.world import build_world
 
 MANY = 1_000_000
 # A date can be well formed and not exist, and unknown query parameters are ignored.

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.emulator.asking import Send
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.faults.choosing import BadFaultsError, Fault, FaultKind, read_faults
-from transit_etl.emulator.world import World
+from transit_emulator.app import create_app
+from transit_emulator.faults.choosing import BadFaultsError, Fault, FaultKind, read_faults
+from transit_emulator.world import World
 
 NOW = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
 STOP = "/api/v1/passaggi/0110"

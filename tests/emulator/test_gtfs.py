@@ -4,8 +4,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from transit_etl.emulator.networks.gtfs_feed import BadFeedError
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.networks.gtfs_feed import BadFeedError
+from transit_emulator.world import World, build_world
 
 BARI = Path(__file__).parents[3] / "shared" / "networks" / "bari" / "google_transit.zip"
 MONDAY, TUESDAY, SUNDAY = date(2026, 3, 2), date(2026, 3, 3), date(2026, 3, 8)

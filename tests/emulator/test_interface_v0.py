@@ -3,8 +3,8 @@ from datetime import UTC, datetime
 import pytest
 
 from tests.emulator.asking import Get
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.world import World
+from transit_emulator.app import create_app
+from transit_emulator.world import World
 
 PATHS = ["transiti/0100", "orari/001-00", "news", "news/26030301", "stato-servizio"]
 

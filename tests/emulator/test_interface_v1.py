@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.emulator.asking import Get, Send
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.world import World
+from transit_emulator.app import create_app
+from transit_emulator.world import World
 
 NOW = datetime(2026, 3, 4, 7, 12, 30, 123_456, tzinfo=UTC)
 V1_PATHS = {

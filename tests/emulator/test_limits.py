@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.emulator.asking import Send
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.interface.limits import SlidingLimits
-from transit_etl.emulator.world import World
+from transit_emulator.app import create_app
+from transit_emulator.interface.limits import SlidingLimits
+from transit_emulator.world import World
 
 START = datetime(2026, 3, 4, 7, tzinfo=UTC)
 PATH = "/api/v1/stato_servizio"

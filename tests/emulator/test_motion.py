@@ -6,12 +6,12 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from transit_etl.emulator.days.blocks import NO_TRIP, trip_before
-from transit_etl.emulator.days.headways import ahead_of, waves
-from transit_etl.emulator.days.motion import Outcome
-from transit_etl.emulator.days.weather import weather
-from transit_etl.emulator.truth import write_truth
-from transit_etl.emulator.world import World
+from transit_emulator.days.blocks import NO_TRIP, trip_before
+from transit_emulator.days.headways import ahead_of, waves
+from transit_emulator.days.motion import Outcome
+from transit_emulator.days.weather import weather
+from transit_emulator.truth import write_truth
+from transit_emulator.world import World
 
 DAYS = [date(2026, 3, day) for day in range(2, 7)]
 

@@ -5,9 +5,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.emulator.asking import Send
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.truth import write_truth
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.app import create_app
+from transit_emulator.truth import write_truth
+from transit_emulator.world import World, build_world
 
 DAYS = [date(2026, 3, 2) + timedelta(days=step) for step in range(14)]
 

@@ -5,10 +5,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.emulator.asking import Send
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.days.seasons import season_start
-from transit_etl.emulator.truth import write_truth
-from transit_etl.emulator.world import World, build_world
+from transit_emulator.app import create_app
+from transit_emulator.days.seasons import season_start
+from transit_emulator.truth import write_truth
+from transit_emulator.world import World, build_world
 
 SUMMER_DAY = date(2026, 6, 9)
 DAYS = [date(2026, 6, 5) + timedelta(days=step) for step in range(7)]

@@ -9,13 +9,13 @@ import pytest
 
 from scripts.serving import free_port, serving
 from tests.emulator.asking import Send
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.world import World
+from transit_emulator.app import create_app
+from transit_emulator.world import World
 
 PROGRAM = """
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.server import serve
-from transit_etl.emulator.world import build_world
+from transit_emulator.app import create_app
+from transit_emulator.server import serve
+from transit_emulator.world import build_world
 serve(create_app(build_world()), port={port})
 """
 

@@ -2,7 +2,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 from tests.emulator.asking import Get
-from transit_etl.emulator.world import World
+from transit_emulator.world import World
 
 MIDNIGHT = datetime(2026, 3, 4, tzinfo=UTC)
 HALF_HOURS = [MIDNIGHT + timedelta(minutes=30 * step) for step in range(7 * 48)]

@@ -2,8 +2,8 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
-from transit_etl.emulator.days.trip_ids import IdMode
-from transit_etl.emulator.world import Passage, World, build_world
+from transit_emulator.days.trip_ids import IdMode
+from transit_emulator.world import Passage, World, build_world
 
 DAY = date(2026, 3, 4)
 MOMENTS = [datetime(2026, 3, 4, 6, tzinfo=UTC) + timedelta(minutes=20 * step) for step in range(20)]

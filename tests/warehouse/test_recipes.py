@@ -10,10 +10,10 @@ import httpx
 import pytest
 
 from tests.warehouse.conftest import Rows
+from transit_emulator.app import create_app
+from transit_emulator.truth import write_truth
+from transit_emulator.world import build_world
 from transit_etl import warehouse
-from transit_etl.emulator.app import create_app
-from transit_etl.emulator.truth import write_truth
-from transit_etl.emulator.world import build_world
 from transit_etl.paths import part_of_project, published_database
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings

@@ -1,0 +1,42 @@
+"""Shares the trips of a date out to vehicles: at a terminus one takes the line's next trip back."""
+
+from transit_emulator.days.schedule import Schedule
+from transit_emulator.networks.network import Network
+
+_LAYOVER_SECONDS = 240
+NO_TRIP = -1
+
+
+def blocks(network: Network, plan: Schedule) -> list[int]:
+    """Return the number of the vehicle that runs each trip, counted from 0; added trips have their own."""
+    numbers = [0] * plan.n_trips
+    waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    n_used = 0
+    is_added = plan.is_added.tolist()
+    for row in plan.by_departure:
+        pattern = network.patterns[int(network.trip_pattern[plan.trips[row]])]
+        if is_added[row]:
+            numbers[row], n_used = n_used, n_used + 1
+            continue
+        here = waiting.setdefault((pattern.line, pattern.direction), [])
+        if here and here[0][0] <= plan.scheduled_at[row, 0]:
+            _, numbers[row] = here.pop(0)
+        else:
+            numbers[row], n_used = n_used, n_used + 1
+        is_circular = pattern.stops[0] == pattern.stops[-1]
+        back = pattern.direction if is_circular else 1 - pattern.direction
+        free_at = int(plan.scheduled_at[row, len(pattern.stops) - 1]) + _LAYOVER_SECONDS
+        queue = waiting.setdefault((pattern.line, back), [])
+        queue.append((free_at, numbers[row]))
+        queue.sort()
+    return numbers
+
+
+def trip_before(plan: Schedule, vehicles: list[int]) -> list[int]:
+    """Return the trip that each trip's vehicle runs before it, or NO_TRIP."""
+    before = [NO_TRIP] * plan.n_trips
+    last: dict[int, int] = {}
+    for row in plan.by_departure:
+        before[row] = last.get(vehicles[row], NO_TRIP)
+        last[vehicles[row]] = row
+    return before

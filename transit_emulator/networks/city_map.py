@@ -1,0 +1,93 @@
+"""Lays out a city the size of a real one: a coast road, valleys off it, a stop on each side of a place."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from transit_emulator import noise
+from transit_emulator.networks.network import Stop
+
+N_PLACES, N_COAST = 1_347, 44
+_SHORTEST_VALLEY, _LONGEST_VALLEY = 12, 32
+_FIVE_DIGIT_PLACES = 99  # two stops each
+METRO_STOPS = tuple(f"MM{number:02d}" for number in range(1, 9))
+SPECIAL_STOPS = tuple(f"IS{number:02d}" for number in range(1, 17))
+
+_WAYS = ("Via", "Corso", "P.za", "Salita", "Largo", "Via", "Viale", "Passo", "Via", "Scalinata")
+_NAMES = """Avio Bruno Cairoli Dante Europa Ferrari Gallino Isonzo Lagaccio Manzoni Negri Oriani Piave
+Quarto Rossetti Sardegna Torti Untoria Volta Zara Amarena Bolzano Cantore Donghi Emilia Fillak Giro
+Imperia Lodi Molassana Napoli Orgiero Pastore Quezzi Robino Struppa Tanini Usodimare Vesuvio Zella
+Aspromonte Borgoratti Costanzi Doria Erzelli Foce Granarolo Irpinia Linneo Menotti Nervi Olmo Pra'"""
+_QUARTERS = """Centro Ponente Levante Porto Marina Castello Valbisagno Collina Fornaci Serra Borzoli
+Albaro Oregina Teglia Begato Apparizione Sant'Ilario Crevari Voltri Quinto"""
+
+
+@dataclass(frozen=True, slots=True)
+class Valley:
+    """A road that leaves the coast at `mouth` and climbs through `places`."""
+
+    mouth: int
+    places: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CityMap:
+    """Places 0 to 43 follow the coast, the others lie in valleys; place `p` has stops `2p` and `2p + 1`."""
+
+    valleys: tuple[Valley, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """A name for each place."""
+        return tuple(_place_name(place) for place in range(N_PLACES))
+
+    @cached_property
+    def stops(self) -> tuple[Stop, ...]:
+        """All stops: two for each place, then metro stations and special plants."""
+        sides = [
+            Stop(_code(2 * place + side), self.names[place]) for place in range(N_PLACES) for side in (0, 1)
+        ]
+        plants = [Stop(code, f"Stazione {code}") for code in (*METRO_STOPS, *SPECIAL_STOPS)]
+        return (*sides, *plants)
+
+    def coast(self, first: int, last: int) -> list[int]:
+        """Return the places along the coast from one to another, both included."""
+        step = 1 if last >= first else -1
+        return list(range(first, last + step, step))
+
+    def local_route(self, valley: int, coast_places: int, depth: int) -> list[int]:
+        """Return the places from the coast, so many before the mouth, to a depth of a valley."""
+        here = self.valleys[valley]
+        start = here.mouth - coast_places if here.mouth >= N_COAST // 2 else here.mouth + coast_places
+        start = min(max(start, 0), N_COAST - 1)
+        return [*self.coast(start, here.mouth), *here.places[:depth]]
+
+    def through_route(self, from_valley: int, to_valley: int, depths: tuple[int, int]) -> list[int]:
+        """Return the places down one valley, along the coast, and up another."""
+        first, last = self.valleys[from_valley], self.valleys[to_valley]
+        down = list(reversed(first.places[: depths[0]]))
+        return [*down, *self.coast(first.mouth, last.mouth), *last.places[: depths[1]]]
+
+
+def city_map() -> CityMap:
+    """Return the map; always the same one."""
+    valleys: list[Valley] = []
+    place = N_COAST
+    while place < N_PLACES:
+        number = len(valleys)
+        span = _LONGEST_VALLEY - _SHORTEST_VALLEY + 1
+        length = min(_SHORTEST_VALLEY + noise.pick(span, "valley", number), N_PLACES - place)
+        valleys.append(Valley(noise.pick(N_COAST, "mouth", number), tuple(range(place, place + length))))
+        place += length
+    return CityMap(tuple(valleys))
+
+
+def _code(number: int) -> str:
+    """Return a stop's code: four digits, five for the stops of the last places."""
+    fives = 2 * (N_PLACES - _FIVE_DIGIT_PLACES)
+    return f"{number + 1:04d}" if number < fives else f"{10_001 + number - fives}"
+
+
+def _place_name(place: int) -> str:
+    names, quarters = _NAMES.split(), _QUARTERS.split()
+    way, name = _WAYS[noise.pick(len(_WAYS), "way", place)], names[noise.pick(len(names), "name", place)]
+    return f"{way} {name} {1 + place % 9} ({quarters[place % len(quarters)]})"

@@ -1,0 +1,178 @@
+"""Turns a GTFS feed into a network: routes become lines with codes, trips become patterns and services."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+from transit_emulator import noise
+from transit_emulator.local_time import DAY_SECONDS, ONE_DAY
+from transit_emulator.networks.calendar import FeedCalendar
+from transit_emulator.networks.gtfs_feed import BadFeedError, Feed, FeedTrip, Row, read_feed
+from transit_emulator.networks.network import (
+    INBOUND,
+    OUTBOUND,
+    Line,
+    ListedStop,
+    Network,
+    Pattern,
+    Stop,
+    Trip,
+)
+from transit_emulator.networks.plan import listed_stops
+
+_TRACKED_TYPES = {"0", "3", "11"}  # tram, bus, trolleybus; extended bus types start with 7
+_PAST_24_SHARE = 0.5
+_CUTOFF_SECONDS, _NIGHT = 4 * 3600, "@night"
+_LETTER_LINES_FROM = 900
+_LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # a feed tells of none
+_Stops = tuple[int, ...]
+_Pattern = tuple[int, int, _Stops, str]  # line, direction, stops, headsign
+
+
+def gtfs_network(path: Path) -> Network:
+    """Return the network of a zip; stop codes and route short names are used as they are."""
+    feed = read_feed(path)
+    stops = [
+        Stop(code, row.get("stop_name", "")) for code, row in zip(_stop_codes(feed), feed.stops, strict=True)
+    ]
+    stop_position = {row["stop_id"]: position for position, row in enumerate(feed.stops)}
+    routes = [row for row in feed.routes if row["route_id"] in {trip.route_id for trip in feed.trips}]
+    keys = _pattern_keys(feed, routes, stop_position, stops)
+    counts = Counter(keys)
+    ranked = sorted(counts, key=lambda key: (key[0], key[1], -counts[key], key[2], key[3]))
+    position = {key: place for place, key in enumerate(ranked)}
+    patterns = _patterns(ranked, counts)
+    trips = tuple(_trip(trip, position[key]) for trip, key in zip(feed.trips, keys, strict=True))
+    return Network(
+        name=path.stem,
+        zone=feed.zone,
+        calendar=_calendar(feed),
+        stops=tuple(stops),
+        lines=tuple(_line(number, row, code, patterns, stops) for number, (row, code) in
+                    enumerate(zip(routes, line_codes(routes), strict=True))),
+        patterns=patterns,
+        trips=trips,
+        lifts=_LIFTS,
+    )  # fmt: skip
+
+
+def _trip(trip: FeedTrip, pattern: int) -> Trip:
+    """Return a trip; one that leaves before the cutoff counts in the service day that night ends."""
+    if trip.times[0] >= _CUTOFF_SECONDS:
+        return Trip(trip.id, pattern, trip.service, tuple(trip.times))
+    times = tuple(time + DAY_SECONDS for time in trip.times)
+    return Trip(trip.id, pattern, trip.service + _NIGHT, times)
+
+
+def _calendar(feed: Feed) -> FeedCalendar:
+    """Return the feed's dates, each with its own services and the early trips of the next date's."""
+    published = feed.services_by_date
+    return FeedCalendar({
+        day: services | {name + _NIGHT for name in published.get(day + ONE_DAY, ())}
+        for day, services in published.items()
+    })  # fmt: skip
+
+
+def line_codes(routes: list[Row]) -> list[str]:
+    """Return one `NNN-NN` per route: its number (letters from 900 on) and a count among its sharers."""
+    names = [row.get("route_short_name") or row.get("route_long_name") or row["route_id"] for row in routes]
+    order = sorted(range(len(routes)), key=lambda place: (names[place], routes[place]["route_id"]))
+    taken: Counter[int] = Counter()
+    codes = {}
+    letters = _LETTER_LINES_FROM
+    for place in order:
+        digits = re.match(r"\D*(\d{1,3})(?!\d)", names[place])
+        number = int(digits.group(1)) if digits else letters
+        letters += 0 if digits else 1
+        codes[place] = f"{number:03d}-{taken[number]:02d}"
+        taken[number] += 1
+    return [codes[place] for place in range(len(routes))]
+
+
+def _stop_codes(feed: Feed) -> list[str]:
+    """Return the stops' public codes, or their ids where codes are missing or not unique."""
+    codes = [row.get("stop_code", "") for row in feed.stops]
+    if all(codes) and len(set(codes)) == len(codes):
+        return codes
+    return [row["stop_id"] for row in feed.stops]
+
+
+def _pattern_keys(
+    feed: Feed, routes: list[Row], stop_position: dict[str, int], stops: list[Stop]
+) -> list[_Pattern]:
+    line = {row["route_id"]: number for number, row in enumerate(routes)}
+    return [_pattern_key(trip, line, stop_position, stops) for trip in feed.trips]
+
+
+def _pattern_key(
+    trip: FeedTrip, line: dict[str, int], stop_position: dict[str, int], stops: list[Stop]
+) -> _Pattern:
+    try:
+        called = tuple(stop_position[stop_id] for stop_id in trip.stop_ids)
+        return line[trip.route_id], trip.direction, called, trip.headsign or stops[called[-1]].name
+    except KeyError as missing:
+        raise BadFeedError(f"trip {trip.id} refers to an unknown route or stop: {missing}") from None
+
+
+def _patterns(ranked: list[_Pattern], counts: Counter[_Pattern]) -> tuple[Pattern, ...]:
+    """Return the patterns; those of a line and direction that share both ends form one service."""
+    ends: dict[tuple[int, int], Counter[tuple[int, int]]] = {}
+    for key in ranked:
+        ends.setdefault(key[:2], Counter())[_ends(key)] += counts[key]
+    longest: dict[tuple[int, int], int] = {}
+    codes: dict[tuple[int, int, tuple[int, int]], int] = {}
+    for group, found in ends.items():
+        for rank, (pair, _) in enumerate(found.most_common(), start=1):
+            codes[*group, pair] = rank
+        longest[group] = max(
+            len(key[2]) for key in ranked if key[:2] == group and codes[*group, _ends(key)] == 1
+        )
+    return tuple(
+        Pattern(
+            line=key[0],
+            direction=key[1],
+            stops=key[2],
+            headsign=key[3],
+            service_code=f"{codes[*key[:2], _ends(key)]:02d}",
+            is_slash=codes[*key[:2], _ends(key)] > 1 and len(key[2]) < longest[key[:2]],
+        )
+        for key in ranked
+    )
+
+
+def _ends(key: _Pattern) -> tuple[int, int]:
+    return key[2][0], key[2][-1]
+
+
+def _line(number: int, row: Row, code: str, patterns: Iterable[Pattern], stops: list[Stop]) -> Line:
+    own = [pattern for pattern in patterns if pattern.line == number]
+    route_type = row.get("route_type", "3")
+    main = next((pattern for pattern in own if pattern.direction == OUTBOUND), own[0])
+    first, last = stops[main.stops[0]].name, stops[main.stops[-1]].name
+    return Line(
+        code=code,
+        number=row.get("route_short_name") or row.get("route_long_name") or row["route_id"],
+        termini=(first, last) if main.direction == OUTBOUND else (last, first),
+        stops={
+            direction: listed
+            for direction in (OUTBOUND, INBOUND)
+            if (listed := _listed(f"{code}_{direction + 1}", own, direction, stops))
+        },
+        note=row.get("route_desc", ""),
+        is_tracked=route_type in _TRACKED_TYPES or route_type.startswith("7"),
+        counts_past_24=noise.unit("past 24", code) < _PAST_24_SHARE,
+    )
+
+
+def _listed(name: str, own: list[Pattern], direction: int, stops: list[Stop]) -> tuple[ListedStop, ...]:
+    """Return the stops of a direction: the longest pattern, with stops of the others where they fit."""
+    sequences = sorted((p.stops for p in own if p.direction == direction), key=len, reverse=True)
+    merged: list[int] = list(sequences[0]) if sequences else []
+    for sequence in sequences[1:]:
+        place = 0
+        for stop in sequence:
+            if stop not in merged:
+                merged.insert(place, stop)
+            place = merged.index(stop) + 1
+    return listed_stops(name, stops, merged)

@@ -1,0 +1,106 @@
+"""Puts a generated network together from plans of its lines."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from transit_emulator import noise
+from transit_emulator.networks.network import Calendar, Line, ListedStop, Network, Pattern, Stop, Trip
+
+ITALY = ZoneInfo("Europe/Rome")
+_MEDIAN_HOP_SECONDS, _HOP_SPREAD = 84.0, 0.38  # run and dwell together: about 45 / 84 / 157 s
+_GAP_SHARE = 0.12
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """One direction of a service; departures are seconds of the service day, by kind of day."""
+
+    direction: int
+    stops: tuple[int, ...]
+    headsign: str
+    departures: Mapping[str, tuple[int, ...]]
+    service_code: str = "01"
+    is_slash: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlan:
+    """A line to be and its legs; `listed` takes the place of the legs' stops where it is given."""
+
+    line: Line
+    legs: tuple[Leg, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Every `every_minutes` from one hour of the service day (may pass 24) to another."""
+
+    from_hour: float
+    to_hour: float
+    every_minutes: float
+
+
+def departures(bands: Iterable[Band], offset_minutes: float = 0.0) -> tuple[int, ...]:
+    """Return the seconds of the service day at which trips leave, whole minutes, ascending."""
+    found: list[int] = []
+    for band in bands:
+        minute = band.from_hour * 60 + offset_minutes % band.every_minutes
+        while minute < band.to_hour * 60:
+            found.append(int(minute) * 60)
+            minute += band.every_minutes
+    return tuple(sorted(set(found)))
+
+
+def hop_seconds(stops: Sequence[Stop], positions: Sequence[int]) -> tuple[int, ...]:
+    """Return the scheduled seconds from the first stop to each, the same for all lines that share a hop."""
+    names = [f"{stops[a].code}>{stops[b].code}" for a, b in pairwise(positions)]
+    spread = np.exp(_HOP_SPREAD * np.clip(noise.normal(noise.keys(names), "hop"), -2, 2))
+    seconds = np.round(_MEDIAN_HOP_SECONDS * spread).astype(int)
+    return (0, *(int(total) for total in np.cumsum(seconds)))
+
+
+def listed_stops(name: str, stops: Sequence[Stop], positions: Sequence[int]) -> tuple[ListedStop, ...]:
+    """Return the stops of a direction numbered from 1, ascending, leaving the gaps real sequences have."""
+    order = 0
+    found = []
+    for step, position in enumerate(positions):
+        is_gap = step > 0 and noise.unit("gap", name, step) < _GAP_SHARE
+        order += 2 if is_gap else 1
+        found.append(ListedStop(stops[position].code, order))
+    return tuple(found)
+
+
+def assemble(
+    name: str, calendar: Calendar, stops: Sequence[Stop], plans: Sequence[LinePlan], lifts: Sequence[str] = ()
+) -> Network:
+    """Return the network of the plans; a trip's id is unique in it and the same on every day."""
+    patterns: list[Pattern] = []
+    trips: list[Trip] = []
+    for position, plan in enumerate(plans):
+        for leg in plan.legs:
+            patterns.append(
+                Pattern(position, leg.direction, leg.stops, leg.headsign, leg.service_code, leg.is_slash)
+            )
+            trips.extend(_trips(leg, stops, position, len(patterns) - 1))
+    return Network(
+        name=name,
+        zone=ITALY,
+        calendar=calendar,
+        stops=tuple(stops),
+        lines=tuple(plan.line for plan in plans),
+        patterns=tuple(patterns),
+        trips=tuple(trips),
+        lifts=tuple(lifts),
+    )
+
+
+def _trips(leg: Leg, stops: Sequence[Stop], line: int, pattern: int) -> Iterable[Trip]:
+    offsets = hop_seconds(stops, leg.stops)
+    for kind, (service, leaves) in enumerate(sorted(leg.departures.items())):
+        for number, departure in enumerate(leaves):
+            trip_id = f"{line:03d}{pattern % 1000:03d}{kind}{number:03d}"
+            yield Trip(trip_id, pattern, service, tuple(departure + offset for offset in offsets))

@@ -1,0 +1,130 @@
+"""Builds the small network: fourteen lines around the clock, with one of each irregularity of a real one."""
+
+from dataclasses import dataclass, replace
+
+from transit_emulator.networks.calendar import HOLIDAY, SATURDAY, WORKDAY, WeekCalendar
+from transit_emulator.networks.network import INBOUND, OUTBOUND, Line, Network, Stop
+from transit_emulator.networks.plan import Band, Leg, LinePlan, assemble, departures, listed_stops
+
+_NAMES = """Piazza Fontane|Via dei Mercanti|Ponte Vecchio|Largo Sole|Corso Italia|Stazione Nord|Via Pace
+Piazza Verdi|Ospedale|Via del Campo|Porta Nuova|Via Roma|San Martino|Colle Alto|Via Fiume|Molo Antico
+Lungomare 1|Lungomare 2|Villa Serena|Sant'Anna|Via Torino|Mercato|Via Napoli|Stadio|Via Gallo|Fiera
+Via Olmi|Piazza Bandiera|Scuole|Via Rio|Valle 1|Valle 2|Cimitero|Borgo Sotto|Via Moro|Cave|Belvedere
+Castello|Giardini|Pra' Lungo"""
+_PLACES = tuple(name for row in _NAMES.splitlines() for name in row.split("|"))
+_FIVE_DIGIT_PLACE = 39
+_RAIL_STOPS = ("IS01", "IS02", "IS03", "IS04")
+_LIFTS = ("Castello", "Belvedere", "Porta Nuova", "Via Torino", "Colle Alto", "Molo Antico")
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """A line by the places it calls at and its headway at daytime."""
+
+    code: str
+    number: str
+    places: tuple[int, ...]
+    every_minutes: float
+    note: str = ""
+    is_circular: bool = False
+    is_night_only: bool = False
+    counts_past_24: bool = False
+    has_junk_service: bool = False
+    short_until: int = 0
+
+
+_ROUTES = (
+    _Route("001-00", "1", (*range(14),), 8, short_until=8, has_junk_service=True),
+    _Route("003-00", "3", (0, 1, 2, 3, 4, 5, 14, 15, 16, 17, 18, 19), 10, counts_past_24=True),
+    _Route("005-00", "5", (20, 21, 22, 23, 24, 6, 7, 8, 9), 8),
+    _Route("005-03", "5/", (20, 21, 22, 23, 24, 6), 15, note="Limitata a Via Pace"),
+    _Route("018-00", "18", (*range(25, 34),), 10),
+    _Route("018-01", "18", (25, 26, 27, 28, 34, 35), 20, counts_past_24=True),
+    _Route("018-02", "18/", (25, 26, 27, 28), 20, note="Corse scolastiche"),
+    _Route("034-00", "34", (10, 11, 36, 37, 38, 10), 10, note="Linea circolare", is_circular=True),
+    _Route("607-00", "607", (13, 39, 32, 33), 20, counts_past_24=True),
+    _Route("N1-00", "N1", (0, 1, 2, 3, 20, 21), 15, is_night_only=True),
+)
+
+
+def small_network() -> Network:
+    """Return the network; it does not depend on any seed."""
+    stops = [Stop(_stop_code(place, side), name) for place, name in enumerate(_PLACES) for side in (0, 1)]
+    stops += [Stop(code, f"Ferrovia {code}") for code in _RAIL_STOPS]
+    plans = [_plan(route, stops) for route in _ROUTES]
+    return assemble("small", WeekCalendar(), stops, [*plans, *_odd_lines(stops)], _LIFTS)
+
+
+def _stop_code(place: int, side: int) -> str:
+    if place == _FIVE_DIGIT_PLACE:
+        return f"1{place:03d}{side}"
+    return f"{100 + 2 * place + side:04d}"
+
+
+def _bands(route: _Route, slower: float) -> list[Band]:
+    day, night = route.every_minutes * slower, max(12.0, route.every_minutes * slower)
+    if route.is_night_only:
+        return [Band(22, 28, night)]
+    return [Band(4, 6, night), Band(6, 21, day), Band(21, 28, night)]
+
+
+def _departures(route: _Route, offset_minutes: float) -> dict[str, tuple[int, ...]]:
+    slower = {WORKDAY: 1.0, SATURDAY: 1.25, HOLIDAY: 1.5}
+    return {kind: departures(_bands(route, factor), offset_minutes) for kind, factor in slower.items()}
+
+
+def _plan(route: _Route, stops: list[Stop]) -> LinePlan:
+    out = tuple(2 * place for place in route.places)
+    back = () if route.is_circular else tuple(2 * place + 1 for place in reversed(route.places))
+    first, last = _PLACES[route.places[0]], _PLACES[route.places[-1]]
+    legs = [Leg(OUTBOUND, out, last, _departures(route, 0))]
+    if back:
+        legs.append(Leg(INBOUND, back, first, _departures(route, route.every_minutes / 2)))
+    if route.short_until:
+        legs += _short_runs(route, out, back)
+    listed = {OUTBOUND: listed_stops(route.code + "_1", stops, out)}
+    if back:
+        listed[INBOUND] = listed_stops(route.code + "_2", stops, back)
+    line = Line(
+        route.code,
+        route.number,
+        (first, last),
+        listed,
+        note=route.note,
+        counts_past_24=route.counts_past_24,
+        has_junk_service=route.has_junk_service,
+    )
+    return LinePlan(line, tuple(legs))
+
+
+def _short_runs(route: _Route, out: tuple[int, ...], back: tuple[int, ...]) -> list[Leg]:
+    rarely = replace(route, every_minutes=30)
+    until = _PLACES[route.places[route.short_until - 1]]
+    return [
+        Leg(OUTBOUND, out[: route.short_until], until, _departures(rarely, 3), "02", is_slash=True),
+        Leg(INBOUND, back[-route.short_until :], _PLACES[0], _departures(rarely, 18), "02", is_slash=True),
+    ]
+
+
+def _odd_lines(stops: list[Stop]) -> list[LinePlan]:
+    """Return a Tuesday line, an inactive line, a railway without predictions and a metro without stops."""
+    market = (60, 62, 78)
+    weekly = Leg(OUTBOUND, market, "Pra' Lungo", {"TUE": departures([Band(7, 13, 60)])})
+    rail = tuple(range(len(stops) - len(_RAIL_STOPS), len(stops)))
+    hourly = {kind: departures([Band(6, 22, 60)]) for kind in (WORKDAY, SATURDAY, HOLIDAY)}
+    train = [Leg(OUTBOUND, rail, "Casella", hourly), Leg(INBOUND, rail[::-1], "Manin", hourly)]
+    train_stops = {
+        OUTBOUND: listed_stops("FGC-10_1", stops, rail),
+        INBOUND: listed_stops("FGC-10_2", stops, rail[::-1]),
+    }
+    market_stops = {OUTBOUND: listed_stops("740-00_1", stops, market)}
+    closed_stops = {OUTBOUND: listed_stops("374-00_1", stops, (40, 42, 44))}
+    return [
+        LinePlan(
+            Line("740-00", "740", ("Valle 1", "Pra' Lungo"), market_stops, note="Si effettua il martedì"),
+            (weekly,),
+        ),
+        LinePlan(Line("374-00", "374", ("Via Torino", "Via Napoli"), closed_stops, is_active=False)),
+        LinePlan(Line("FGC-10", "FGC", ("Manin", "Casella"), train_stops, is_tracked=False), tuple(train)),
+        LinePlan(Line("MM-00", "MM", ("Brin", "Brignole"), {})),
+    ]

@@ -1,0 +1,307 @@
+"""Tells what is scheduled, what really happens and what is listed, as functions of the instant."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from transit_emulator import noise, texts
+from transit_emulator.days.added_trips import with_added_trips, with_possible_trips
+from transit_emulator.days.blocks import blocks
+from transit_emulator.days.board import Board, board
+from transit_emulator.days.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_emulator.days.diversions import skipped_calls
+from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
+from transit_emulator.days.motion import NEVER, Hindrance, Motion, motion
+from transit_emulator.days.news import LISTED_DAYS, NewsItem, news_of
+from transit_emulator.days.revisions import before_revision, line_on, revised_at
+from transit_emulator.days.schedule import Flags, Schedule, schedule
+from transit_emulator.days.seasons import SeasonCalendar, with_seasons
+from transit_emulator.days.timetable import Service, timetable
+from transit_emulator.days.trip_ids import IdMode, reused, vehicles
+from transit_emulator.local_time import ONE_DAY, local
+from transit_emulator.networks.city import city_network
+from transit_emulator.networks.gtfs import gtfs_network
+from transit_emulator.networks.network import Line, Network
+from transit_emulator.networks.small import small_network
+
+_DAYS_KEPT = 6
+_PADDED_SHARE = 0.3
+_BUSY_SECONDS = 8 * 3600
+_NETWORKS: dict[str, Callable[[], Network]] = {"small": small_network, "city": city_network}
+_Result = TypeVar("_Result")
+
+
+class UnknownStopError(LookupError):
+    """No stop of the network has this code."""
+
+
+class UnknownLineError(LookupError):
+    """No line of the network has this code."""
+
+
+class UnknownNewsError(LookupError):
+    """No news item of this id has been published."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A listed passage, in the words the stop uses; `shown_id` is what the stop calls the trip's id."""
+
+    service_date: date
+    trip_id: str
+    shown_id: str
+    line_code: str
+    line_label: str
+    destination: str
+    shown_at: int
+    is_theoretical: bool
+    is_full: bool
+    stop_sequence: int
+
+
+class World:
+    """A network that lives: every answer is a function of the network, the seed and an instant."""
+
+    def __init__(
+        self,
+        network: Network,
+        seed: int = 1,
+        id_mode: IdMode = IdMode.STABLE,
+        *,
+        has_revisions: bool = False,
+    ) -> None:
+        self.seasons = SeasonCalendar(network.calendar, seed, network.zone) if has_revisions else None
+        scheduled = with_seasons(network, self.seasons) if self.seasons else network
+        self.network = with_possible_trips(scheduled, seed)
+        self.seed = seed
+        self.id_mode = id_mode
+        self.has_revisions = has_revisions
+        self.schedule: Callable[[date], Schedule] = _kept(self._schedule)
+        self._schedule_before: Callable[[date], Schedule] = _kept(self._schedule_of_season_before)
+        self.motion: Callable[[date], Motion] = _kept(self._motion)
+        self.board: Callable[[date], Board] = _kept(self._board)
+        self.blocks: Callable[[date], list[int]] = _kept(self._blocks)
+        self.vehicles: Callable[[date], list[str]] = _kept(self._vehicles)
+        self.live_ids: Callable[[date], list[str]] = _kept(self._live_ids)
+        self.events: Callable[[date], tuple[Event, ...]] = _kept(self._events, 64)
+        self.news_published: Callable[[date], tuple[NewsItem, ...]] = _kept(self._news_published, 64)
+
+    def line(self, code: str) -> int:
+        """Return the position of a line; UnknownLineError names the code."""
+        try:
+            return self.network.line_position[code]
+        except KeyError:
+            raise UnknownLineError(f"linea sconosciuta: {code}") from None
+
+    def lines(self, now: datetime) -> list[Line]:
+        """Return the lines as they are published at an instant."""
+        if not self.has_revisions:
+            return list(self.network.lines)
+        today = local(now.timestamp(), self.network.zone).date()
+        return [line_on(line, self.seed, today) for line in self.network.lines]
+
+    def timetable(self, line: int, day: date, now: datetime | None = None) -> tuple[Service, ...]:
+        """Return a line's departures of a service date as published at an instant, or in the end."""
+        instant = NEVER if now is None else now.timestamp()
+        announced, revised = self.announced_at(day), self.revised_at(line, day)
+        is_announced = announced is None or instant >= announced
+        plan = self.schedule(day) if is_announced else self._schedule_before(day)
+        services = timetable(self.network, plan, line)
+        if revised is None or instant >= revised:
+            return services
+        return before_revision(self.network, plan, self.network.lines[line], services, self.seed)
+
+    def announced_at(self, day: date) -> int | None:
+        """Return until when the timetable of the season before is promised for a date; None if never."""
+        return self.seasons.announced_at(day) if self.seasons else None
+
+    def revised_at(self, line: int, day: date) -> int | None:
+        """Return when a line's timetable for a date changed last; None where it never did."""
+        if not self.has_revisions:
+            return None
+        return revised_at(self.network, self.seed, self.network.lines[line], day)
+
+    def passages(self, stop_code: str, now: datetime) -> list[Passage]:
+        """Return what a stop lists at an instant: the next two of each line, soonest first."""
+        stop, instant = self._stop(stop_code), now.timestamp()
+        found = [
+            self._in_words(stop, day_board, item)
+            for day_board in self._boards(instant)
+            for item in listed(day_board, stop, instant)
+        ]
+        found.sort(key=lambda passage: (passage.shown_at, passage.service_date, passage.trip_id))
+        return _next_of_each_line(found)
+
+    def just_gone(self, stop_code: str, now: datetime, within_seconds: int) -> list[Passage]:
+        """Return the tracked buses that passed a stop in the last seconds, shown at when they did."""
+        stop, instant = self._stop(stop_code), now.timestamp()
+        return [
+            self._in_words(stop, day_board, item)
+            for day_board in self._boards(instant)
+            for item in just_gone(day_board, stop, instant, within_seconds)
+        ]
+
+    def status(self, now: datetime) -> list[Event]:
+        """Return the disruptions listed at an instant, oldest first."""
+        instant = now.timestamp()
+        today = local(instant, self.network.zone).date()
+        days = (today - ONE_DAY * back for back in range(LONGEST_DAYS, -1, -1))
+        return [event for day in days for event in self.events(day) if event.is_listed(instant)]
+
+    def news(self, now: datetime) -> list[NewsItem]:
+        """Return the news of the last fourteen days at an instant, newest first."""
+        instant = now.timestamp()
+        today = local(instant, self.network.zone).date()
+        days = (today - ONE_DAY * back for back in range(LISTED_DAYS))
+        found = [item for day in days for item in self.news_published(day) if item.published_at <= instant]
+        return sorted(found, key=lambda item: (-item.published_at, item.id))
+
+    def news_item(self, news_id: str, now: datetime) -> NewsItem:
+        """Return a published item, also one no longer listed; UnknownNewsError names the id."""
+        try:
+            day = datetime.strptime(news_id[:6], "%y%m%d").date()  # noqa: DTZ007 - a date, not an instant
+        except ValueError:
+            raise UnknownNewsError(f"notizia sconosciuta: {news_id}") from None
+        for around in (day - ONE_DAY, day):
+            for item in self.news_published(around):
+                if item.id == news_id and item.published_at <= now.timestamp():
+                    return item
+        raise UnknownNewsError(f"notizia sconosciuta: {news_id}")
+
+    def busy_instant(self, now: datetime) -> datetime:
+        """Return 08:00 local of the covered day nearest to an instant that is as busy as a working day."""
+        calendar, zone = self.network.calendar, self.network.zone
+        today = min(max(now.astimezone(zone).date(), calendar.first_date), calendar.last_date)
+        around = sorted((today + ONE_DAY * step for step in range(-14, 15)), key=lambda day: abs(day - today))
+        trips = {day: len(self.network.trips_on(day)) for day in around}
+        busiest = max(trips.values())
+        day = next(day for day in around if trips[day] >= 0.9 * busiest)
+        return datetime.fromtimestamp(self.schedule(day).starts_at + _BUSY_SECONDS, zone)
+
+    def label(self, stop: int, line: int, *, is_slash: bool) -> str:
+        """Return a line's number as a stop shows it; some stops pad it with zeros."""
+        is_padded = _pads_labels(self.network.stops[stop].code)
+        return texts.label(self.network.lines[line].number, is_slash=is_slash, is_padded=is_padded)
+
+    def _stop(self, code: str) -> int:
+        try:
+            return self.network.stop_position[code]
+        except KeyError:
+            raise UnknownStopError(f"fermata sconosciuta: {code}") from None
+
+    def _boards(self, instant: float) -> list[Board]:
+        """Return the boards of the service dates with buses on the road or soon to come."""
+        zone = self.network.zone
+        today = local(instant, zone).date()
+        last = local(instant + 2 * HORIZON_SECONDS, zone).date()
+        days = [today - ONE_DAY, today] if last == today else [today - ONE_DAY, today, last]
+        return [self.board(day) for day in days]
+
+    def _in_words(self, stop: int, day_board: Board, item: Listed) -> Passage:
+        trip = self.network.trips[int(day_board.schedule.trips[item.trip])]
+        pattern = self.network.patterns[trip.pattern]
+        day = day_board.schedule.service_date
+        has_no_id = self.id_mode is IdMode.VEHICLE and item.is_theoretical
+        return Passage(
+            service_date=day,
+            trip_id=trip.id,
+            shown_id="" if has_no_id else self.live_ids(day)[item.trip],
+            line_code=self.network.lines[pattern.line].code,
+            line_label=self.label(stop, pattern.line, is_slash=pattern.is_slash),
+            destination=texts.destination(pattern.headsign),
+            shown_at=item.shown_at,
+            is_theoretical=item.is_theoretical,
+            is_full=item.is_full,
+            stop_sequence=item.sequence + 1,
+        )
+
+    def _schedule(self, day: date) -> Schedule:
+        return with_added_trips(self.network, schedule(self.network, day), self.seed)
+
+    def _schedule_of_season_before(self, day: date) -> Schedule:
+        return schedule(self.network, day, self.seasons.services_before(day) if self.seasons else None)
+
+    def _motion(self, day: date) -> Motion:
+        plan = self.schedule(day)
+        hindrance = Hindrance(self.disrupted(day), skipped_calls(self.network, plan, self.events_around(day)))
+        return motion(self.network, plan, self.seed, hindrance, self.blocks(day))
+
+    def _board(self, day: date) -> Board:
+        return board(self.network, self.schedule(day), self.motion(day))
+
+    def _vehicles(self, day: date) -> list[str]:
+        return vehicles(self.schedule(day), self.blocks(day), self.seed)
+
+    def _blocks(self, day: date) -> list[int]:
+        return blocks(self.network, self.schedule(day))
+
+    def _live_ids(self, day: date) -> list[str]:
+        if self.id_mode is IdMode.VEHICLE:
+            return self.vehicles(day)
+        if self.id_mode is IdMode.REUSED:
+            return reused(self.network, self.schedule(day))
+        return [self.network.trips[trip].id for trip in self.schedule(day).trips]
+
+    def _events(self, day: date) -> tuple[Event, ...]:
+        return events_starting_on(self.network, self.seed, day)
+
+    def _news_published(self, day: date) -> tuple[NewsItem, ...]:
+        announced = self.seasons.announced_on(day) if self.seasons else []
+        return news_of(self.network, self.seed, day, self.events(day), announced)
+
+    def disrupted(self, day: date) -> Flags:
+        """Tell which trips of a service date leave while an event is on at their line."""
+        plan = self.schedule(day)
+        lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
+        is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
+        for event in self.events_around(day):
+            is_on = plan.leaves_between(event.started_at, event.ended_at)
+            is_disrupted |= is_on & np.isin(lines, event.line_positions)
+        return is_disrupted
+
+    def events_around(self, day: date) -> list[Event]:
+        """Return the events at lines that may be on within a service date."""
+        days = (day - ONE_DAY * back for back in range(-2, LONGEST_DAYS + 1))
+        return [event for start in days for event in self.events(start) if event.line_positions]
+
+
+def build_world(
+    size: str = "small",
+    gtfs: Path | None = None,
+    seed: int = 1,
+    id_mode: IdMode = IdMode.STABLE,
+    *,
+    has_revisions: bool = False,
+) -> World:
+    """Return a world on a built-in network, or on a GTFS zip; ValueError for an unknown size or a bad zip."""
+    if gtfs is not None:
+        return World(gtfs_network(gtfs), seed, id_mode, has_revisions=has_revisions)
+    if size not in _NETWORKS:
+        raise ValueError(f"no network of size {size!r}: choose one of {', '.join(_NETWORKS)}")
+    return World(_NETWORKS[size](), seed, id_mode, has_revisions=has_revisions)
+
+
+@lru_cache(maxsize=16_384)
+def _pads_labels(stop_code: str) -> bool:
+    return noise.unit("padded label", stop_code) < _PADDED_SHARE
+
+
+def _next_of_each_line(found: list[Passage]) -> list[Passage]:
+    seen: dict[tuple[str, str], int] = {}
+    kept = []
+    for passage in found:
+        line = (passage.line_code, passage.line_label)
+        seen[line] = seen.get(line, 0) + 1
+        if seen[line] <= PER_LINE:
+            kept.append(passage)
+    return kept
+
+
+def _kept(make: Callable[[date], _Result], days: int = _DAYS_KEPT) -> Callable[[date], _Result]:
+    """Keep the results of the last few dates."""
+    return lru_cache(maxsize=days)(make)
