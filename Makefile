@@ -34,6 +34,8 @@ lint: setup
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/deptry transit_etl transit_emulator dags
+	$(BIN)/deptry scripts benchmarks tests --exclude '^$$' --ignore DEP002,DEP004
 	$(CLEAN_ENV) $(BIN)/sqlfluff lint sql
 
 unit: setup
