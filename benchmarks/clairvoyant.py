@@ -13,17 +13,17 @@ from math import inf
 import numpy as np
 
 from transit_emulator.world import World
-from transit_etl.collect.planning.agenda import Agenda
-from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, Run, Stop, Visit
+from transit_etl.collect.planning.due_queue import DueQueue
 from transit_etl.collect.planning.planner import Observation
-from transit_etl.collect.planning.routes import Route
-from transit_etl.collect.planning.valuing import Valuer, note_answer
+from transit_etl.collect.planning.poll_value import PollValuer, note_answer
+from transit_etl.collect.planning.state import EVIDENCE_SECONDS, ExpectedVisit, StopState, TrackedTrip
+from transit_etl.collect.planning.stop_patterns import StopPattern
 
 _SURE_SPREAD = 0.5
 _AHEAD_SECONDS = 120.0
 
 
-class _ExactRoute(Route):
+class _ExactPattern(StopPattern):
     """The stops of one pattern, whose thirds are exact."""
 
     def third(self, position: int) -> int | None:
@@ -34,12 +34,12 @@ class Clairvoyant:
     """Knows when each tracked bus of a service date passes each stop."""
 
     def __init__(self, world: World, day: date, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
-        self._stops = {stop.code: Stop(stop.code) for stop in world.network.stops}
+        self._stops = {stop.code: StopState(stop.code) for stop in world.network.stops}
         self._turn = deque(self._stops.values())
         self._visits = self._true_visits(world, day)
-        self._valuer = Valuer(rate_per_minute, has_bonuses=has_bonuses)
-        self._values: dict[Stop, float] = {}
-        self._to_value: Agenda[Stop] = Agenda()
+        self._valuer = PollValuer(rate_per_minute, has_bonuses=has_bonuses)
+        self._values: dict[StopState, float] = {}
+        self._to_value: DueQueue[StopState] = DueQueue()
         self._n_entered = 0
 
     def observe(self, observation: Observation) -> None:
@@ -73,7 +73,7 @@ class Clairvoyant:
         self._to_value.put(stop, now)
         return stop.code
 
-    def _count(self, visit: Visit) -> None:
+    def _count(self, visit: ExpectedVisit) -> None:
         visit.run.n_evidenced += 1
         third = visit.run.route.third(visit.position) if visit.run.route else None
         visit.run.thirds |= 0 if third is None else 1 << third
@@ -89,7 +89,7 @@ class Clairvoyant:
             visit.listed_at = visit.stop.seen_at
             self._to_value.put_by(visit.stop, visit.worth_from)
 
-    def _revalue(self, stop: Stop, now: float) -> None:
+    def _revalue(self, stop: StopState, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)
         self._values.pop(stop, None)
         if value > 0:
@@ -97,20 +97,20 @@ class Clairvoyant:
         if again_at < inf:
             self._to_value.put(stop, again_at)
 
-    def _true_visits(self, world: World, day: date) -> list[Visit]:
+    def _true_visits(self, world: World, day: date) -> list[ExpectedVisit]:
         """Return the passages of the trips tracked to the end and not diverted, soonest first."""
         board, network = world.board(day), world.network
         plan, moved = board.schedule, board.motion
         found = []
-        routes: dict[int, Route] = {}
+        routes: dict[int, StopPattern] = {}
         for row in np.flatnonzero(moved.is_whole).tolist():
             pattern = int(network.trip_pattern[plan.trips[row]])
             codes = tuple(network.stops[place].code for place in plan.stops[row][plan.is_call[row]])
-            route = routes.setdefault(pattern, _ExactRoute("", codes))
-            run = Run(("", ""), str(row), route, 0.0, is_live=True)
+            route = routes.setdefault(pattern, _ExactPattern("", codes))
+            run = TrackedTrip(("", ""), str(row), route, 0.0, is_live=True)
             passed = moved.passed_at[row][plan.is_call[row]].tolist()
             for place, (code, at) in enumerate(zip(codes, passed, strict=True)):
                 if at > moved.live_from[row]:
-                    found.append(Visit(run, self._stops[code], place))
+                    found.append(ExpectedVisit(run, self._stops[code], place))
                     found[-1].expect(float(at), _SURE_SPREAD)
         return sorted(found, key=lambda visit: visit.mean)

@@ -36,7 +36,7 @@ from transit_emulator.world import Passage, World, build_world
 from transit_etl.collect.observing import normal_label
 from transit_etl.collect.planning.planner import Listing, Observation, Policy
 from transit_etl.collect.planning.policies import policy_of
-from transit_etl.collect.planning.routes import Course
+from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.settings import PolicyName
 
 EVIDENCE_SECONDS = 60.0
@@ -116,10 +116,10 @@ def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Tr
     return Truth(found)
 
 
-def courses_of(world: World) -> list[Course]:
+def courses_of(world: World) -> list[LineStops]:
     """Return what the lists of lines and stops tell a collector."""
     return [
-        Course(normal_label(line.number), tuple(stop.stop_code for stop in stops))
+        LineStops(normal_label(line.number), tuple(stop.stop_code for stop in stops))
         for line in world.network.lines
         for stops in line.stops.values()
     ]

@@ -11,7 +11,7 @@ from transit_emulator.world import World, build_world
 from transit_etl.collect.observing import normal_label
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.planner import Listing, Observation
-from transit_etl.collect.planning.routes import Course
+from transit_etl.collect.planning.stop_patterns import LineStops
 
 DAY = date(2026, 9, 23)
 FIRST_HOUR, N_HOURS = 8, 5
@@ -31,7 +31,7 @@ def _shares_in(world: World) -> list[float]:
     start = world.schedule(DAY).starts_at + FIRST_HOUR * 3600.0
     stops = [stop.code for stop in world.network.stops]
     courses = [
-        Course(normal_label(line.number), tuple(stop.stop_code for stop in line_stops))
+        LineStops(normal_label(line.number), tuple(stop.stop_code for stop in line_stops))
         for line in world.network.lines
         for line_stops in line.stops.values()
     ]

@@ -7,10 +7,10 @@ from transit_etl.collect.planning import adaptive
 from transit_etl.collect.planning.adaptive import LONGEST_ROUTE_UNSEEN_SECONDS, Adaptive
 from transit_etl.collect.planning.cover import Cover, covering
 from transit_etl.collect.planning.planner import Listing, Observation, Policy, Rotation
-from transit_etl.collect.planning.routes import Course, Route, Routes
+from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern, StopPatterns
 
 STOPS = [f"{number:04}" for number in range(8)]
-COURSE = Course("15", tuple(STOPS))
+COURSE = LineStops("15", tuple(STOPS))
 HOP = 90.0
 FLOOR_SECONDS = 6 * 3_600.0
 
@@ -60,7 +60,7 @@ def test_rotation_asks_every_stop_in_turn() -> None:
 
 
 def test_cover_asks_few_stops_that_every_course_passes() -> None:
-    courses = [Course("1", ("A", "B", "C")), Course("2", ("D", "B", "E")), Course("3", ("F", "G"))]
+    courses = [LineStops("1", ("A", "B", "C")), LineStops("2", ("D", "B", "E")), LineStops("3", ("F", "G"))]
     policy = Cover("ABCDEFG", courses)
 
     assert ["B", "F"] == covering("ABCDEFG", courses)
@@ -195,7 +195,7 @@ def test_a_pending_stop_is_not_asked_twice() -> None:
 
 
 def test_running_times_are_learned_between_any_two_stops() -> None:
-    route = Route("15", tuple(STOPS))
+    route = StopPattern("15", tuple(STOPS))
     for _ in range(60):
         route.learn(0, 2, 200.0, spread=10.0)
         route.learn(2, 7, 250.0, spread=10.0)
@@ -206,8 +206,8 @@ def test_running_times_are_learned_between_any_two_stops() -> None:
 
 
 def test_a_service_runs_on_the_route_that_has_its_stops() -> None:
-    out, back = Course("15", ("A", "B", "C")), Course("15", ("C", "D", "A"))
-    routes = Routes([out, back])
+    out, back = LineStops("15", ("A", "B", "C")), LineStops("15", ("C", "D", "A"))
+    routes = StopPatterns([out, back])
     routes.route_of(("15", "CENTRO"), "D")
     found = routes.route_of(("15", "CENTRO"), "C")
 
@@ -217,7 +217,7 @@ def test_a_service_runs_on_the_route_that_has_its_stops() -> None:
 
 
 def test_a_short_run_is_looked_up_without_its_slash() -> None:
-    assert Routes([COURSE]).route_of(("15/", "CENTRO"), STOPS[0]) is not None
+    assert StopPatterns([COURSE]).route_of(("15/", "CENTRO"), STOPS[0]) is not None
 
 
 def test_no_stop_goes_unseen_for_longer_than_the_floor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -237,7 +237,7 @@ def test_no_stop_goes_unseen_for_longer_than_the_floor(monkeypatch: pytest.Monke
 def test_no_line_direction_goes_unseen_for_longer_than_the_floor() -> None:
     street = Street([600.0 + 120 * number for number in range(400)])
     quiet = [f"8{number:03}" for number in range(12)]
-    policy = Adaptive([*STOPS, *quiet], [COURSE, *(Course(stop, (stop,)) for stop in quiet)])
+    policy = Adaptive([*STOPS, *quiet], [COURSE, *(LineStops(stop, (stop,)) for stop in quiet)])
     asked: dict[str, list[float]] = {stop: [0.0] for stop in quiet}
     for now in range(0, 20_000, 5):
         stop = policy.choose(float(now))
@@ -267,6 +267,6 @@ def test_an_answer_lost_now_and_then_costs_little() -> None:
 
 
 def test_a_position_where_two_thirds_meet_is_in_none_for_sure() -> None:
-    route = Route("15", tuple(STOPS[:5]))
+    route = StopPattern("15", tuple(STOPS[:5]))
 
     assert [0, None, 1, None, 2] == [route.third(position) for position in range(5)]

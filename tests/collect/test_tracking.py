@@ -5,14 +5,14 @@ from collections.abc import Iterable
 import pytest
 
 from transit_etl.collect.planning.adaptive import Adaptive
-from transit_etl.collect.planning.buses import Run, fused
-from transit_etl.collect.planning.foresight import Foresight
 from transit_etl.collect.planning.planner import Listing, Observation
-from transit_etl.collect.planning.routes import UNSURE_OF_SERVED, Course, Route, Routes
+from transit_etl.collect.planning.prediction_error import PredictionErrorModel
+from transit_etl.collect.planning.state import TrackedTrip, fused
+from transit_etl.collect.planning.stop_patterns import UNSURE_OF_SERVED, LineStops, StopPattern, StopPatterns
 from transit_etl.collect.planning.tracking import Tracker
 
 STOPS = [f"{number:04}" for number in range(9)]
-COURSE = Course("15", tuple(STOPS))
+COURSE = LineStops("15", tuple(STOPS))
 
 
 def listing(predicted_at: float, trip: str = "T1", *, is_live: bool = True) -> Listing:
@@ -23,12 +23,12 @@ def good(stop: str, at: float, listings: Iterable[Listing] = ()) -> Observation:
     return Observation(stop, at, is_good=True, listings=tuple(listings))
 
 
-def runs_at(tracker: Tracker, stop: str) -> list[Run]:
+def runs_at(tracker: Tracker, stop: str) -> list[TrackedTrip]:
     return list(tracker.stops[stop].visits)
 
 
 def test_timetable_time_without_an_id_becomes_the_vehicle_that_shows_up_for_it() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     tracker.observe(good(STOPS[4], 100.0, [listing(700.0, "", is_live=False)]))
     (scheduled,) = runs_at(tracker, STOPS[4])
     tracker.observe(good(STOPS[4], 160.0, [listing(800.0, "V9")]))
@@ -38,7 +38,7 @@ def test_timetable_time_without_an_id_becomes_the_vehicle_that_shows_up_for_it()
 
 
 def test_two_timetable_times_at_one_stop_are_two_trips_however_close() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     times = [listing(700.0, "", is_live=False), listing(940.0, "", is_live=False)]
     tracker.observe(good(STOPS[4], 100.0, times))
     tracker.observe(good(STOPS[4], 160.0, times))
@@ -47,7 +47,7 @@ def test_two_timetable_times_at_one_stop_are_two_trips_however_close() -> None:
 
 
 def test_a_vehicle_that_sets_out_again_on_a_short_line_is_on_another_trip() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     tracker.observe(good(STOPS[0], 100.0, [listing(110.0, "V9")]))
     (first,) = runs_at(tracker, STOPS[0])
     tracker.observe(good(STOPS[0], 150.0))
@@ -57,7 +57,7 @@ def test_a_vehicle_that_sets_out_again_on_a_short_line_is_on_another_trip() -> N
 
 
 def test_a_bus_that_vanishes_before_its_time_is_still_expected() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     tracker.observe(good(STOPS[4], 100.0, [listing(190.0)]))
     (run,) = runs_at(tracker, STOPS[4])
     tracker.observe(good(STOPS[4], 120.0))
@@ -89,7 +89,7 @@ def test_a_stop_whose_answers_are_lost_again_and_again_is_asked_less_and_less_of
 
 
 def test_lines_learn_the_running_times_of_a_street_from_each_other() -> None:
-    routes = Routes([COURSE, Course("16", ("X", STOPS[3], STOPS[4], "Y"))])
+    routes = StopPatterns([COURSE, LineStops("16", ("X", STOPS[3], STOPS[4], "Y"))])
     one, other = routes.route_of(("15", "CENTRO"), STOPS[0]), routes.route_of(("16", "MARE"), "X")
     assert one is not None
     assert other is not None
@@ -101,7 +101,7 @@ def test_lines_learn_the_running_times_of_a_street_from_each_other() -> None:
 
 
 def test_what_is_known_of_a_running_time_gets_surer_and_never_quite_sure() -> None:
-    route = Route("15", tuple(STOPS))
+    route = StopPattern("15", tuple(STOPS))
     before = route.doubt(2, 4)
     for _ in range(500):
         route.learn(2, 4, 150.0, spread=20.0)
@@ -111,7 +111,7 @@ def test_what_is_known_of_a_running_time_gets_surer_and_never_quite_sure() -> No
 
 
 def test_thirds_are_those_of_the_stops_that_are_served() -> None:
-    route = Route("15", tuple(STOPS))
+    route = StopPattern("15", tuple(STOPS))
     before = route.third(4)
     for position in (0, 1, 2, 3):
         for _ in range(UNSURE_OF_SERVED):
@@ -135,7 +135,7 @@ def test_of_two_expectations_that_contradict_each_other_the_surer_counts() -> No
 
 
 def test_errors_that_are_alike_within_a_run_let_the_next_be_foreseen() -> None:
-    foresight = Foresight()
+    foresight = PredictionErrorModel()
     for n in range(2_000):
         bias = 1.0 if n % 2 else -1.0
         foresight.compare(bias + (0.2 if n % 3 else -0.4), bias)
@@ -146,7 +146,7 @@ def test_errors_that_are_alike_within_a_run_let_the_next_be_foreseen() -> None:
 
 
 def test_errors_that_are_unlike_within_a_run_correct_nothing() -> None:
-    foresight = Foresight()
+    foresight = PredictionErrorModel()
     for n in range(2_000):
         foresight.compare(1.0 if n % 2 else -1.0, 1.0 if n % 4 < 2 else -1.0)
     shift, left = foresight.of_run(1.0)
@@ -156,7 +156,7 @@ def test_errors_that_are_unlike_within_a_run_correct_nothing() -> None:
 
 
 def test_timetable_time_is_expected_as_late_as_buses_turned_out_to_be() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     for n in range(60):
         at = 10_000.0 * n
         tracker.observe(good(STOPS[4], at, [listing(at + 700.0, f"T{n}", is_live=False)]))
@@ -169,8 +169,8 @@ def test_timetable_time_is_expected_as_late_as_buses_turned_out_to_be() -> None:
 
 
 def test_a_bus_of_a_circle_is_followed_from_its_first_stop_and_evidenced_there() -> None:
-    circle = Course("15", (STOPS[0], STOPS[1], STOPS[0]))
-    tracker = Tracker(STOPS, Routes([circle]))
+    circle = LineStops("15", (STOPS[0], STOPS[1], STOPS[0]))
+    tracker = Tracker(STOPS, StopPatterns([circle]))
     tracker.observe(good(STOPS[0], 100.0, [listing(130.0), listing(280.0)]))
     (run,) = runs_at(tracker, STOPS[0])
     (sooner,) = tracker.stops[STOPS[0]].visits.values()
@@ -183,7 +183,7 @@ def test_a_bus_of_a_circle_is_followed_from_its_first_stop_and_evidenced_there()
 
 
 def test_a_vehicle_is_not_a_departure_that_the_same_answer_lists_by_timetable() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     departures = [listing(700.0, "", is_live=False), listing(1_300.0, "", is_live=False)]
     tracker.observe(good(STOPS[0], 100.0, departures))
     sooner, later = runs_at(tracker, STOPS[0])
@@ -194,7 +194,7 @@ def test_a_vehicle_is_not_a_departure_that_the_same_answer_lists_by_timetable() 
 
 
 def test_timetable_times_at_two_stops_are_one_trip_if_they_fit_the_nearest_known_one() -> None:
-    routes = Routes([COURSE])
+    routes = StopPatterns([COURSE])
     tracker = Tracker(STOPS, routes)
     tracker.observe(good(STOPS[7], 100.0, [listing(1_500.0, "", is_live=False)]))
     (run,) = runs_at(tracker, STOPS[7])
@@ -206,7 +206,7 @@ def test_timetable_times_at_two_stops_are_one_trip_if_they_fit_the_nearest_known
 
 
 def test_a_stop_that_still_lists_a_bus_is_believed_against_where_it_was_seen_before() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     tracker.observe(good(STOPS[0], 100.0, [listing(110.0, "V9")]))
     tracker.observe(good(STOPS[0], 150.0))
     tracker.observe(good(STOPS[2], 700.0, [listing(730.0, "V9")]))
@@ -217,7 +217,7 @@ def test_a_stop_that_still_lists_a_bus_is_believed_against_where_it_was_seen_bef
 
 
 def test_a_live_bus_that_becomes_timetable_time_again_is_missing_until_it_is_live() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     tracker.observe(good(STOPS[2], 100.0, [listing(400.0)]))
     (run,) = runs_at(tracker, STOPS[2])
     tracker.observe(good(STOPS[4], 110.0, [listing(600.0, is_live=False)]))
@@ -228,7 +228,7 @@ def test_a_live_bus_that_becomes_timetable_time_again_is_missing_until_it_is_liv
 
 
 def test_a_bus_that_a_full_list_has_no_room_for_is_looked_for_when_one_listed_has_gone() -> None:
-    tracker = Tracker(STOPS, Routes([COURSE]))
+    tracker = Tracker(STOPS, StopPatterns([COURSE]))
     tracker.observe(good(STOPS[3], 100.0, [listing(130.0, "T1"), listing(300.0, "T2")]))
     tracker.observe(good(STOPS[3], 120.0, [listing(280.0, "T3"), listing(290.0, "T4")]))
     (unlisted,) = [visit for visit in tracker.stops[STOPS[3]].visits.values() if visit.run.trip_id == "T2"]

@@ -14,7 +14,7 @@ from transit_etl.collect.guarding import Complaints, GuardedObserver, GuardedPol
 from transit_etl.collect.observing import Observer, normal_label
 from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.planning.policies import policy_of
-from transit_etl.collect.planning.routes import Course
+from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import replay
 from transit_etl.collect.sources import Plan, Source, planned
 from transit_etl.service_day import DAY, service_date
@@ -87,7 +87,7 @@ def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Sour
     if not stop_codes:
         raise NothingKnownError("no known stop has a code that can be asked for")
     courses = [
-        Course(normal_label(known.line_number or known.line_code), known.stop_codes)
+        LineStops(normal_label(known.line_number or known.line_code), known.stop_codes)
         for known in catalogue.line_directions()
     ]
     policy = policy_of(settings.policy, stop_codes, courses, settings.rate_per_minute)

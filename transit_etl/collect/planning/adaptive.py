@@ -8,12 +8,18 @@ Beside that there is a floor: no stop and no line-direction goes unseen for long
 from collections.abc import Iterable
 from math import inf
 
-from transit_etl.collect.planning.agenda import Agenda
-from transit_etl.collect.planning.buses import Stop
+from transit_etl.collect.planning.due_queue import DueQueue
 from transit_etl.collect.planning.planner import Observation
-from transit_etl.collect.planning.routes import Course, Route, Routes
+from transit_etl.collect.planning.poll_value import (
+    LEAST_VALUE,
+    REVALUE_SECONDS,
+    PollValuer,
+    is_pending,
+    note_answer,
+)
+from transit_etl.collect.planning.state import StopState
+from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern, StopPatterns
 from transit_etl.collect.planning.tracking import Tracker
-from transit_etl.collect.planning.valuing import LEAST_VALUE, REVALUE_SECONDS, Valuer, is_pending, note_answer
 
 LONGEST_STOP_UNSEEN_SECONDS = 86_400.0
 LONGEST_ROUTE_UNSEEN_SECONDS = 1_800.0
@@ -29,14 +35,14 @@ class Adaptive:
     """Looks at stops just before and just after their buses pass, and at each of them now and then."""
 
     def __init__(
-        self, stop_codes: Iterable[str], courses: Iterable[Course] = (), rate_per_minute: float = 60.0
+        self, stop_codes: Iterable[str], courses: Iterable[LineStops] = (), rate_per_minute: float = 60.0
     ) -> None:
-        self._tracker = Tracker(stop_codes, Routes(courses))
-        self._valuer = Valuer(rate_per_minute)
-        self._values: dict[Stop, float] = {}
-        self._to_value: Agenda[Stop] = Agenda()
-        self._stop_floor: Agenda[Stop] = Agenda()
-        self._route_floor: Agenda[Route] = Agenda()
+        self._tracker = Tracker(stop_codes, StopPatterns(courses))
+        self._valuer = PollValuer(rate_per_minute)
+        self._values: dict[StopState, float] = {}
+        self._to_value: DueQueue[StopState] = DueQueue()
+        self._stop_floor: DueQueue[StopState] = DueQueue()
+        self._route_floor: DueQueue[StopPattern] = DueQueue()
         self._last_value = 0.0
         self._n_choices = 0
 
@@ -65,7 +71,7 @@ class Adaptive:
         self._stop_floor.put(stop, now + LONGEST_STOP_UNSEEN_SECONDS)
         return stop.code
 
-    def _chosen(self, now: float) -> Stop:
+    def _chosen(self, now: float) -> StopState:
         unseen = self._unseen_too_long(now) if self._n_choices % FLOOR_EVERY == 0 else None
         if unseen is not None:
             return unseen
@@ -73,7 +79,7 @@ class Adaptive:
             return self._least_known(now)
         return self._most_valuable(now) or self._least_known(now)
 
-    def _most_valuable(self, now: float) -> Stop | None:
+    def _most_valuable(self, now: float) -> StopState | None:
         """Return the best stop; a value worked out a moment ago is checked before it decides."""
         for stop in self._to_value.take(now):
             self._revalue(stop, now)
@@ -87,7 +93,7 @@ class Adaptive:
             self._last_value = self._values.get(best, 0.0)
         return best if best in self._values else None
 
-    def _revalue(self, stop: Stop, now: float) -> None:
+    def _revalue(self, stop: StopState, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)
         if 0 < value < _FAR_BEHIND * self._last_value and again_at == now + REVALUE_SECONDS:
             again_at = now + _UNHURRIED * REVALUE_SECONDS
@@ -110,7 +116,7 @@ class Adaptive:
             unseen_since = max(route.seen_at, now - LONGEST_ROUTE_UNSEEN_SECONDS * (1 - n / len(routes)))
             self._route_floor.put(route, unseen_since + LONGEST_ROUTE_UNSEEN_SECONDS)
 
-    def _unseen_too_long(self, now: float) -> Stop | None:
+    def _unseen_too_long(self, now: float) -> StopState | None:
         """Return a stop that has been unseen for too long, or one of such a line-direction."""
         while (route := self._route_floor.earliest(now)) is not None:
             due_at = route.seen_at + LONGEST_ROUTE_UNSEEN_SECONDS
@@ -119,7 +125,7 @@ class Adaptive:
                 return stop
         return self._stop_floor.earliest(now)
 
-    def _least_known(self, now: float) -> Stop:
+    def _least_known(self, now: float) -> StopState:
         """Return the stop whose routes have gone longest without a look, taken together."""
         oldest = min(self._tracker.routes.all, key=lambda route: route.seen_at, default=None)
         stop = None if oldest is None else self._best_known_of(oldest, now)
@@ -127,7 +133,7 @@ class Adaptive:
             oldest.seen_at = max(oldest.seen_at, now - _LONGEST_UNKNOWN_SECONDS / 2)  # others come first
         return stop or self._longest_unseen(now)
 
-    def _best_known_of(self, route: Route, now: float) -> Stop | None:
+    def _best_known_of(self, route: StopPattern, now: float) -> StopState | None:
         """Return the stop of a route that tells most of others too; None while all of them are let be."""
         stops = [self._tracker.stops[code] for code in route.stop_codes if code in self._tracker.stops]
         awake = [stop for stop in stops if stop.rests_until <= now and not is_pending(stop, now)]
@@ -135,18 +141,18 @@ class Adaptive:
             awake, key=lambda stop: (self._unknown_seconds(stop, now), -_looked_at(stop)), default=None
         )
 
-    def _unknown_seconds(self, stop: Stop, now: float) -> float:
+    def _unknown_seconds(self, stop: StopState, now: float) -> float:
         """Return for how long nobody has looked at the routes through a stop, taken together."""
         routes = self._tracker.routes.through[stop.code]
         return sum(min(_LONGEST_UNKNOWN_SECONDS, now - route.seen_at) for route in routes)
 
-    def _longest_unseen(self, now: float) -> Stop:
+    def _longest_unseen(self, now: float) -> StopState:
         stops = self._tracker.stops.values()
         rested = [stop for stop in stops if stop.rests_until <= now] or list(stops)
         return min(rested, key=lambda stop: (_looked_at(stop), stop.code))
 
 
-def _rest_if_dead(stop: Stop, observation: Observation) -> None:
+def _rest_if_dead(stop: StopState, observation: Observation) -> None:
     """Let a stop that names no bus again and again be, for longer each time; one bus brings it back."""
     stop.n_nothing = 0 if observation.listings else stop.n_nothing + 1
     if stop.n_nothing >= _DEAD_AFTER:
@@ -156,5 +162,5 @@ def _rest_if_dead(stop: Stop, observation: Observation) -> None:
         stop.rests_until = observation.at
 
 
-def _looked_at(stop: Stop) -> float:
+def _looked_at(stop: StopState) -> float:
     return max(stop.seen_at, stop.asked_at)

@@ -4,13 +4,13 @@ from collections import deque
 from collections.abc import Iterable
 
 from transit_etl.collect.planning.planner import Observation
-from transit_etl.collect.planning.routes import Course
+from transit_etl.collect.planning.stop_patterns import LineStops
 
 
 class Cover:
     """Rotates over a smallest set of stops through which every course passes, as a greedy choice finds it."""
 
-    def __init__(self, stop_codes: Iterable[str], courses: Iterable[Course]) -> None:
+    def __init__(self, stop_codes: Iterable[str], courses: Iterable[LineStops]) -> None:
         known = frozenset(stop_codes)
         self._turn = deque(covering(known, courses) or sorted(known))
 
@@ -23,7 +23,7 @@ class Cover:
         return self._turn[-1]
 
 
-def covering(stop_codes: Iterable[str], courses: Iterable[Course]) -> list[str]:
+def covering(stop_codes: Iterable[str], courses: Iterable[LineStops]) -> list[str]:
     """Return stops, sorted, so that each course with a known stop has one of them.
 
     Taken is each time the stop with the most courses that have none yet, so that there are few.

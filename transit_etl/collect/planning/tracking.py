@@ -4,10 +4,7 @@ from collections.abc import Iterable
 from math import hypot, inf
 from operator import attrgetter
 
-from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, Run, Stop, Visit, fused
-from transit_etl.collect.planning.foresight import AHEAD, LEAST_AHEAD, Foresight, horizon_of
-from transit_etl.collect.planning.planner import Listing, Observation
-from transit_etl.collect.planning.recognising import (
+from transit_etl.collect.planning.listing_matching import (
     SAME_RUN_SECONDS,
     is_another,
     learn_schedule,
@@ -16,7 +13,10 @@ from transit_etl.collect.planning.recognising import (
     position_of,
     tolerance,
 )
-from transit_etl.collect.planning.routes import Route, Routes
+from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.prediction_error import AHEAD, LEAST_AHEAD, PredictionErrorModel, horizon_of
+from transit_etl.collect.planning.state import EVIDENCE_SECONDS, ExpectedVisit, StopState, TrackedTrip, fused
+from transit_etl.collect.planning.stop_patterns import StopPattern, StopPatterns
 
 BUCKET_SECONDS = 10.0
 _HORIZON_SECONDS = 900.0  # it is looked ahead anew long before that is over
@@ -38,16 +38,16 @@ _by_timetable_and_soonest = attrgetter("is_live", "predicted_at")
 class Tracker:
     """The buses and stops of a network as far as the answers tell."""
 
-    def __init__(self, stop_codes: Iterable[str], routes: Routes) -> None:
-        self.stops = {code: Stop(code) for code in sorted(set(stop_codes))}
+    def __init__(self, stop_codes: Iterable[str], routes: StopPatterns) -> None:
+        self.stops = {code: StopState(code) for code in sorted(set(stop_codes))}
         self.routes = routes
-        self._runs: dict[tuple[str, str, str], list[Run]] = {}
-        self._due: dict[int, dict[Visit, None]] = {}  # visits that stops still expect, in order
-        self._foresight = Foresight()
-        self._changed: dict[Visit, None] = {}
+        self._runs: dict[tuple[str, str, str], list[TrackedTrip]] = {}
+        self._due: dict[int, dict[ExpectedVisit, None]] = {}  # visits that stops still expect, in order
+        self._foresight = PredictionErrorModel()
+        self._changed: dict[ExpectedVisit, None] = {}
         self._forgot_at = -inf
 
-    def observe(self, observation: Observation) -> Iterable[Visit]:
+    def observe(self, observation: Observation) -> Iterable[ExpectedVisit]:
         """Take over a good answer, and return the visits of which something else is expected since.
 
         An answer older than what is known of its stop changes nothing.
@@ -72,7 +72,9 @@ class Tracker:
         self._forget(at)
         return self._changed
 
-    def _list(self, stop: Stop, listing: Listing, before: dict[Run, Visit], at: float) -> Run:
+    def _list(
+        self, stop: StopState, listing: Listing, before: dict[TrackedTrip, ExpectedVisit], at: float
+    ) -> TrackedTrip:
         """Take over one listed passage; return its run."""
         run = self._run(stop, listing, at)
         position = position_of(run, stop, listing.predicted_at)
@@ -80,7 +82,7 @@ class Tracker:
             return run  # listed twice: a circle ends here, and the sooner place is what counts
         visit = before.get(run)
         if visit is None or visit.is_behind(position):
-            visit = Visit(run, stop, position or 0)
+            visit = ExpectedVisit(run, stop, position or 0)
         else:
             del before[run]
         visit.listed_at = at if listing.is_live else -inf
@@ -101,7 +103,7 @@ class Tracker:
         self._expect(visit, *expected)
         return run
 
-    def _told(self, visit: Visit, listing: Listing, at: float) -> tuple[float, float]:
+    def _told(self, visit: ExpectedVisit, listing: Listing, at: float) -> tuple[float, float]:
         """Return when a listing lets a bus be expected, and how surely; errors of one run are alike."""
         run, foresight = visit.run, self._foresight
         if not listing.is_live:
@@ -116,7 +118,7 @@ class Tracker:
             return mean + bias * spread, left * spread
         return mean, spread
 
-    def _run(self, stop: Stop, listing: Listing, at: float) -> Run:
+    def _run(self, stop: StopState, listing: Listing, at: float) -> TrackedTrip:
         """Return the run a listing is about: the same ids, leaving its first stop at about the same time."""
         service = (listing.line_label, listing.destination)
         route = self.routes.route_of(service, stop.code)
@@ -128,7 +130,7 @@ class Tracker:
             run, origin_at = self._come_alive(listing, origins, at)
             same += [run] if run else []
         if run is None:
-            run = Run(service, listing.trip_id, None, origin_at)
+            run = TrackedTrip(service, listing.trip_id, None, origin_at)
             same.append(run)
         if listing.is_live and not run.is_live:
             run.is_live, run.anchor_spread = True, inf
@@ -144,13 +146,13 @@ class Tracker:
         run.seen_at, run.origin_at = at, origin_at
         return run
 
-    def _learn_lateness(self, run: Run, stop: Stop, listing: Listing) -> None:
+    def _learn_lateness(self, run: TrackedTrip, stop: StopState, listing: Listing) -> None:
         """Learn from a run that has a vehicle now how late such are, if the timetable listed it here."""
         position = position_of(run, stop, listing.predicted_at)
         if position in run.theory:
             self._foresight.learn_lateness(listing.predicted_at - run.theory[position])
 
-    def _put_on(self, run: Run, route: Route) -> None:
+    def _put_on(self, run: TrackedTrip, route: StopPattern) -> None:
         """Have a run follow a route: it has no anchor on it yet, and positions along another mean nothing."""
         for code in run.route.stop_codes if run.route else ():
             stop = self.stops.get(code)
@@ -161,7 +163,7 @@ class Tracker:
 
     def _come_alive(
         self, listing: Listing, origins: list[tuple[int, float]], at: float
-    ) -> tuple[Run | None, float]:
+    ) -> tuple[TrackedTrip | None, float]:
         """Find the run without an id that was timetable time so far, as which a vehicle now shows up.
 
         It is none that the same answer lists by timetable, and about as late as such usually turn out to be.
@@ -176,20 +178,22 @@ class Tracker:
             run.trip_id = listing.trip_id
         return run, origin_at
 
-    def _anchor_by_listing(self, run: Run, position: int, mean: float, spread: float) -> None:
+    def _anchor_by_listing(self, run: TrackedTrip, position: int, mean: float, spread: float) -> None:
         if run.is_live and run.anchor_position != position and spread <= _SURE_SPREAD:
             self._learn(run, position, mean, spread)
         if spread <= 1.2 * run.spread_at(position) or not run.is_live:
             self._anchor(run, position, mean, spread)
 
-    def _learn(self, run: Run, position: int, passes_at: float, spread: float) -> None:
+    def _learn(self, run: TrackedTrip, position: int, passes_at: float, spread: float) -> None:
         """Learn a running time from the anchor to a later passage, if both are well known."""
         seconds = passes_at - run.anchor_at
         is_later = position > run.anchor_position and seconds > 0
         if run.route and is_later and run.anchor_spread <= _SURE_SPREAD:
             run.route.learn(run.anchor_position, position, seconds, hypot(spread, run.spread_at(position)))
 
-    def _unlist(self, visit: Visit, seen_before: float, at: float, full: dict[str, list[float]]) -> bool:
+    def _unlist(
+        self, visit: ExpectedVisit, seen_before: float, at: float, full: dict[str, list[float]]
+    ) -> bool:
         """Decide what it means that a stop lists an expected bus no more; True if it has passed.
 
         `full` says of the lines that are listed as often as a line can be for when, the soonest first.
@@ -219,7 +223,7 @@ class Tracker:
         self._pass(visit, seen_before, at)
         return True
 
-    def _pass(self, visit: Visit, after: float, before: float) -> None:
+    def _pass(self, visit: ExpectedVisit, after: float, before: float) -> None:
         """Note that a bus has passed a stop between two instants."""
         run, interval = visit.run, before - after
         passed_at = min(max(visit.mean, after), before)
@@ -237,7 +241,7 @@ class Tracker:
                     run.thirds |= 1 << third
             self._anchor(run, position, passed_at, spread)
 
-    def _judge(self, visit: Visit, passed_at: float, interval: float) -> None:
+    def _judge(self, visit: ExpectedVisit, passed_at: float, interval: float) -> None:
         """Learn from a passage how good the predictions of it were, and those of its run."""
         run, foresight = visit.run, self._foresight
         errors = [
@@ -251,10 +255,10 @@ class Tracker:
             run.n_judged += 1
             run.bias += (error - run.bias) / min(run.n_judged, _BIAS_OF)
 
-    def _anchor(self, run: Run, position: int, passes_at: float, spread: float) -> None:
+    def _anchor(self, run: TrackedTrip, position: int, passes_at: float, spread: float) -> None:
         run.anchor_position, run.anchor_at, run.anchor_spread = position, passes_at, spread
 
-    def _project(self, run: Run, at: float) -> None:
+    def _project(self, run: TrackedTrip, at: float) -> None:
         """Expect a run at the stops of its route, from the best that is known of it."""
         route = run.route
         if route is None or run.anchor_spread == inf:
@@ -274,7 +278,7 @@ class Tracker:
             if visit is None:
                 if stop.seen_at > at - _FRESH_SECONDS:
                     continue  # it was looked at a moment ago, and did not list this run
-                visit = stop.visits[run] = Visit(run, stop, position)
+                visit = stop.visits[run] = ExpectedVisit(run, stop, position)
             elif visit.position != position or visit.spread < run.anchor_spread / _AS_SURE:
                 continue  # more is known of it there than can be projected
             spread = run.spread_at(position)
@@ -284,7 +288,7 @@ class Tracker:
             if spread <= _AS_SURE * visit.spread and not visit.refutes(mean, spread):
                 self._expect(visit, mean, spread)
 
-    def _expect(self, visit: Visit, mean: float, spread: float) -> None:
+    def _expect(self, visit: ExpectedVisit, mean: float, spread: float) -> None:
         is_same = abs(mean - visit.mean) < _SAME_SECONDS and abs(spread - visit.spread) < _SAME_SECONDS
         if is_same and visit.bucket != -1:
             return
@@ -296,7 +300,7 @@ class Tracker:
             visit.bucket = bucket
             self._due.setdefault(bucket, {})[visit] = None
 
-    def _drop(self, visit: Visit) -> None:
+    def _drop(self, visit: ExpectedVisit) -> None:
         """Expect a visit no longer."""
         if visit.bucket != -1:
             del self._due[visit.bucket][visit]

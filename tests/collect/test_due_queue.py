@@ -1,8 +1,8 @@
-from transit_etl.collect.planning.agenda import Agenda
+from transit_etl.collect.planning.due_queue import DueQueue
 
 
 def test_what_is_due_comes_earliest_first_and_once() -> None:
-    agenda: Agenda[str] = Agenda()
+    agenda: DueQueue[str] = DueQueue()
     for item, at in (("late", 30.0), ("soon", 10.0), ("next", 20.0)):
         agenda.put(item, at)
 
@@ -11,7 +11,7 @@ def test_what_is_due_comes_earliest_first_and_once() -> None:
 
 
 def test_an_item_put_again_is_due_at_the_new_instant_only() -> None:
-    agenda: Agenda[str] = Agenda()
+    agenda: DueQueue[str] = DueQueue()
     agenda.put("a", 10.0)
     agenda.put("a", 50.0)
     agenda.put_by("a", 60.0)
@@ -21,7 +21,7 @@ def test_an_item_put_again_is_due_at_the_new_instant_only() -> None:
 
 
 def test_what_is_removed_is_due_no_more() -> None:
-    agenda: Agenda[str] = Agenda()
+    agenda: DueQueue[str] = DueQueue()
     agenda.put("a", 10.0)
     agenda.remove("a")
 

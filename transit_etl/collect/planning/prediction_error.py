@@ -16,7 +16,7 @@ _MOST_SPREADS = 3.0
 _LEAST_SPREAD = 10.0
 
 
-class Foresight:
+class PredictionErrorModel:
     """The error to expect of a prediction, from those whose passages were seen."""
 
     def __init__(self) -> None:

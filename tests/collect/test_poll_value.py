@@ -2,17 +2,17 @@
 
 import pytest
 
-from transit_etl.collect.planning.buses import Run, Stop, Visit
-from transit_etl.collect.planning.routes import Route
-from transit_etl.collect.planning.valuing import LEAST_VALUE, READY_SECONDS, Valuer
+from transit_etl.collect.planning.poll_value import LEAST_VALUE, READY_SECONDS, PollValuer
+from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip
+from transit_etl.collect.planning.stop_patterns import StopPattern
 
 DUE = 1_000.0
 
 
-def expecting(*, spread: float, seen_at: float | None = None) -> Stop:
+def expecting(*, spread: float, seen_at: float | None = None) -> StopState:
     """Return a stop that expects one bus, which the poll at `seen_at`, if any, listed."""
-    stop = Stop("0001")
-    visit = Visit(Run(("15", "CENTRO"), "T1", None, 0.0, is_live=True), stop, 0)
+    stop = StopState("0001")
+    visit = ExpectedVisit(TrackedTrip(("15", "CENTRO"), "T1", None, 0.0, is_live=True), stop, 0)
     visit.expect(DUE, spread)
     if seen_at is not None:
         stop.asked_at = stop.seen_at = visit.listed_at = seen_at
@@ -20,8 +20,8 @@ def expecting(*, spread: float, seen_at: float | None = None) -> Stop:
     return stop
 
 
-def value(stop: Stop, now: float) -> float:
-    return Valuer(60.0).value(stop, now)[0]
+def value(stop: StopState, now: float) -> float:
+    return PollValuer(60.0).value(stop, now)[0]
 
 
 @pytest.mark.parametrize("spread", [5.0, 15.0, 30.0])
@@ -59,7 +59,7 @@ def test_a_visit_counts_the_more_the_fewer_chances_its_trip_has_left() -> None:
     def worth(n_stops: int, position: int) -> float:
         stop = expecting(spread=15.0)
         (visit,) = stop.visits.values()
-        visit.run.route = Route("15", tuple(f"{number:04}" for number in range(n_stops)))
+        visit.run.route = StopPattern("15", tuple(f"{number:04}" for number in range(n_stops)))
         visit.position = position
         return value(stop, DUE - 28.0)
 
@@ -76,7 +76,7 @@ def test_an_open_pair_is_looked_at_again_when_its_bus_is_surely_over_or_the_minu
     due_after: float, again_after: float
 ) -> None:
     seen_at = DUE - due_after
-    _, again_at = Valuer(60.0).value(expecting(spread=10.0, seen_at=seen_at), seen_at + 1.0)
+    _, again_at = PollValuer(60.0).value(expecting(spread=10.0, seen_at=seen_at), seen_at + 1.0)
 
     assert seen_at + again_after == pytest.approx(again_at)
 

@@ -23,8 +23,8 @@ The bonuses grow with every stop that is missed: what a long line still has time
 
 from math import erf, inf, sqrt
 
-from transit_etl.collect.planning.buses import EVIDENCE_SECONDS, PAIR_SECONDS, Stop, Visit
 from transit_etl.collect.planning.planner import PENDING_SECONDS
+from transit_etl.collect.planning.state import EVIDENCE_SECONDS, PAIR_SECONDS, ExpectedVisit, StopState
 
 READY_SECONDS = 54.0  # from here on the second of a pair may be sent
 ENOUGH_PER_TRIP = 3
@@ -46,14 +46,14 @@ _LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hard
 _SQRT_2 = sqrt(2.0)
 
 
-class Valuer:
+class PollValuer:
     """The value of polls for an allowance of so many requests a minute; without bonuses visits are alike."""
 
     def __init__(self, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._few_bonus = FEW_BONUS if has_bonuses else 0.0
         self._third_bonus = THIRD_BONUS * 60.0 / rate_per_minute if has_bonuses else 0.0
 
-    def value(self, stop: Stop, now: float) -> tuple[float, float]:
+    def value(self, stop: StopState, now: float) -> tuple[float, float]:
         """Return what a poll of a stop is worth now, and when to ask again; never, if nothing is expected."""
         if is_pending(stop, now):
             return 0.0, stop.asked_at + PENDING_SECONDS
@@ -86,7 +86,7 @@ class Valuer:
             return 0.0, min(max(over_at, now + REVALUE_SECONDS), stop.seen_at + READY_SECONDS)
         return URGENT * completed + prepared, again_at
 
-    def _weight(self, visit: Visit) -> float:
+    def _weight(self, visit: ExpectedVisit) -> float:
         """Return how much a visit counts, by what its trip lacks and how likely it comes about."""
         run = visit.run
         weight = 1.0
@@ -105,12 +105,12 @@ class Valuer:
         return weight * (HARDLY if is_still_unseen else LIKELY * MISSED**run.n_missed)
 
 
-def is_pending(stop: Stop, now: float) -> bool:
+def is_pending(stop: StopState, now: float) -> bool:
     """Tell whether a stop has been asked and its answer may still come."""
     return stop.asked_at > stop.seen_at and now - stop.asked_at < PENDING_SECONDS
 
 
-def note_answer(stop: Stop, at: float, *, is_good: bool) -> None:
+def note_answer(stop: StopState, at: float, *, is_good: bool) -> None:
     """Let a stop whose answer was lost be asked again soon, and less soon each time it happens in a row."""
     stop.n_failed = 0 if is_good else stop.n_failed + 1
     if not is_good:
@@ -118,7 +118,7 @@ def note_answer(stop: Stop, at: float, *, is_good: bool) -> None:
         stop.asked_at = at + wait - PENDING_SECONDS
 
 
-def _preparation(visit: Visit, gone: float, now: float) -> float:
+def _preparation(visit: ExpectedVisit, gone: float, now: float) -> float:
     """Return what a poll now is worth to a visit that it may come before."""
     passed = _below(now + PAIR_SECONDS, visit)
     likely = passed - gone
@@ -131,6 +131,6 @@ def _preparation(visit: Visit, gone: float, now: float) -> float:
     return pair + LOCATING * (_FOUND - best) * (_below(now + _LOCATE_SECONDS, visit) - passed)
 
 
-def _below(instant: float, visit: Visit) -> float:
+def _below(instant: float, visit: ExpectedVisit) -> float:
     """Return how likely it is that a visit is over by an instant."""
     return 0.5 * (1.0 + erf((instant - visit.mean) / (visit.spread * _SQRT_2)))

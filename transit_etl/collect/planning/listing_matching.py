@@ -2,9 +2,9 @@
 
 from math import hypot, inf
 
-from transit_etl.collect.planning.buses import Run, Stop
 from transit_etl.collect.planning.planner import Listing
-from transit_etl.collect.planning.routes import Route
+from transit_etl.collect.planning.state import StopState, TrackedTrip
+from transit_etl.collect.planning.stop_patterns import StopPattern
 
 SAME_RUN_SECONDS = 1_200.0
 _SAME_THEORY_SECONDS = 30.0
@@ -13,8 +13,8 @@ _SCHEDULE_SPREAD, _SCHEDULE_PACE_SPREAD = 5.0, 0.05  # timetables differ by hour
 
 
 def nearest(
-    runs: list[Run], origins: list[tuple[int, float]], tolerance: float, late: float = 0.0
-) -> tuple[Run | None, float]:
+    runs: list[TrackedTrip], origins: list[tuple[int, float]], tolerance: float, late: float = 0.0
+) -> tuple[TrackedTrip | None, float]:
     """Return the run that left its first stop nearest to one of some instants, if it is near; and when.
 
     Each instant is as seen from a position, and may be `late`.
@@ -31,7 +31,7 @@ def nearest(
     return (run, origin_at) if apart <= tolerance else (None, origins[0][1])
 
 
-def _left_at(run: Run, position: int) -> float:
+def _left_at(run: TrackedTrip, position: int) -> float:
     """Return when a run leaves its first stop, as the timetable listing nearest to a position has it."""
     if run.is_live or run.route is None or not run.theory:
         return run.origin_at
@@ -39,14 +39,14 @@ def _left_at(run: Run, position: int) -> float:
     return run.theory[near] - run.route.offsets[near]
 
 
-def is_another(run: Run, stop: Stop, listing: Listing) -> bool:
+def is_another(run: TrackedTrip, stop: StopState, listing: Listing) -> bool:
     """Tell whether a run without an id is listed at this stop for another time: then this is not it."""
     places = run.route.positions(stop.code) if run.route else ()
     known = [run.theory[position] for position in places if position in run.theory]
     return bool(known) and all(abs(at - listing.predicted_at) > _SAME_THEORY_SECONDS for at in known)
 
 
-def tolerance(listing: Listing, route: Route | None) -> float:
+def tolerance(listing: Listing, route: StopPattern | None) -> float:
     """Return how far apart the departures may seem that are one: a vehicle runs its line again and again."""
     if not listing.trip_id:
         return SAME_RUN_SECONDS / 3
@@ -55,7 +55,7 @@ def tolerance(listing: Listing, route: Route | None) -> float:
     return min(SAME_RUN_SECONDS, max(SAME_RUN_SECONDS / 4, _SAME_RUN_SHARE * route.offsets[-1]))
 
 
-def position_of(run: Run, stop: Stop, predicted_at: float) -> int | None:
+def position_of(run: TrackedTrip, stop: StopState, predicted_at: float) -> int | None:
     """Return where a run's listing at a stop is along its route: the place that fits its first departure."""
     route = run.route
     if route is None:
@@ -70,7 +70,7 @@ def position_of(run: Run, stop: Stop, predicted_at: float) -> int | None:
     )
 
 
-def origins_of(route: Route | None, stop: Stop, predicted_at: float) -> list[tuple[int, float]]:
+def origins_of(route: StopPattern | None, stop: StopState, predicted_at: float) -> list[tuple[int, float]]:
     """Return where a stop may be along a route, and when a run that it lists then leaves the first stop.
 
     There are several where the route calls twice.
@@ -80,7 +80,7 @@ def origins_of(route: Route | None, stop: Stop, predicted_at: float) -> list[tup
     return found or [(0, predicted_at)]
 
 
-def learn_schedule(run: Run, position: int, scheduled_at: float) -> None:
+def learn_schedule(run: TrackedTrip, position: int, scheduled_at: float) -> None:
     """Learn running times from the timetable listings of a run at the stops around this one, once each."""
     known = run.theory
     if run.route is None or position in known:
@@ -94,5 +94,5 @@ def learn_schedule(run: Run, position: int, scheduled_at: float) -> None:
         _learn_scheduled(run.route, position, after, known[after] - scheduled_at)
 
 
-def _learn_scheduled(route: Route, start: int, end: int, seconds: float) -> None:
+def _learn_scheduled(route: StopPattern, start: int, end: int, seconds: float) -> None:
     route.learn(start, end, seconds, hypot(_SCHEDULE_SPREAD, _SCHEDULE_PACE_SPREAD * seconds))

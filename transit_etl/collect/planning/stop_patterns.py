@@ -17,7 +17,7 @@ Service = tuple[str, str]  # a line label and a destination, as a stop shows the
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class LineStops:
     """The stops of one direction of a line in order, and the label that stops show for the line."""
 
     label: str
@@ -25,7 +25,7 @@ class Course:
 
 
 @dataclass(slots=True, eq=False)
-class Hop:
+class Segment:
     """How long buses take from a stop to the next on average, and the variance of what is known of it."""
 
     seconds: float = USUAL_HOP_SECONDS
@@ -33,12 +33,12 @@ class Hop:
 
 
 @dataclass(slots=True, eq=False)
-class Route:
+class StopPattern:
     """A course with what was learned of it: `offsets` are the seconds from its first stop to each stop."""
 
     label: str
     stop_codes: tuple[str, ...]
-    hops: list[Hop] = field(default_factory=list)
+    hops: list[Segment] = field(default_factory=list)
     offsets: list[float] = field(default_factory=list)
     seen_at: float = float("-inf")
     refreshed_at: float = float("-inf")
@@ -49,16 +49,16 @@ class Route:
     _positions: dict[str, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.hops = self.hops or [Hop() for _ in self.stop_codes[1:]]
+        self.hops = self.hops or [Segment() for _ in self.stop_codes[1:]]
         self.refresh()
         self._shown = [[0, 0] for _ in self.stop_codes]
         self._divide([True] * len(self.stop_codes))
         for position, code in enumerate(self.stop_codes):
             self._positions.setdefault(code, []).append(position)
 
-    def like(self) -> "Route":
+    def like(self) -> "StopPattern":
         """Return a route over the same stops that begins with what this one has learned."""
-        return Route(self.label, self.stop_codes, hops=self.hops)
+        return StopPattern(self.label, self.stop_codes, hops=self.hops)
 
     def positions(self, stop_code: str) -> list[int]:
         """Return where a stop comes along the route: once as a rule, twice at the ends of a circle."""
@@ -143,26 +143,28 @@ def _thirds(is_served: list[bool]) -> list[int | None]:
     return found
 
 
-class Routes:
+class StopPatterns:
     """All routes, and which of them a service runs on: the one that has most of the stops it is seen at."""
 
-    def __init__(self, courses: Iterable[Course]) -> None:
-        between: dict[tuple[str, str], Hop] = defaultdict(Hop)  # all lines take the same streets
+    def __init__(self, courses: Iterable[LineStops]) -> None:
+        between: dict[tuple[str, str], Segment] = defaultdict(Segment)  # all lines take the same streets
         self.all = [
-            Route(course.label, course.stop_codes, [between[hop] for hop in pairwise(course.stop_codes)])
+            StopPattern(
+                course.label, course.stop_codes, [between[hop] for hop in pairwise(course.stop_codes)]
+            )
             for course in courses
             if course.stop_codes
         ]
-        self.through: dict[str, list[Route]] = {}
-        self._serving: dict[tuple[str, str], list[Route]] = {}
+        self.through: dict[str, list[StopPattern]] = {}
+        self._serving: dict[tuple[str, str], list[StopPattern]] = {}
         for route in self.all:
             for code in dict.fromkeys(route.stop_codes):
                 self.through.setdefault(code, []).append(route)
                 self._serving.setdefault((route.label, code), []).append(route)
-        self._votes: dict[Service, dict[Route, float]] = {}
-        self._own: dict[tuple[Service, Route], Route] = {}
+        self._votes: dict[Service, dict[StopPattern, float]] = {}
+        self._own: dict[tuple[Service, StopPattern], StopPattern] = {}
 
-    def route_of(self, service: Service, stop_code: str) -> Route | None:
+    def route_of(self, service: Service, stop_code: str) -> StopPattern | None:
         """Return the route a service seen at a stop runs on, and count this stop for it.
 
         Each service learns running times of its own: a short run leaves stops of the line out.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from math import hypot, inf, sqrt
 
-from transit_etl.collect.planning.routes import Route, Service
+from transit_etl.collect.planning.stop_patterns import Service, StopPattern
 
 EVIDENCE_SECONDS = 60.0  # the polls before and after a passage may be this far apart
 PAIR_SECONDS = 55.0  # of these the rest is for the network and for the permit to come
@@ -15,7 +15,7 @@ _ALIKE_SECONDS, _ALIKE_SHARE = 3.0, 0.25  # what moves a bus by less need not be
 
 
 @dataclass(slots=True, eq=False)
-class Run:
+class TrackedTrip:
     """One bus on one trip. `anchor_*`: the best knowledge of it, when it is (or was) where, and how sure.
 
     `n_missed` counts how often in a row a stop did not list it live that should have.
@@ -23,7 +23,7 @@ class Run:
 
     service: Service
     trip_id: str
-    route: Route | None
+    route: StopPattern | None
     origin_at: float
     is_live: bool = False
     seen_at: float = -inf
@@ -65,15 +65,15 @@ class Run:
 
 
 @dataclass(slots=True, eq=False)
-class Visit:
+class ExpectedVisit:
     """A passage of a run at a stop to come: expected at `mean`, give or take `spread`.
 
     `listed_at` is the poll that last listed it live, minus infinity if the last poll did not; `worth_from`
     is when a poll first may be worth something to it.
     """
 
-    run: Run
-    stop: "Stop"
+    run: TrackedTrip
+    stop: "StopState"
     position: int
     mean: float = 0.0
     spread: float = inf
@@ -101,7 +101,7 @@ class Visit:
 
 
 @dataclass(slots=True, eq=False)
-class Stop:
+class StopState:
     """What is known of a stop; `n_nothing` counts answers in a row without a bus, `n_failed` lost ones."""
 
     code: str
@@ -110,7 +110,7 @@ class Stop:
     n_nothing: int = 0
     n_failed: int = 0
     rests_until: float = -inf
-    visits: dict[Run, Visit] = field(default_factory=dict)
+    visits: dict[TrackedTrip, ExpectedVisit] = field(default_factory=dict)
 
 
 def fused(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:

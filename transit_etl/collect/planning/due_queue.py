@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 _Item = TypeVar("_Item", bound=Hashable)
 
 
-class Agenda(Generic[_Item]):
+class DueQueue(Generic[_Item]):
     """Items with the instant each is due; those due at the same instant come in the order they were put."""
 
     def __init__(self) -> None:
