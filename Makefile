@@ -1,4 +1,4 @@
-# What there is to do here; `make` alone lists it. Settings of transit-etl itself are TRANSIT_* variables.
+# The commands for working on this project; `make` alone lists them. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help setup lock demo test lint unit test-long up down clean
@@ -6,30 +6,30 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.set-up
 SELECT := not long
-# Each process that may keep no bytecode compiles all it imports, for seconds; tests start hundreds.
+# A process that may not write bytecode compiles every module it imports, which takes seconds; tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
-# A test must not see the settings of whoever starts it.
+# Tests and the demonstration must not see the settings of the shell that starts them.
 CLEAN_ENV := env $$(env | sed -n 's/^\(\(TRANSIT\|AIRFLOW\|DBT\|PYTEST\)_[A-Za-z0-9_]*\)=.*/-u \1/p')
 
-help: ## list what there is to do
+help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: $(STAMP) ## make .venv with everything in it (again only when requirements.lock or pyproject.toml changed)
+setup: $(STAMP) ## make .venv (again only when requirements.lock, pyproject.toml or scripts/setup.sh changed)
 
 $(STAMP): requirements.lock pyproject.toml scripts/setup.sh
 	@sh scripts/setup.sh
 	@touch $@
 
-lock: ## resolve pyproject.toml anew into requirements.lock
+lock: ## write requirements.lock anew from pyproject.toml, with the newest versions
 	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --all-extras --group dev \
 	  --annotation-style line --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
-demo: setup ## five minutes of a busy morning, from an upstream to an answer (GTFS=feed.zip for a network of yours)
+demo: setup ## a day rehearsed, minutes polled live, built, published, compared with the truth (GTFS=feed.zip for another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")
 
-test: setup lint unit ## everything that must hold, in under 15 minutes
+test: setup lint unit ## lint, types, imports, and every test but the long ones: under 15 minutes
 
-lint: setup
+lint: setup ## style of Python and SQL, types, import contracts, dependencies
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -38,13 +38,13 @@ lint: setup
 	$(BIN)/deptry scripts benchmarks tests --exclude '^$$' --ignore DEP002,DEP004
 	$(CLEAN_ENV) $(BIN)/sqlfluff lint sql
 
-unit: setup
+unit: setup ## every test but the long ones
 	$(CLEAN_ENV) $(BIN)/pytest -n 2 --dist loadgroup -m "$(SELECT)"
 
-test-long: setup ## the checks that take minutes each
+test-long: setup ## the long tests alone: minutes each
 	@$(MAKE) --no-print-directory unit SELECT=long
 
-up: setup ## run it all here: Airflow on http://localhost:8080 and an emulated upstream on port 8400
+up: setup ## run everything on this machine: Airflow on http://localhost:8080 and an emulated upstream on port 8400
 	@$(BIN)/python -m scripts.up
 
 down: setup ## stop what `make up` started

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Makes .venv and installs requirements.lock and this project into it; finds Chromium for the browser tests.
-# Package indexes are whatever pip and uv are configured to use; nothing is configured here.
+# Packages come from the index that pip and uv are configured to use; nothing is configured here.
 set -eu
 cd "$(dirname "$0")/.."
 UV_VERSION=0.13.8
@@ -26,7 +26,7 @@ fi
 
 say "installing requirements.lock"
 .venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
-# uv does not read pip's settings: hand over the index and the certificates that pip was given.
+# uv does not read pip's settings: pass on the index and the certificates that pip is configured with.
 index=${PIP_INDEX_URL:-$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)}
 if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ]; then
     export UV_DEFAULT_INDEX="$index"

@@ -2,6 +2,7 @@
 
 from datetime import date, datetime
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from transit_emulator.world import World
 
 emulator_app = typer.Typer(invoke_without_command=True)
+
+
+class MissingExtraError(Exception):
+    """A package that only the emulator needs is not installed; the message says what to install."""
 
 
 class Size(StrEnum):
@@ -71,11 +76,11 @@ def emulator(
     """
     if context.invoked_subcommand:
         return
+    world = _world(size, gtfs, seed, ids, has_revisions=revisions)
     from transit_emulator.app import DEFAULT_TOKEN, create_app
     from transit_emulator.faults.choosing import read_faults
     from transit_emulator.server import serve
 
-    world = _world(size, gtfs, seed, ids, has_revisions=revisions)
     served = create_app(
         world,
         tokens=token or [DEFAULT_TOKEN],
@@ -102,15 +107,23 @@ def emulator_truth(
 
     Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
     """
-    from transit_emulator.truth import write_truth
-
     with show.busy("writing the truth"):
-        files = write_truth(_world(size, gtfs, seed, ids, has_revisions=revisions), first, last, out)
+        world = _world(size, gtfs, seed, ids, has_revisions=revisions)
+        from transit_emulator.truth import write_truth
+
+        files = write_truth(world, first, last, out)
     for file in files:
         typer.echo(file)
 
 
 def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
+    """Return the world of these options; raise MissingExtraError where the extra is not installed."""
+    try:
+        import_module("transit_emulator.server")  # imports every package of the extra
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"the emulator needs the package {error.name}: run pip install 'transit-etl[emulator]'"
+        ) from error
     from transit_emulator.days.trip_ids import IdMode
     from transit_emulator.world import build_world
 
