@@ -112,7 +112,7 @@ select trips.service_date, trips.trip_id, trips.n_live, trip_truth.true_trip, tr
 from built.core.trips as trips
 inner join trip_truth using (service_date, trip_id)
 inner join due_trips on due_trips.trip_id = trip_truth.true_trip and due_trips.service_date = trip_truth.true_date
-left join built.core.departure_matches as departures using (service_date, trip_id);
+left join built.intermediate.departure_matches as departures using (service_date, trip_id);
 
 create table naive_matched as  -- the departure of the label nearest to the first prediction at the first stop polled
 select matched.*, nearest.departure_at as naive_at
@@ -122,7 +122,7 @@ from matched left join (
         select service_date, trip_id, line_code, direction, min(coalesce(scheduled_at, passed_at)) as at
         from visits where position = 1 group by all
     ) as first_visits
-    inner join built.core.timetable_departures as departures
+    inner join built.intermediate.timetable_departures as departures
         on departures.service_date = first_visits.service_date and departures.line_code = first_visits.line_code
         and departures.direction = first_visits.direction
     qualify row_number() over (partition by first_visits.service_date, first_visits.trip_id
@@ -166,7 +166,7 @@ select
     'added trips seen live: given a departure, which they do not have', '',
     coalesce(printf('%d of %d', count(distinct case when departures.trip_id is not null then true_trip end),
         count(distinct true_trip)), '-'), ''
-from told left join built.core.departure_matches as departures using (service_date, trip_id)
+from told left join built.intermediate.departure_matches as departures using (service_date, trip_id)
 where told.is_added;
 
 select

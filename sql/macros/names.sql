@@ -2,7 +2,7 @@
    ruleset or as of another moment, has schemas of its own (`marts_ruleset_2`); seeds and quality stay shared. #}
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {%- set name = custom_schema_name if custom_schema_name is not none else target.schema -%}
-    {%- set own = ["core", "marts"] + (["staging"] if var("as_of") else []) -%}
+    {%- set own = ["intermediate", "core", "marts"] + (["staging"] if var("as_of") else []) -%}
     {{ name ~ (var("beside") if node.resource_type == "model" and name in own else "") }}
 {%- endmacro %}
 

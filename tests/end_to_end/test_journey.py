@@ -62,7 +62,7 @@ def checksums(journey: Journey) -> dict[str, str]:
     with duckdb.connect(journey.data / "warehouse" / "warehouse.duckdb", read_only=True) as warehouse:
         tables = warehouse.execute(
             "select table_schema || '.' || table_name from information_schema.tables "
-            "where table_schema in ('core', 'marts')"
+            "where table_schema in ('intermediate', 'core', 'marts')"
         ).fetchall()
         for (table,) in tables:
             rows = warehouse.execute(f"select * from {table} order by all").fetchall()

@@ -12,7 +12,14 @@ from transit_etl.settings import Settings
 
 pytestmark = [pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(900)]
 
-TABLES = ("lines", "line_stops", "news", "status_episodes", "line_stops_of_day", "stop_visits")
+TABLES = (
+    "core.lines",
+    "core.line_stops",
+    "core.news",
+    "core.status_episodes",
+    "intermediate.line_stops_of_day",
+    "core.stop_visits",
+)
 TERMINI = ("HARBOUR", "HARBOUR", "STATION", "STATION")
 STOPS = (["1001", "1002"], ["1001", "1003"], ["1001", "1003"], ["1001", "1002"])
 EVENTS = (("DEV",), ("DEV", "GEV"), ("DEV",), ())
@@ -48,8 +55,7 @@ def _rows(settings: Settings) -> dict[str, list[str]]:
     with duckdb.connect(paths.build_database(settings.data_dir), read_only=True) as connection:
         return {
             table: sorted(
-                str(row)
-                for (row,) in connection.execute(f"select t::varchar from core.{table} as t").fetchall()
+                str(row) for (row,) in connection.execute(f"select t::varchar from {table} as t").fetchall()
             )
             for table in TABLES
         }
@@ -67,6 +73,6 @@ def test_days_that_come_one_by_one_or_late_give_what_all_at_once_gives(tmp_path:
         warehouse.build(one_by_one)
     expected = _rows(at_once)
 
-    assert 2 == len([row for row in expected["status_episodes"] if "DEV" in row or "GEV" in row])
-    assert len(expected["lines"]) == len({"HARBOUR", "STATION"})
+    assert 2 == len([row for row in expected["core.status_episodes"] if "DEV" in row or "GEV" in row])
+    assert len(expected["core.lines"]) == len({"HARBOUR", "STATION"})
     assert expected == _rows(one_by_one)

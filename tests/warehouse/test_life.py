@@ -172,6 +172,23 @@ def test_built_bit_by_bit_equals_built_at_once(copy: Settings, tmp_path: Path) -
     )
 
 
+def test_a_build_by_changed_models_drops_the_relations_of_models_that_are_gone(copy: Settings) -> None:
+    warehouse.build(copy)
+    database = paths.build_database(copy.data_dir)
+    before = _checksums(database)
+    with duckdb.connect(database) as connection:
+        for schema in ("staging", "intermediate", "core", "marts", "quality"):
+            connection.execute(f"create table {schema}.old_table as select 1 as old_column")
+            connection.execute(f"create view {schema}.old_view as from {schema}.old_table")
+        connection.execute("update quality.builds set fingerprint = 'of the previous models'")
+    warehouse.build(copy)
+    with duckdb.connect(database, read_only=True) as connection:
+        views = connection.execute("select * from duckdb_views() where view_name = 'old_view'").fetchall()
+
+    assert before == _checksums(database)
+    assert [] == views
+
+
 @pytest.fixture
 def reader(copy: Settings) -> Iterator[subprocess.Popen[str]]:
     """Run an analyst's process that holds the published file open and counts visits when told to."""

@@ -167,11 +167,12 @@ def test_a_share_over_the_threshold_has_its_bounds(ask: Ask) -> None:
 
 def test_every_table_and_every_column_of_the_contract_is_described(ask: Ask) -> None:
     tables = ask(
-        "select table_name, comment from duckdb_tables() where schema_name in ('core', 'marts', 'quality')"
+        "select table_name, comment from duckdb_tables() "
+        "where schema_name in ('intermediate', 'core', 'marts', 'quality')"
     )
     columns = ask(
         "select schema_name || '.' || table_name || '.' || column_name as name from duckdb_columns() "
-        "where schema_name in ('core', 'marts') and comment is null"
+        "where schema_name in ('intermediate', 'core', 'marts') and comment is null"
     )
 
     assert [] == [row["table_name"] for row in tables if not str(row["comment"]).startswith("One row per ")]

@@ -9,7 +9,7 @@ import duckdb
 
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt, touched
-from transit_etl.warehouse.database import WarehouseError, last_build, only_one, opened
+from transit_etl.warehouse.database import WarehouseError, drop_models, last_build, only_one, opened
 from transit_etl.warehouse.touched import DAY, LakeFile, News
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
@@ -84,6 +84,8 @@ def _plan(settings: Settings, first_date: date | None, last_date: date | None) -
         if is_full:
             dates = dates | touched.all_dates(connection, settings, files) or {_NO_DATE}
         plan = _Plan(number + 1, sorted(dates), now, is_full, found)
+        if dates and is_full:
+            drop_models(connection)
         if dates:
             connection.execute(
                 "insert into quality.builds values (?, 'running', ?, ?, ?, ?)",

@@ -43,6 +43,10 @@ comment on table quality.built_files is 'One row per lake file that a passed bui
 """
 
 
+_HISTORY_TABLES = ("builds", "built_files", "variants")
+_MODEL_SCHEMAS = ("staging", "intermediate", "core", "marts", "quality")
+
+
 class WarehouseError(Exception):
     """A build, a publication or a question cannot be carried out; the message says why and what to do."""
 
@@ -85,6 +89,21 @@ def opened(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
         connection.execute("set timezone = 'UTC'")
         connection.execute(_HISTORY)
         yield connection
+
+
+def drop_models(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop every table and view that a build makes, also those of models that no longer exist."""
+    relations = connection.execute(
+        """
+        select 'view', schema_name, view_name from duckdb_views() where schema_name in $schemas
+        union all
+        select 'table', schema_name, table_name from duckdb_tables()
+        where schema_name in $schemas and not (schema_name = 'quality' and table_name in $history)
+        """,
+        {"schemas": _MODEL_SCHEMAS, "history": _HISTORY_TABLES},
+    ).fetchall()
+    for kind, schema, name in relations:
+        connection.execute(f'drop {kind} "{schema}"."{name}"')
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:

@@ -11,7 +11,7 @@ from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import BuildReport, stretches
 from transit_etl.warehouse.database import WarehouseError, last_build, only_one, opened
 
-_SCHEMAS = ("marts", "core", "staging")
+_SCHEMAS = ("marts", "core", "intermediate", "staging")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Variant:
             "ruleset_version": self.ruleset or 0,
             "as_of": moment,
         }
-        folders = ("core", "marts") if self.as_of is None else ("staging", "core", "marts")
+        staging = () if self.as_of is None else ("staging",)
+        folders = (*staging, "intermediate", "core", "marts")
         return dbt.Beside(variables, tuple(f"path:models/{folder}" for folder in folders))
 
 
@@ -49,7 +50,7 @@ def build_variant(
     last_date: date | None = None,
     on_progress: dbt.OnProgress | None = None,
 ) -> BuildReport:
-    """Build and check core and marts once more, into schemas of their own in the same database.
+    """Build and check intermediate, core and marts once more, into schemas of their own in the same database.
 
     Takes the service dates that are built already, within those given, and starts from nothing each time.
     A failed one leaves no schema; WarehouseError where there is no checked build to stand beside.
