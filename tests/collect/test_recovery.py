@@ -126,7 +126,7 @@ def states_of_finalising(orphan: Path) -> Iterator[tuple[str, dict[str, bytes]]]
         {
             ".jsonl.zst.part": part,
             ".planned.part": planned,
-            ".jsonl.zst.recovering": final[:50],
+            ".jsonl.zst.new": final[:50],
         },
     )
     yield "a recovery renamed", {".jsonl.zst.part": part, ".planned.part": planned, ".jsonl.zst": final}

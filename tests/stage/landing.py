@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from transit_etl.collect.raw.rawfile import write_beside
+from transit_etl.collect.raw.rawfile import write_finished
 from transit_etl.paths import raw_file
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import arrow
@@ -54,7 +54,7 @@ class Folder:
             lines.append(json.dumps(line | fields).encode() + b"\n")
         path = self.raw_path(endpoint, window, at.date())
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_beside(path, lines, path.with_name(path.name + ".part"))
+        write_finished(path, lines)
         return window
 
     def raw_path(self, endpoint: str, window: str, day: date = DAY) -> Path:

@@ -14,7 +14,7 @@ import zstandard
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
 from transit_etl.paths import lake_file, lake_glob
 from transit_etl.settings import Settings
-from transit_etl.stage import compact, ensure_schemas, restage, stage, swap
+from transit_etl.stage import compact, ensure_schemas, restage, stage
 from transit_etl.stage.lake import windows_in
 from transit_etl.stage.raw import arrow
 from transit_etl.stage.schemas import DATASETS
@@ -165,7 +165,7 @@ def remove_only_what_is_empty(folder: Path, **_options: object) -> None:
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("moment", ["shutil.rmtree", "transit_etl.stage.compaction.exchange"])
+@pytest.mark.parametrize("moment", ["shutil.rmtree", "transit_etl.files.exchange_folders"])
 def test_a_compaction_killed_around_the_exchange_is_repaired(
     landed: Folder, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
@@ -193,22 +193,6 @@ def test_half_a_window_is_not_merged(landed: Folder) -> None:
     assert 2 == len(landed.rows("passages"))
     stage(landed.settings)
     assert before == rows_of(landed)
-
-
-def test_folders_change_places_at_once_or_in_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / name).touch()
-    swap.exchange(tmp_path / "a", tmp_path / "b")
-    assert ["b"] == [path.name for path in (tmp_path / "a").iterdir()]
-
-    def missing(*_names: Path) -> None:
-        raise OSError(38, "Function not implemented")
-
-    monkeypatch.setattr(swap, "_exchange_at_once", missing)
-    swap.exchange(tmp_path / "a", tmp_path / "b")
-    assert ["a"] == [path.name for path in (tmp_path / "a").iterdir()]
-    assert {"a", "b"} == {path.name for path in tmp_path.iterdir()}
 
 
 def test_restaging_leaves_other_days_and_operators_alone(landed: Folder) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.files import write_text
 from transit_etl.paths import state_dir
 from transit_etl.settings import Settings
 
@@ -107,11 +108,8 @@ class Journal:
                     yield path
 
     def _write(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         state = {**asdict(self.reached), "done_until": self.reached.done_until.isoformat()}
-        beside = self._path.with_suffix(".new")
-        beside.write_text(json.dumps({**self._identity, **state}, indent=1))
-        beside.replace(self._path)
+        write_text(self._path, json.dumps({**self._identity, **state}, indent=1))
 
     def _read(self) -> Reached | None:
         try:

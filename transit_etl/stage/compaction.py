@@ -1,6 +1,5 @@
-"""Merges a closed day's windows into one file per dataset, and replaces days whole."""
+"""Merges a closed day's windows into one file per dataset."""
 
-import shutil
 from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import Path
@@ -8,17 +7,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.collect.raw.rawfile import make_folder, sync_folder
+from transit_etl.files import repair_folder, replace_folder, replacement_of
 from transit_etl.paths import lake_file
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import DAY_STEM, day_lock, staged_windows, windows_in, write_table
 from transit_etl.stage.schemas import DATASETS
-from transit_etl.stage.swap import exchange, restore
 
 # What a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
 _SORT_KEYS = {"requests": ("planned_at", "request_id"), "validation_results": ("window",)}
 _ANSWER_KEYS = ("received_at", "request_id")
-_BESIDE = ".beside-"
 
 
 def compact(settings: Settings, day: date) -> int:
@@ -47,49 +44,18 @@ def compact_operator(data_dir: Path, operator: str, day: date) -> int:
     return sum(_compact_folder(data_dir, operator, dataset, day, staged) for dataset in order)
 
 
-def replace_folder(built: Path, place: Path) -> None:
-    """Put a finished folder in the place of another (or of none) in one step, and remove the old one."""
-    make_folder(place.parent)
-    if place.exists():
-        exchange(built, place)
-        sync_folder(place.parent)
-        shutil.rmtree(built)
-    else:
-        built.rename(place)
-    sync_folder(place.parent)
-
-
-def remove_folder(place: Path) -> None:
-    """Take a folder away from its readers in one step, then remove it."""
-    if place.exists():
-        shutil.rmtree(beside(place), ignore_errors=True)
-        place.rename(beside(place))
-        shutil.rmtree(beside(place))
-
-
-def repair(place: Path) -> None:
-    """Clear away what a run that was killed while replacing a folder has left beside it."""
-    restore(place)
-    shutil.rmtree(beside(place), ignore_errors=True)
-
-
-def beside(place: Path) -> Path:
-    """Name the folder in which a folder's replacement is built: on the same disk, seen by no reader."""
-    return place.with_name(f"{_BESIDE}{place.name}")
-
-
 def _compact_folder(data_dir: Path, operator: str, dataset: str, day: date, staged: set[str]) -> int:
     place = lake_file(data_dir, operator, dataset, day, DAY_STEM)
     folder = place.parent
-    repair(folder)
+    repair_folder(folder)
     # A file of a window that is not marked as staged is half a window: staging will write it again.
     files = [
         path for path in sorted(folder.glob("*.parquet")) if path.stem in staged or path.stem == DAY_STEM
     ]
     if not files or [path.stem for path in files] == [DAY_STEM]:
         return 0
-    write_table(beside(folder) / place.name, _merged(files, dataset), sorted(_windows(files)))
-    replace_folder(beside(folder), folder)
+    write_table(replacement_of(folder) / place.name, _merged(files, dataset), sorted(_windows(files)))
+    replace_folder(replacement_of(folder), folder)
     return len(files)
 
 

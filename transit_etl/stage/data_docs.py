@@ -7,11 +7,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from transit_etl.collect.raw.rawfile import make_folder
+from transit_etl.files import make_folder, replace_folder, replacement_of, write_text
 from transit_etl.paths import reports_dir, state_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import gx
-from transit_etl.stage.compaction import beside, replace_folder
 from transit_etl.stage.docs_pages import Shown, make_self_contained, write_first_page
 from transit_etl.stage.suites import Suite, load_suites
 
@@ -25,22 +24,19 @@ _SITE = "quality"
 
 def keep(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResult"]) -> None:
     """Keep the last results of each dataset, window and instant included, for pages built later."""
-    make_folder(_kept_dir(settings))
     for dataset, result in last.items():
-        path = _kept_dir(settings) / f"{dataset}.json"
-        part = path.with_suffix(".part")
         document = result.to_json_dict()  # type: ignore[no-untyped-call]
-        part.write_text(json.dumps(document), encoding="utf-8")
-        part.replace(path)
+        write_text(_kept_dir(settings) / f"{dataset}.json", json.dumps(document))
 
 
 def build_data_docs(settings: Settings) -> Path:
     """Build the pages from the last results kept and return the first; what was there is replaced whole."""
     place = reports_dir(settings.data_dir) / _SITE
-    shutil.rmtree(beside(place), ignore_errors=True)
-    make_folder(beside(place))
+    built = replacement_of(place)
+    shutil.rmtree(built, ignore_errors=True)
+    make_folder(built)
     context = gx.new_context()
-    _add_site(context, beside(place))
+    _add_site(context, built)
     suites = load_suites()
     for suite in suites.values():
         context.suites.add(suite.expectations)
@@ -48,10 +44,10 @@ def build_data_docs(settings: Settings) -> Path:
     for result in kept.values():
         _add(context, result)
     context.build_data_docs(site_names=[_SITE])
-    make_self_contained(beside(place))
-    shown = [_shown(suite, kept.get(dataset), beside(place)) for dataset, suite in suites.items()]
-    write_first_page(beside(place) / "index.html", shown)
-    replace_folder(beside(place), place)
+    make_self_contained(built)
+    shown = [_shown(suite, kept.get(dataset), built) for dataset, suite in suites.items()]
+    write_first_page(built / "index.html", shown)
+    replace_folder(built, place)
     return place / "index.html"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.collect.raw.rawfile import make_folder, sync_folder
+from transit_etl.files import make_folder, open_atomic, sync_folder
 from transit_etl.paths import lake_file, quarantine_file, state_dir
 from transit_etl.stage.raw import Window
 from transit_etl.stage.schemas import DATASETS
@@ -23,7 +23,6 @@ from transit_etl.stage.schemas import DATASETS
 DAY_STEM = "day"
 ROW_GROUP = 122_880
 _WINDOWS_KEY = b"transit_etl.windows"
-_PART = ".part"
 
 
 def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -> None:
@@ -31,19 +30,11 @@ def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -
 
     `windows` are the windows a compacted file holds, kept in its metadata.
     """
-    make_folder(path.parent)
     if windows is not None:
         table = table.replace_schema_metadata({_WINDOWS_KEY: json.dumps(windows)})
-    beside = path.with_name(f"{path.name}.{os.getpid()}{_PART}")
-    try:
-        with beside.open("wb") as file:
-            pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.rename(path)
-    finally:
-        beside.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    # Two processes may stage one window at the same time.
+    with open_atomic(path, temporary=path.with_name(f"{path.name}.{os.getpid()}.new")) as file:
+        pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
 
 
 def write_window(

@@ -11,10 +11,10 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-from transit_etl.collect.raw.rawfile import make_folder
+from transit_etl.files import make_folder, remove_folder, replace_folder
 from transit_etl.paths import lake_file, quarantine_file
 from transit_etl.settings import Settings
-from transit_etl.stage.compaction import compact_operator, remove_folder, replace_folder
+from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import build_data_docs, keep
 from transit_etl.stage.known import KnownLines
 from transit_etl.stage.lake import DAY_STEM, day_lock, ensure_schemas, pages_lock, staged_windows

@@ -7,6 +7,7 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl import paths
+from transit_etl.files import open_atomic
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path, last_build, only_one, opened
 from transit_etl.warehouse.variants import drop_unfinished
@@ -72,16 +73,8 @@ def _settle(settings: Settings) -> None:
 
 
 def _copy(source: Path, target: Path) -> Path:
-    beside = target.with_name(f".{target.name}.part")
-    with source.open("rb") as reader, beside.open("wb") as writer:
+    with source.open("rb") as reader, open_atomic(target) as writer:
         left = os.fstat(reader.fileno()).st_size
         while left > 0:
             left -= os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _CHUNK))
-        os.fsync(writer.fileno())
-    beside.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
     return target

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import zstandard
 
+from transit_etl.files import make_folder, open_atomic, rename, sync_folder
+
 PART_SUFFIX = ".part"
 PLANNED_SUFFIX = ".planned.part"
 _CHUNK_BYTES = 65_536
@@ -115,8 +117,7 @@ class RawWriter:
     def _publish(self) -> Path:
         self._write_block(self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_FINISH))
         os.fsync(self._part_fd)
-        self._part.rename(self.path)
-        sync_folder(self.path.parent)
+        rename(self._part, self.path)
         self._planned.unlink(missing_ok=True)
         return self.path
 
@@ -155,17 +156,13 @@ def complete_lines(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1]
 
 
-def write_beside(path: Path, lines: list[bytes], beside: Path) -> None:
-    """Write lines (with their ends) as a finished raw file: beside first, durable, then renamed."""
+def write_finished(path: Path, lines: list[bytes]) -> None:
+    """Write lines (with their ends) as a finished raw file, which appears whole."""
     compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
-    with beside.open("wb") as file:
+    with open_atomic(path) as file:
         for line in lines:
             file.write(compressor.compress(line))
         file.write(compressor.flush())
-        file.flush()
-        os.fsync(file.fileno())
-    beside.rename(path)
-    sync_folder(path.parent)
 
 
 def lock(fd: int) -> bool:
@@ -194,24 +191,6 @@ def check_writable(folder: Path) -> None:
         trial.unlink()
     except OSError as error:
         raise DataFolderError(folder, error) from error
-
-
-def make_folder(folder: Path) -> None:
-    """Create a folder and those above it, each name durable."""
-    if folder.is_dir():
-        return
-    make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    sync_folder(folder.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names created, renamed or removed in a folder durable."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _decoded(path: Path) -> Iterator[bytes]:

@@ -18,7 +18,7 @@ from transit_etl.collect.raw.rawfile import (
     part_of,
     planned_of,
     read_lines,
-    write_beside,
+    write_finished,
 )
 from transit_etl.paths import RAW_SUFFIX, raw_parts
 
@@ -89,7 +89,7 @@ def _finish(path: Path) -> list[Path]:
     lines = [row + b"\n" for row in rows.values()] + interrupted
     if not lines:
         return []
-    write_beside(path, lines, path.with_name(path.name + ".recovering"))
+    write_finished(path, lines)
     return [path]
 
 

@@ -1,0 +1,130 @@
+"""Writes files and replaces folders durably: a reader finds all of one or nothing, also after a power cut."""
+
+import ctypes
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+
+
+@contextmanager
+def open_atomic(path: Path, *, temporary: Path | None = None) -> Iterator[BinaryIO]:
+    """Open a new file that takes its name, durably, when the context ends without an error.
+
+    Until then it is `temporary`, in the same folder: by default one name per path, so that a file left by a
+    killed process is overwritten by the next. Processes that may write one path at the same time each give
+    a name of their own. The folder is made if need be.
+    """
+    temporary = temporary or path.with_name(f"{path.name}.new")
+    make_folder(path.parent)
+    try:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        rename(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file in UTF-8 so that readers see the old one or the new one, never a part."""
+    with open_atomic(path) as file:
+        file.write(text.encode())
+
+
+def rename(source: Path, target: Path) -> None:
+    """Give a file or folder another name in the same folder, durably; a file of that name is replaced."""
+    source.rename(target)
+    sync_folder(target.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder and those above it, each name durable."""
+    if folder.is_dir():
+        return
+    make_folder(folder.parent)
+    folder.mkdir(exist_ok=True)
+    sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names created, renamed or removed in a folder durable."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def replacement_of(folder: Path) -> Path:
+    """Name the folder in which a folder's replacement is built: on the same disk, seen by no reader."""
+    return folder.with_name(f".beside-{folder.name}")
+
+
+def replace_folder(built: Path, folder: Path) -> None:
+    """Put a finished folder in the place of another (or of none) in one step, and remove the old one."""
+    make_folder(folder.parent)
+    if folder.exists():
+        exchange_folders(built, folder)
+        sync_folder(folder.parent)
+        shutil.rmtree(built)
+        sync_folder(folder.parent)
+    else:
+        rename(built, folder)
+
+
+def remove_folder(folder: Path) -> None:
+    """Take a folder away from its readers in one step, then remove it."""
+    if folder.exists():
+        shutil.rmtree(replacement_of(folder), ignore_errors=True)
+        folder.rename(replacement_of(folder))
+        shutil.rmtree(replacement_of(folder))
+        sync_folder(folder.parent)
+
+
+def repair_folder(folder: Path) -> None:
+    """Finish or clear away what a process left that was killed while it replaced a folder."""
+    if not folder.exists() and _aside(folder).exists():
+        _aside(folder).rename(folder)
+    shutil.rmtree(replacement_of(folder), ignore_errors=True)
+
+
+def exchange_folders(first: Path, second: Path) -> None:
+    """Give each of two folders the other's name, atomically where the system can (Linux, renameat2).
+
+    Elsewhere three renames do it, and between two of them `second` is missing for a moment: a reader that
+    starts in that moment does not see it. Nothing is lost; `repair_folder` finishes an exchange cut short.
+    """
+    try:
+        _exchange_at_once(first, second)
+    except OSError as error:
+        if error.errno not in (errno.ENOSYS, errno.EINVAL):
+            raise
+        _exchange_in_steps(first, second)
+
+
+def _exchange_at_once(first: Path, second: Path) -> None:
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if renameat2 is None:
+        raise OSError(errno.ENOSYS, "no renameat2")
+    if renameat2(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), str(first))
+
+
+def _exchange_in_steps(first: Path, second: Path) -> None:
+    aside = _aside(second)
+    second.rename(aside)
+    first.rename(second)
+    aside.rename(first)
+
+
+def _aside(folder: Path) -> Path:
+    return folder.with_name(f".{folder.name}.aside")
