@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from scripts.serving import without_settings
-from transit_etl.cli_options import duration
+from transit_etl.cli.options import duration
 
 Done = subprocess.CompletedProcess[str]
 RunCli = Callable[..., Done]
@@ -156,4 +156,13 @@ def test_a_feed_that_is_no_zip_is_refused(cli: RunCli, tmp_path: Path) -> None:
     said = complaint(cli("emulator", "--gtfs", str(feed)))
 
     assert "feed.zip" in said
+    assert "\n" not in said
+
+
+def test_a_faults_file_of_another_shape_is_refused(cli: RunCli, tmp_path: Path) -> None:
+    faults = tmp_path / "faults.json"
+    faults.write_text('{"fault": [{"kind": "sloow"}]}')
+    said = complaint(cli("emulator", "--faults", str(faults)))
+
+    assert "faults.json" in said
     assert "\n" not in said

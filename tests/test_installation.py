@@ -14,15 +14,15 @@ from rich.console import Console
 
 from transit_etl.api import v1
 from transit_etl.api.exchange import Answer, Outcome, Request
-from transit_etl.cli_status import show
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import open_budget
 from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.raw.landing import Landing
-from transit_etl.installation import Rejection, describe
 from transit_etl.paths import lake_file, raw_file
 from transit_etl.settings import Settings
 from transit_etl.stage.schemas import DATASETS
+from transit_etl.status.installation import Rejection, describe
+from transit_etl.status.view import show
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 

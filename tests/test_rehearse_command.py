@@ -18,7 +18,7 @@ from tests.hostile import json_reply, serving
 from transit_emulator.app import create_app
 from transit_emulator.faults.choosing import Fault, FaultKind
 from transit_emulator.world import build_world
-from transit_etl.cli_emulated import _aware
+from transit_etl.cli.emulator import _aware
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 

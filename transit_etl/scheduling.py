@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from airflow.sdk import DeltaTriggerTimetable, get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
+from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
 
@@ -38,7 +39,7 @@ class NotNowError(AirflowFailException):
     """A run asks the upstream about another moment than now, which no answer can be about. Never retried."""
 
 
-class CollectionError(Exception):
+class CollectionError(TransitError):
     """A collection brought no usable answer, or gave up before the end of its list; the message says more."""
 
 

@@ -13,6 +13,8 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from transit_etl.errors import TransitError
+
 PREFIX = "TRANSIT_"
 RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
 
@@ -25,7 +27,7 @@ class PolicyName(StrEnum):
     ROTATION = "rotation"  # each in turn
 
 
-class BadSettingError(Exception):
+class BadSettingError(TransitError):
     """A setting is wrong, missing or unknown; the message names each and says why."""
 
 

@@ -13,11 +13,12 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from transit_emulator import noise
+from transit_emulator.errors import EmulatorError
 
 FAULT_HEADER = "X-Emulated-Fault"
 
 
-class BadFaultsError(ValueError):
+class BadFaultsError(EmulatorError):
     """A faults file or header cannot be read; the message says where."""
 
 

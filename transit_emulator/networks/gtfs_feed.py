@@ -12,13 +12,15 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
+from transit_emulator.errors import EmulatorError
+
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _LONGEST_CALENDAR = timedelta(days=3_660)
 _ADDED, _REMOVED = "1", "2"
 Row = dict[str, str]
 
 
-class BadFeedError(ValueError):
+class BadFeedError(EmulatorError):
     """The file is no GTFS feed that can be read; the message says what is wrong."""
 
 

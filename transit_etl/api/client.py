@@ -15,6 +15,7 @@ from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
 from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
 from transit_etl.api.retry_after import retry_after_seconds
 from transit_etl.clock import Clock, VirtualClock
+from transit_etl.errors import TransitError
 from transit_etl.settings import Settings
 
 NOW_HEADER = "X-Emulated-Now"
@@ -27,7 +28,7 @@ _LIMITS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepali
 BeforeRetry = Callable[[], Awaitable[object]]
 
 
-class MissingTokenError(Exception):
+class MissingTokenError(TransitError):
     """A request of version 0 was to be sent without a token, which version 0 never answers."""
 
 

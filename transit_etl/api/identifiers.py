@@ -4,6 +4,8 @@ import re
 from datetime import date
 from urllib.parse import quote
 
+from transit_etl.errors import TransitError
+
 _LINE_CODE = re.compile(r"[A-Za-z0-9]{1,8}-[A-Za-z0-9]{1,4}")
 _LINE = re.compile(r"[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,4})?")
 _SHORT_LINE = re.compile(r"[0-9]{3}")
@@ -13,7 +15,7 @@ _CATEGORY = re.compile(r"[A-Za-z0-9_]{1,16}")
 _NEWS_ID = re.compile(r"(?!\.{1,2}\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff/\\?#%]{1,128}")
 
 
-class InvalidIdentifierError(ValueError):
+class InvalidIdentifierError(TransitError):
     """An identifier cannot be asked for; the message holds what was given and what is expected."""
 
     def __init__(self, what: str, given: object, expected: str) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 
 import duckdb
 
+from transit_etl.errors import TransitError
 from transit_etl.paths import lake_glob
 
 _FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
 _FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
 
 
-class NothingKnownError(Exception):
+class NothingKnownError(TransitError):
     """The lake does not hold yet what a collector needs to know; the message says what to run first."""
 
 

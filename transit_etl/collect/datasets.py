@@ -17,13 +17,14 @@ from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import replay
 from transit_etl.collect.sources import Plan, Source, planned
+from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
 
 MOMENTARY = frozenset({"passages", "status"})  # polled for a window; the others are done when their list is
 
 
-class UnknownDatasetError(ValueError):
+class UnknownDatasetError(TransitError):
     """There is no dataset of this name; the message lists those there are."""
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.errors import TransitError
 from transit_etl.files import write_text
 from transit_etl.paths import state_dir
 from transit_etl.settings import Settings
@@ -17,7 +18,7 @@ _WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{WORKER}\.")
 _FOLDERS = ("raw", "lake", "quarantine")
 
 
-class RehearsalError(Exception):
+class RehearsalError(TransitError):
     """A rehearsal cannot begin or go on in this data folder; the message says why."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
+from transit_etl.errors import TransitError
 from transit_etl.stage import gx
 from transit_etl.stage.normalise import LeftOut
 from transit_etl.stage.raw import Window, arrow
@@ -25,7 +26,7 @@ _BRIEF = {"result_format": "BASIC", "partial_unexpected_count": 5}
 _INDEXED = {"result_format": "COMPLETE", "partial_unexpected_count": 0, "exclude_unexpected_values": True}
 
 
-class BatchRejectedError(Exception):
+class BatchRejectedError(TransitError):
     """A batch rule failed, so nothing of the batch may reach the lake. `results` says what was found."""
 
     def __init__(self, window: Window, dataset: str, rules: Sequence[Rule], results: pa.Table) -> None:

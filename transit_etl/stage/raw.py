@@ -9,12 +9,13 @@ import duckdb
 import pyarrow as pa
 import zstandard
 
+from transit_etl.errors import TransitError
 from transit_etl.paths import RAW_SUFFIX, raw_parts
 
 _CHUNK_BYTES = 1 << 20
 
 
-class RawFileError(Exception):
+class RawFileError(TransitError):
     """A raw file cannot be read whole; the message names it and says what is wrong."""
 
     def __init__(self, path: Path, problem: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from transit_etl.errors import TransitError
 from transit_etl.paths import part_of_project
 from transit_etl.stage import gx
 from transit_etl.stage.schemas import DATASETS
@@ -19,7 +20,7 @@ EXPECTATIONS = part_of_project("expectations")
 Scope = Literal["row", "batch"]
 
 
-class SuiteError(Exception):
+class SuiteError(TransitError):
     """A suite cannot be used as it is written; the message names the file and the fault."""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 
 from transit_etl import paths
+from transit_etl.errors import TransitError
 from transit_etl.settings import Settings
 
 _HISTORY = """
@@ -47,7 +48,7 @@ _HISTORY_TABLES = ("builds", "built_files", "variants")
 _MODEL_SCHEMAS = ("staging", "intermediate", "core", "marts", "quality")
 
 
-class WarehouseError(Exception):
+class WarehouseError(TransitError):
     """A build, a publication or a question cannot be carried out; the message says why and what to do."""
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import SQLAlchemyError
 
 from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.errors import TransitError
 
 T = TypeVar("T")
 Work = Callable[[BudgetState, float], T]
@@ -24,7 +25,7 @@ _UPDATE = "UPDATE request_budget SET state = :state WHERE credential = :credenti
 _CREATION_LOCK = 0x7472_616E_7369_7400  # two sessions that create a table at once fail in PostgreSQL
 
 
-class BudgetStoreError(Exception):
+class BudgetStoreError(TransitError):
     """The store of the request budget cannot be used; without it nothing may be sent."""
 
 

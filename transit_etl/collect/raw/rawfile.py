@@ -8,6 +8,7 @@ from pathlib import Path
 
 import zstandard
 
+from transit_etl.errors import TransitError
 from transit_etl.files import make_folder, open_atomic, rename, sync_folder
 
 PART_SUFFIX = ".part"
@@ -16,7 +17,7 @@ _CHUNK_BYTES = 65_536
 _LEVEL = 3
 
 
-class DataFolderError(Exception):
+class DataFolderError(TransitError):
     """The data folder cannot be written; the message names the folder and the system's reason."""
 
     def __init__(self, folder: Path, error: OSError) -> None:

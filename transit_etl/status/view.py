@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from transit_etl.installation import Installation, LineCoverage, Usage
+    from transit_etl.status.installation import Installation, LineCoverage, Usage
 
 N_LINES = 8
 BAR_CELLS = 20

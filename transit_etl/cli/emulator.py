@@ -1,5 +1,7 @@
 """The commands about an emulated upstream: serve it, write down its truth, rehearse against it."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date, datetime
 from enum import StrEnum
 from importlib import import_module
@@ -8,20 +10,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from transit_etl import cli_output as show
-from transit_etl.cli_options import EXIT_FAILED, EXIT_STOPPED, FROM, TO, Json, instant
+from transit_etl.cli import output as show
+from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, FROM, TO, Json, instant
+from transit_etl.errors import TransitError
 from transit_etl.settings import BadSettingError, PolicyName, Settings, load_settings
 
 if TYPE_CHECKING:
     import httpx
 
+    from transit_emulator.faults.choosing import Fault
     from transit_emulator.world import World
 
 emulator_app = typer.Typer(invoke_without_command=True)
 
 
-class MissingExtraError(Exception):
+class MissingExtraError(TransitError):
     """A package that only the emulator needs is not installed; the message says what to install."""
+
+
+class EmulatorInputError(TransitError):
+    """The emulator cannot use a file or an option it was given; the message is its own."""
 
 
 class Size(StrEnum):
@@ -78,7 +86,6 @@ def emulator(
         return
     world = _world(size, gtfs, seed, ids, has_revisions=revisions)
     from transit_emulator.app import DEFAULT_TOKEN, create_app
-    from transit_emulator.faults.choosing import read_faults
     from transit_emulator.server import serve
 
     served = create_app(
@@ -86,7 +93,7 @@ def emulator(
         tokens=token or [DEFAULT_TOKEN],
         segment=segment,
         log=log,
-        faults=read_faults(faults) if faults else (),
+        faults=_faults(faults),
     )
     serve(served, host=host, port=port)
 
@@ -127,7 +134,26 @@ def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions:
     from transit_emulator.days.trip_ids import IdMode
     from transit_emulator.world import build_world
 
-    return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
+    with _emulator_messages():
+        return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
+
+
+def _faults(path: Path | None) -> "Sequence[Fault]":
+    from transit_emulator.faults.choosing import read_faults
+
+    with _emulator_messages():
+        return read_faults(path) if path else ()
+
+
+@contextmanager
+def _emulator_messages() -> Iterator[None]:
+    """Raise an error of the emulator, which shares no class with the pipeline, as one for the user."""
+    from transit_emulator.errors import EmulatorError
+
+    try:
+        yield
+    except EmulatorError as error:
+        raise EmulatorInputError(str(error)) from error
 
 
 def rehearse(
@@ -192,7 +218,6 @@ def _in_process(world: "World", settings: Settings, faults: Path | None) -> "htt
     import httpx
 
     from transit_emulator.app import DEFAULT_TOKEN, create_app
-    from transit_emulator.faults.choosing import read_faults
 
     zone = world.network.zone.key
     if zone != settings.timezone:
@@ -204,7 +229,7 @@ def _in_process(world: "World", settings: Settings, faults: Path | None) -> "htt
         segment=settings.operator_segment,
         limit_without_token=settings.rate_per_minute,
         limit_with_token=settings.rate_per_minute,
-        faults=read_faults(faults) if faults else (),
+        faults=_faults(faults),
     )
     return httpx.ASGITransport(app)
 

@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from transit_etl import cli_output as show
-from transit_etl.cli_emulated import emulator_app, rehearse
-from transit_etl.cli_options import (
+from transit_etl.cli import output as show
+from transit_etl.cli.emulator import emulator_app, rehearse
+from transit_etl.cli.options import (
     EXIT_FAILED,
     EXIT_STOPPED,
     FROM,
@@ -21,6 +21,7 @@ from transit_etl.cli_options import (
     moment,
     query_text,
 )
+from transit_etl.errors import TransitError
 from transit_etl.settings import load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
@@ -194,8 +195,8 @@ def status(as_json: Json = False) -> None:
 
     Example: transit-etl status
     """
-    from transit_etl.cli_status import show as show_status
-    from transit_etl.installation import describe
+    from transit_etl.status.installation import describe
+    from transit_etl.status.view import show as show_status
 
     found = describe(load_settings())
     if as_json:
@@ -205,20 +206,9 @@ def status(as_json: Json = False) -> None:
 
 
 def main() -> None:
-    """Run the command line; an error of ours is one clear line and a non-zero exit."""
+    """Run the command line; an error written for the user is one clear line and a non-zero exit."""
     try:
         app()
-    except Exception as error:
-        if not _is_for_the_user(error):
-            raise  # a fault of the program keeps its traceback
+    except (TransitError, OSError) as error:
         show.error(error)
         sys.exit(EXIT_FAILED)
-
-
-def _is_for_the_user(error: Exception) -> bool:
-    """Tell whether the message is written for whoever runs the command: errors of ours, and the disk's."""
-    return type(error).__module__.startswith("transit_etl.") or isinstance(error, OSError)
-
-
-if __name__ == "__main__":
-    main()

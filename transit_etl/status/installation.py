@@ -15,11 +15,11 @@ from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import Catalogue, LineDirection, NothingKnownError
-from transit_etl.collect.raw.lately import HOUR, Evidence, Spent, last_hour
 from transit_etl.paths import RAW_SUFFIX, build_database, lake_glob, published_database
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import staged_windows
 from transit_etl.stage.raw import finished_windows
+from transit_etl.status.last_hour import HOUR, Evidence, Spent, last_hour
 from transit_etl.warehouse import NotPublishedError, query
 
 N_REJECTED = 10

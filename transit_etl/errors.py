@@ -1,0 +1,9 @@
+"""The base class of the errors whose message is written for the user."""
+
+
+class TransitError(Exception):
+    """Something cannot be done; the message says what, why, and where possible what to do about it.
+
+    The command line prints the message alone. Any other error is a fault of the program and keeps its
+    traceback.
+    """
