@@ -33,7 +33,7 @@ from benchmarks.clairvoyant import Clairvoyant
 from transit_emulator import noise
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.world import Passage, World, build_world
-from transit_etl.collect.observing import normal_label
+from transit_etl.collect.passage_parser import normal_label
 from transit_etl.collect.planning.planner import Listing, Observation, Policy
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops

@@ -43,7 +43,7 @@ def main() -> int:
         process = psutil.Process(server.process.pid)
         served = _cpu_seconds(process)
         with _Sampler() as sampler:
-            report = rehearse(settings, arguments.start, arguments.hours, stages_beside=True)
+            report = rehearse(settings, arguments.start, arguments.hours, in_two_processes=True)
         served = _cpu_seconds(process) - served
     _show(report, served, sampler)
     return 1 if report.is_failure or report.n_rate_limited else 0

@@ -17,7 +17,7 @@ from transit_etl.settings import Settings
 
 START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)
 HOURS = 0.25
-WINDOW_SECONDS, LEG_SECONDS = 300, 600
+WINDOW_SECONDS, PERIOD_SECONDS = 300, 600
 
 
 def _rehearse(
@@ -30,7 +30,9 @@ def _rehearse(
         if die_at and progress.now >= die_at:
             raise KeyboardInterrupt
 
-    return rehearse(settings, start, hours, transport=transport, leg_seconds=LEG_SECONDS, on_progress=die)
+    return rehearse(
+        settings, start, hours, transport=transport, period_seconds=PERIOD_SECONDS, on_progress=die
+    )
 
 
 def _checksums(data_dir: Path) -> dict[str, str]:
@@ -76,7 +78,7 @@ def test_the_same_rehearsal_gives_the_same_lake(
 
 
 @pytest.mark.parametrize(
-    "minute", [3, 8, 13], ids=["in the first window", "in a later one", "in a later leg"]
+    "minute", [3, 8, 13], ids=["in the first window", "in a later one", "in a later period"]
 )
 def test_a_rehearsal_killed_midway_is_taken_up_as_if_nothing_had_happened(
     rehearsed: tuple[Path, RehearsalReport], tmp_path: Path, minute: int

@@ -8,7 +8,7 @@ import pytest
 
 from transit_emulator.days.motion import Outcome
 from transit_emulator.world import World, build_world
-from transit_etl.collect.observing import normal_label
+from transit_etl.collect.passage_parser import normal_label
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops

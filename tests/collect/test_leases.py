@@ -8,7 +8,7 @@ from transit_etl.collect.allowance.budget import Budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.allowance.priorities import Kind
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Rotation
 from transit_etl.collect.sources import Passages
 
@@ -17,7 +17,7 @@ def test_what_one_worker_claimed_the_next_passes_over() -> None:
     clock, store = VirtualClock(BEGIN), MemoryStore()
 
     async def claim() -> str | None:
-        source = Passages(Rotation(["0000", "0001", "0002"]), Observer(ZoneInfo("UTC")))
+        source = Passages(Rotation(["0000", "0001", "0002"]), PassageParser(ZoneInfo("UTC")))
         permit = await Budget(Limits(60), store, clock).acquire(
             Kind.PASSAGES, None, lambda taken: source.claim(clock.now(), taken)
         )

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 from tests.collect.helpers import NOON, STOP, answer, landing_at
 from transit_etl.api.exchange import Outcome
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.replay import replay
 
@@ -29,7 +29,7 @@ class Remembers:
 
 def replayed(folder: Path, now: datetime) -> list[Observation]:
     policy = Remembers()
-    replay(policy, Observer(ZoneInfo("Europe/Rome")), folder, "emulated", now)
+    replay(policy, PassageParser(ZoneInfo("Europe/Rome")), folder, "emulated", now)
     return policy.observed
 
 

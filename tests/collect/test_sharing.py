@@ -23,7 +23,7 @@ from transit_etl.api.exchange import Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import collect, datasets
 from transit_etl.collect.allowance.budget_state import Limits
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Observation, Rotation
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.sources import Passages
@@ -42,13 +42,13 @@ from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Rotation
 from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.sources import Passages
 
 async def main(url: str) -> None:
-    source = Passages(Rotation({STOPS!r}), Observer(ZoneInfo("UTC")))
+    source = Passages(Rotation({STOPS!r}), PassageParser(ZoneInfo("UTC")))
     claim = lambda taken: source.claim(datetime.now(UTC), taken)
     async with Budget({QUICK!r}, SqlStore(url, "shared"), SystemClock()) as budget:
         await budget.usage()
@@ -125,7 +125,7 @@ def test_processes_never_have_the_same_stop_in_hand(url: str, n_workers: int) ->
 
 
 def test_when_others_have_every_stop_the_permit_is_used_all_the_same() -> None:
-    source = Passages(Rotation(STOPS[:2]), Observer(ZoneInfo("UTC")))
+    source = Passages(Rotation(STOPS[:2]), PassageParser(ZoneInfo("UTC")))
 
     assert source.claim(NOON, {"0000", "0001"}) in {"0000", "0001"}
 

@@ -202,7 +202,7 @@ def rehearse(
                 _aware(start, settings),
                 hours,
                 transport=transport,
-                stages_beside=True,
+                in_two_processes=True,
                 on_progress=progress.update,
             )
         except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
-from transit_etl.collect.guarding import Complaints
+from transit_etl.collect.isolation import FailureLog
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import DataFolderError
@@ -59,7 +59,7 @@ class Collector:
         self._in_flight: set[asyncio.Task[None]] = set()
         self._producer: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
-        self._complaints = Complaints()
+        self._failures = FailureLog()
         self._claim = self._claimed if isinstance(source, SharedSource) else None
         self._n_retrying = 0
         self._n_unanswered = 0
@@ -196,7 +196,7 @@ class Collector:
             self._source.observe(answer)
         except Exception as error:  # noqa: BLE001 - the answer is landed, the next ones are worth their permits
             what = f"{answer.request.endpoint} {answer.request.key}".rstrip()
-            if self._complaints.add(f"learning from the answer of {what}", error):
+            if self._failures.add(f"learning from the answer of {what}", error):
                 self._tally.warn(f"learning from the answer of {what} failed: {error!r}")
 
     async def _permit_for_retry(self) -> Permit:

@@ -10,13 +10,13 @@ from transit_etl.api.client import MissingTokenError
 from transit_etl.collect import sources
 from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
-from transit_etl.collect.guarding import Complaints, GuardedObserver, GuardedPolicy
-from transit_etl.collect.observing import Observer, normal_label
+from transit_etl.collect.isolation import FailureLog, IsolatedParser, IsolatedPolicy
+from transit_etl.collect.passage_parser import PassageParser, normal_label
 from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import replay
-from transit_etl.collect.sources import Plan, Source, planned
+from transit_etl.collect.sources import RequestList, Source, planned
 from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
@@ -38,7 +38,7 @@ def source_of(dataset: str, settings: Settings, start: datetime) -> Source:
 
 
 def _lines(_settings: Settings, _catalogue: Catalogue, _start: datetime) -> Source:
-    return sources.Listed(Kind.NETWORK, Plan([v1.lines()]))
+    return sources.Listed(Kind.NETWORK, RequestList([v1.lines()]))
 
 
 def _stops(_settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
@@ -55,7 +55,7 @@ def _timetables(settings: Settings, catalogue: Catalogue, start: datetime) -> So
     return sources.Listed(Kind.TIMETABLES, plan)
 
 
-def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> Plan:
+def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> RequestList:
     """Return a day's timetable requests, those never received well before those received long ago."""
     plan = planned(
         "timetables", partial(v1.timetable, day=day), codes, key=lambda code: f"{code}/{day.isoformat()}"
@@ -92,21 +92,21 @@ def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Sour
         for known in catalogue.line_directions()
     ]
     policy = policy_of(settings.policy, stop_codes, courses, settings.rate_per_minute)
-    complaints = Complaints()
-    guarded = GuardedPolicy(policy, stop_codes, complaints)
-    observer = GuardedObserver(settings.zone, complaints)
-    _remember(guarded, observer, settings, start, complaints)
-    return sources.Passages(guarded, observer, plan.unaskable)
+    failures = FailureLog()
+    isolated = IsolatedPolicy(policy, stop_codes, failures)
+    parser = IsolatedParser(settings.zone, failures)
+    _remember(isolated, parser, settings, start, failures)
+    return sources.Passages(isolated, parser, plan.unaskable)
 
 
 def _remember(
-    policy: Policy, observer: Observer, settings: Settings, start: datetime, complaints: Complaints
+    policy: Policy, parser: PassageParser, settings: Settings, start: datetime, failures: FailureLog
 ) -> None:
     """Replay the last hour; without it a policy knows less, which is no reason to ask nothing."""
     try:
-        replay(policy, observer, settings.data_dir, settings.operator, start)
+        replay(policy, parser, settings.data_dir, settings.operator, start)
     except Exception as error:  # noqa: BLE001 - a damaged old window must not end this one
-        complaints.add("replaying the last hour's answers", error)
+        failures.add("replaying the last hour's answers", error)
 
 
 _SOURCES: dict[str, Callable[[Settings, Catalogue, datetime], Source]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transit_etl.api.exchange import Answer, Outcome, Request
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import RAW_SUFFIX
@@ -17,7 +17,7 @@ MAX_ANSWERS = 6_000  # about a second's work
 _LONGEST_WINDOW = timedelta(hours=1)
 
 
-def replay(policy: Policy, observer: Observer, data_dir: Path, operator: str, now: datetime) -> int:
+def replay(policy: Policy, parser: PassageParser, data_dir: Path, operator: str, now: datetime) -> int:
     """Let a policy observe the newest passage answers, oldest first; return how many.
 
     It reads the finished raw windows, staged or not: an answer says the same in both.
@@ -29,7 +29,7 @@ def replay(policy: Policy, observer: Observer, data_dir: Path, operator: str, no
             break
     answers.sort(key=lambda answer: answer.received_at)
     for answer in answers[-MAX_ANSWERS:]:
-        policy.observe(observer.observation(answer))
+        policy.observe(parser.parse(answer))
     return len(answers[-MAX_ANSWERS:])
 
 

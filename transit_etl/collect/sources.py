@@ -12,7 +12,7 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
 from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import NewsItem, news_item
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Policy
 
 MAX_TRIES = 3
@@ -72,7 +72,7 @@ class SharedSource(Protocol):
 class Listed:
     """A list of requests, each made once, in order; one that failed in passing is tried again at the end."""
 
-    def __init__(self, kind: Kind, plan: "Plan") -> None:
+    def __init__(self, kind: Kind, plan: "RequestList") -> None:
         self.kind = kind
         self.unaskable = plan.unaskable
         self._queue = deque(plan.requests)
@@ -99,7 +99,7 @@ class Listed:
         """Return the rest of the list."""
         return [(request, now) for request in self._queue]
 
-    def add(self, plan: "Plan") -> None:
+    def add(self, plan: "RequestList") -> None:
         """Put more at the end of the list."""
         self._queue.extend(plan.requests)
         self.unaskable += plan.unaskable
@@ -110,7 +110,7 @@ class News(Listed):
     """The list of news, then the full text of each item that is new or has changed since it was fetched."""
 
     def __init__(self, fetched: set[NewsItem]) -> None:
-        super().__init__(Kind.NEWS, Plan([v1.news()]))
+        super().__init__(Kind.NEWS, RequestList([v1.news()]))
         self._fetched = fetched
 
     def observe(self, answer: Answer) -> None:
@@ -134,7 +134,7 @@ class Legacy(Listed):
     def __init__(self, line_codes: Iterable[str], stop_codes: Iterable[str]) -> None:
         timetables = planned("v0_timetables", v0.timetable, line_codes, version=0)
         transits = planned("v0_transits", v0.transits, stop_codes, version=0)
-        super().__init__(Kind.LEGACY, Plan([v0.status(), v0.news()]) + timetables + transits)
+        super().__init__(Kind.LEGACY, RequestList([v0.status(), v0.news()]) + timetables + transits)
         self._listed: set[str] = set()
 
     def observe(self, answer: Answer) -> None:
@@ -196,10 +196,10 @@ class Passages:
     kind = Kind.PASSAGES
     total: int | None = None
 
-    def __init__(self, policy: Policy, observer: Observer, unaskable: Iterable[Unaskable] = ()) -> None:
+    def __init__(self, policy: Policy, parser: PassageParser, unaskable: Iterable[Unaskable] = ()) -> None:
         self.unaskable = list(unaskable)
         self._policy = policy
-        self._observer = observer
+        self._parser = parser
         self._claimed: str | None = None
 
     def due_at(self, now: datetime) -> datetime | None:
@@ -226,7 +226,7 @@ class Passages:
 
     def observe(self, answer: Answer) -> None:
         """Tell the policy what the answer says, or that it says nothing."""
-        self._policy.observe(self._observer.observation(answer))
+        self._policy.observe(self._parser.parse(answer))
 
     def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:  # noqa: ARG002 - nothing is ever due
         """Return nothing: which stop comes next is only known when there is a permit for it."""
@@ -234,15 +234,15 @@ class Passages:
 
 
 @dataclass(slots=True)
-class Plan:
+class RequestList:
     """Requests to be made, in order, and what was left out of them because it cannot be asked for."""
 
     requests: list[Request]
     unaskable: list[Unaskable] = field(default_factory=list)
 
-    def __add__(self, other: "Plan") -> "Plan":
+    def __add__(self, other: "RequestList") -> "RequestList":
         """Return both, one after the other."""
-        return Plan(self.requests + other.requests, self.unaskable + other.unaskable)
+        return RequestList(self.requests + other.requests, self.unaskable + other.unaskable)
 
 
 def planned(
@@ -252,9 +252,9 @@ def planned(
     *,
     version: int = 1,
     key: Callable[[str], str] = str,
-) -> Plan:
+) -> RequestList:
     """Build a request per code; `key` names in the ledger what a code that cannot be asked for stands for."""
-    plan = Plan([])
+    plan = RequestList([])
     for code in codes:
         try:
             plan.requests.append(build(code))

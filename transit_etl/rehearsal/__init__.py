@@ -1,7 +1,7 @@
 """Makes days pass in minutes: the real collectors, budget, landing and staging, on a virtual clock."""
 
 from transit_etl.rehearsal.journal import RehearsalError
+from transit_etl.rehearsal.rehearsal import rehearse
 from transit_etl.rehearsal.report import RehearsalProgress, RehearsalReport
-from transit_etl.rehearsal.running import rehearse
 
 __all__ = ["RehearsalError", "RehearsalProgress", "RehearsalReport", "rehearse"]

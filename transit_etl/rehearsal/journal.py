@@ -23,14 +23,14 @@ class RehearsalError(TransitError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is rehearsed: windows as long as the settings say, several of them to a leg."""
+class Schedule:
+    """What is rehearsed: windows as long as the settings say, several of them to a period."""
 
     start: datetime
     hours: float
     rate_per_minute: int
     window: timedelta
-    leg: timedelta
+    period: timedelta
     policy: str
 
     @property
@@ -44,13 +44,13 @@ class Plan:
         return min(self.end, self.start + self.window * (n_begun + 1))
 
     def is_due(self, every: timedelta, window_start: datetime) -> bool:
-        """Tell whether a window is the first of its period, counted from the beginning of the rehearsal."""
+        """Tell whether a window is the first of an interval, counted from the beginning of the rehearsal."""
         return (window_start - self.start) % every < self.window
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What the finished legs leave: everything before `done_until` is in the lake.
+    """What the finished periods leave: everything before `done_until` is in the lake.
 
     `budget` is the state of the budget as text; `n_refused` counts the 429s that no fault had asked for.
     """
@@ -63,27 +63,27 @@ class Reached:
 class Journal:
     """The rehearsal in a data folder."""
 
-    def __init__(self, settings: Settings, plan: Plan) -> None:
+    def __init__(self, settings: Settings, schedule: Schedule) -> None:
         self._data_dir = settings.data_dir
         self._path = state_dir(settings.data_dir) / "rehearsal.json"
-        self._plan = plan
+        self._schedule = schedule
         self._identity = {
-            "start": plan.start.isoformat(),
-            "rate_per_minute": plan.rate_per_minute,
-            "window_seconds": plan.window.total_seconds(),
-            "leg_seconds": plan.leg.total_seconds(),
-            "policy": plan.policy,
+            "start": schedule.start.isoformat(),
+            "rate_per_minute": schedule.rate_per_minute,
+            "window_seconds": schedule.window.total_seconds(),
+            "leg_seconds": schedule.period.total_seconds(),
+            "policy": schedule.policy,
             "operator": settings.operator,
         }
-        self.reached = self._read() or Reached(plan.start, BudgetState().dumps(), n_refused=0)
+        self.reached = self._read() or Reached(schedule.start, BudgetState().dumps(), n_refused=0)
 
     def begin(self) -> None:
-        """Claim the folder, and remove what an interrupted leg left behind: it is rehearsed again.
+        """Claim the folder, and remove what an interrupted period left behind: it is rehearsed again.
 
         Only windows of a rehearsal are ever removed. RehearsalError where a real collection has gone on
         from what was rehearsed, for the rest of the rehearsal would then begin from another knowledge.
         """
-        if self.reached.done_until >= self._plan.end:
+        if self.reached.done_until >= self._schedule.end:
             return
         raw = self._data_dir / "raw"
         if any(path.is_file() and not _WINDOW.match(path.name) for path in raw.rglob("*")):
@@ -98,7 +98,7 @@ class Journal:
                 path.unlink()
 
     def keep(self, reached: Reached) -> None:
-        """Keep what the legs finished by now leave."""
+        """Keep what the periods finished by now leave."""
         self.reached = reached
         self._write()
 

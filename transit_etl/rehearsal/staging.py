@@ -12,7 +12,7 @@ from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 
-# What the sources of the next leg ask the lake about, and `stage` has to have finished before it begins.
+# What the sources of the next period ask the lake about, and `stage` has to have finished before it begins.
 ASKED_ABOUT = ("lines", "stops", "timetables", "status", "news", "news_details")
 
 
@@ -47,7 +47,7 @@ class Staging(Protocol):
         ...
 
 
-class StagingHere:
+class LocalStaging:
     """Stages in this process."""
 
     def __init__(self, settings: Settings) -> None:
@@ -66,7 +66,7 @@ class StagingHere:
         """Do nothing: there is nothing to let go of."""
 
 
-class StagingBeside:
+class SubprocessStaging:
     """Stages in a process of its own, which ends with this one, however that ends.
 
     It is asked by lines of JSON and answers with one for each; an interrupt from the terminal is not for it.
@@ -117,7 +117,7 @@ class StagingBeside:
 def _serve(questions: IO[bytes], answers: int) -> None:
     """Stage what is asked for until nobody asks any more, or nobody is there to be told."""
     settings = Settings(**json.loads(questions.readline()))
-    from transit_etl.stage import gx  # noqa: PLC0415 - slow to load, so while the first leg is collected
+    from transit_etl.stage import gx  # noqa: PLC0415 - slow to load, so while the first period is collected
 
     gx.context()
     for line in questions:

@@ -21,7 +21,7 @@ from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.collector import Collector, Tools
 from transit_etl.collect.datasets import MOMENTARY, source_of
-from transit_etl.collect.following import Follower
+from transit_etl.collect.peer_windows import PeerWindows
 from transit_etl.collect.raw.landing import Landing, worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
@@ -86,7 +86,7 @@ async def _collect(job: _Job, recovered: list[Path]) -> CollectReport:
     begin_at = max(job.begin_at or clock.now(), clock.now())
     landing = Landing(settings.data_dir, settings.operator, clock, worker)
     tally = Tally(job.dataset, job.seconds)
-    with _stopping() as stop, Follower(settings.data_dir, settings.operator, worker, clock) as follower:
+    with _stopping() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
         source = source_of(job.dataset, settings, begin_at)
         async with Client(settings, clock, job.transport) as client, _budget(settings, clock) as budget:
             with landing:
@@ -94,7 +94,7 @@ async def _collect(job: _Job, recovered: list[Path]) -> CollectReport:
                 deadline = _deadline(begin_at, job.seconds)
                 collector = Collector(tools, source, tally, deadline, job.on_progress)
                 stop.then(collector.stop)
-                async with _learning(source, follower, clock):
+                async with _learning(source, peers, clock):
                     await collector.run(begin_at)
     return tally.report(
         max(clock.now() - begin_at, timedelta()),
@@ -106,7 +106,7 @@ async def _collect(job: _Job, recovered: list[Path]) -> CollectReport:
 
 
 @asynccontextmanager
-async def _learning(source: Source, follower: Follower, clock: Clock) -> AsyncIterator[None]:
+async def _learning(source: Source, peers: PeerWindows, clock: Clock) -> AsyncIterator[None]:
     """Let a source of passages learn from the answers of other workers meanwhile."""
     if not isinstance(source, Passages):
         yield
@@ -114,7 +114,7 @@ async def _learning(source: Source, follower: Follower, clock: Clock) -> AsyncIt
 
     async def follow() -> None:
         while True:
-            for answer in follower.new_answers():
+            for answer in peers.new_answers():
                 source.observe(answer)
             await clock.sleep(FOLLOW_SECONDS)
 

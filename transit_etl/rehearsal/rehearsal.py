@@ -1,6 +1,6 @@
-"""Runs a rehearsal leg by leg, so that one that was killed goes on from its last finished leg.
+"""Runs a rehearsal period by period, so that one that was killed goes on from its last finished period.
 
-Its lake is then the one of an uninterrupted rehearsal: what a leg begins with is in the data folder.
+Its lake is then the one of an uninterrupted rehearsal: what a period begins with is in the data folder.
 """
 
 import time
@@ -12,15 +12,15 @@ from functools import partial
 import httpx
 
 from transit_etl.collect.allowance.budget_state import BudgetState
-from transit_etl.rehearsal.journal import Journal, Plan, Reached
-from transit_etl.rehearsal.legs import Leg
+from transit_etl.rehearsal.journal import Journal, Reached, Schedule
 from transit_etl.rehearsal.metering import Meter
+from transit_etl.rehearsal.periods import Period
 from transit_etl.rehearsal.report import OnProgress, RehearsalProgress, RehearsalReport
-from transit_etl.rehearsal.staging import ASKED_ABOUT, Staging, StagingBeside, StagingHere
+from transit_etl.rehearsal.staging import ASKED_ABOUT, LocalStaging, Staging, SubprocessStaging
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
-LEG_SECONDS = 14_400.0
+PERIOD_SECONDS = 14_400.0
 
 
 def rehearse(
@@ -29,33 +29,35 @@ def rehearse(
     hours: float,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
-    leg_seconds: float = LEG_SECONDS,
-    stages_beside: bool = False,
+    period_seconds: float = PERIOD_SECONDS,
+    in_two_processes: bool = False,
     on_progress: OnProgress | None = None,
 ) -> RehearsalReport:
     """Rehearse from `start` (aware) for `hours`, or take up where the same rehearsal was interrupted.
 
     Requests carry `X-Emulated-Now`, so any server that honours it can be rehearsed against; `transport`
-    replaces the network. An interruption costs two legs at most. With `stages_beside` a second
+    replaces the network. An interruption costs two periods at most. With `in_two_processes` a second
     process stages passages while the next window is collected; the lake is the same.
 
     RehearsalError unless the data folder is new or holds this very rehearsal, and the server lives in the
     time that it is told.
     """
-    plan = Plan(
+    schedule = Schedule(
         start.astimezone(UTC).replace(microsecond=0),  # windows are named by the second
         hours,
         settings.rate_per_minute,
         window=timedelta(seconds=settings.window_seconds),
-        leg=timedelta(seconds=leg_seconds),
+        period=timedelta(seconds=period_seconds),
         policy=settings.policy.value,
     )
     if transport is None:
         require_emulated_clock(settings)
-    journal = Journal(settings, plan)
+    journal = Journal(settings, schedule)
     journal.begin()
-    with closing(StagingBeside(settings) if stages_beside else StagingHere(settings)) as staging:
-        rehearsal = _Rehearsal(settings, plan, journal, staging, transport=transport, on_progress=on_progress)
+    with closing(SubprocessStaging(settings) if in_two_processes else LocalStaging(settings)) as staging:
+        rehearsal = _Rehearsal(
+            settings, schedule, journal, staging, transport=transport, on_progress=on_progress
+        )
         return rehearsal.run()
 
 
@@ -63,7 +65,7 @@ class _Rehearsal:
     def __init__(
         self,
         settings: Settings,
-        plan: Plan,
+        schedule: Schedule,
         journal: Journal,
         staging: Staging,
         *,
@@ -71,7 +73,7 @@ class _Rehearsal:
         on_progress: OnProgress | None,
     ) -> None:
         self._settings = settings
-        self._plan = plan
+        self._schedule = schedule
         self._journal = journal
         self._staging = staging
         self._transport = transport
@@ -83,20 +85,20 @@ class _Rehearsal:
         self._reached: Reached | None = None
 
     def run(self) -> RehearsalReport:
-        """Go through the legs that are left; passages are staged while the next ones are collected."""
+        """Go through the periods that are left; passages are staged while the next ones are collected."""
         began, reached = time.perf_counter(), self._journal.reached
         taken_up_at = reached.done_until
         try:
-            while reached.done_until < self._plan.end:
-                reached = self._run_leg(reached)
+            while reached.done_until < self._schedule.end:
+                reached = self._run_period(reached)
         finally:
             self._keep_reached()
         return self._report(taken_up_at, time.perf_counter() - began)
 
-    def _run_leg(self, before: Reached) -> Reached:
-        leg = Leg(
+    def _run_period(self, before: Reached) -> Reached:
+        period = Period(
             self._settings,
-            self._plan,
+            self._schedule,
             before.done_until,
             BudgetState.loads(before.budget),
             transport=self._transport,
@@ -105,13 +107,13 @@ class _Rehearsal:
             window_done=partial(self._begin_staging, "passages"),
             tick=self._tick,
         )
-        leg.run()
-        self._outcomes.update(leg.outcomes)
-        self._n_sent += leg.n_sent
+        period.run()
+        self._outcomes.update(period.outcomes)
+        self._n_sent += period.n_sent
         self._keep_reached()
         self._stage(*ASKED_ABOUT)
         self._begin_staging("passages")
-        self._reached = Reached(leg.end, leg.budget.dumps(), before.n_refused + leg.n_refused)
+        self._reached = Reached(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
         return self._reached
 
     def _begin_staging(self, *endpoints: str) -> None:
@@ -134,23 +136,23 @@ class _Rehearsal:
         """Tell how far it is, after each answer."""
         self._n_ticks += 1
         if self._on_progress is not None:
-            done, total = now - self._plan.start, self._plan.end - self._plan.start
+            done, total = now - self._schedule.start, self._schedule.end - self._schedule.start
             self._on_progress(
                 RehearsalProgress(now, done.total_seconds(), total.total_seconds(), self._n_ticks)
             )
 
     def _report(self, taken_up_at: datetime, real_seconds: float) -> RehearsalReport:
-        virtual_seconds = max(0.0, (self._plan.end - taken_up_at).total_seconds())
+        virtual_seconds = max(0.0, (self._schedule.end - taken_up_at).total_seconds())
         spent = dict(self._meter.seconds)
         spent["everything else"] = max(0.0, real_seconds - sum(spent.values()))
         return RehearsalReport(
             start=taken_up_at,
-            end=self._plan.end,
+            end=self._schedule.end,
             virtual_seconds=virtual_seconds,
             real_seconds=real_seconds,
             seconds_spent=spent,
             outcomes=dict(sorted(self._outcomes.items())),
-            allowance_share=self._n_sent / max(1.0, self._plan.rate_per_minute * virtual_seconds / 60),
+            allowance_share=self._n_sent / max(1.0, self._schedule.rate_per_minute * virtual_seconds / 60),
             n_refused=self._journal.reached.n_refused,
             rejected=self._staging.found.rejected,
             errors=self._staging.found.errors,

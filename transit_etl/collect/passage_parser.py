@@ -18,13 +18,13 @@ _REFUSED = frozenset({Outcome.ERROR_ROW, Outcome.CLIENT_ERROR})
 _PADDING = re.compile(r"^0+(?=[^/])")
 
 
-class Observer:
+class PassageParser:
     """Turns answers into observations; needs the operator's zone because listed times carry no date."""
 
     def __init__(self, zone: ZoneInfo) -> None:
         self._zone = zone
 
-    def observation(self, answer: Answer) -> Observation:
+    def parse(self, answer: Answer) -> Observation:
         """Return what an answer says of its stop; of a bad one, only that it was asked."""
         at = answer.received_at.timestamp()
         is_good = answer.outcome is Outcome.OK

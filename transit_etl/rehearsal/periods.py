@@ -1,9 +1,9 @@
-"""Collects one leg of a rehearsal: window after window, everything that is due side by side.
+"""Collects one period of a rehearsal: window after window, everything that is due side by side.
 
 Status and passages are polled in windows without a pause, lists when their time has come, as their DAGs do.
-A leg ends with the first window, from its planned end on, in which no list is under way: then the data
-folder and the state of the budget hold everything that the next leg needs to know. As with a window of
-production, what passages are polled by is learned again from the answers of the last hour when a leg begins;
+A period ends with the first window, from its planned end on, in which no list is under way: then the data
+folder and the state of the budget hold everything that the next period needs to know. As with a window of
+production, what passages are polled by is learned again from the answers of the last hour when one begins;
 within it, what has been learned stays in memory.
 """
 
@@ -23,7 +23,7 @@ from transit_etl.collect.datasets import MOMENTARY, source_of
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.report import Tally
 from transit_etl.collect.sources import Source
-from transit_etl.rehearsal.journal import WORKER, Plan, RehearsalError
+from transit_etl.rehearsal.journal import WORKER, RehearsalError, Schedule
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
@@ -32,8 +32,8 @@ LIST_RETRY_SECONDS, PATIENCE = 60.0, 4  # so many times without any answer for t
 NETWORK_EVERY, TIMETABLES_EVERY, NEWS_EVERY = timedelta(days=1), timedelta(hours=4), timedelta(hours=1)
 
 
-class Leg:
-    """A leg from `start`, with the budget as the leg before left it.
+class Period:
+    """A period from `start`, with the budget as the period before left it.
 
     `stage` is called once a dataset is collected that others ask the lake about, `window_done` once a window
     of passages is that is not the last, `tick` after each answer.
@@ -42,7 +42,7 @@ class Leg:
     def __init__(
         self,
         settings: Settings,
-        plan: Plan,
+        schedule: Schedule,
         start: datetime,
         budget: BudgetState,
         *,
@@ -56,7 +56,7 @@ class Leg:
         self.n_sent = 0
         self.end = start
         self._settings = settings
-        self._plan = plan
+        self._schedule = schedule
         self._start = start
         self._stage = stage
         self._window_done = window_done
@@ -65,7 +65,7 @@ class Leg:
         self._clock = VirtualClock(start)
         self._client = MeteredClient(settings, self._clock, transport, meter)
         self._store = MeteredStore(budget, meter)
-        self._budget = Budget(Limits(plan.rate_per_minute), self._store, self._clock)
+        self._budget = Budget(Limits(schedule.rate_per_minute), self._store, self._clock)
         self._known: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
         self._polled: Source | None = None
@@ -82,7 +82,7 @@ class Leg:
         return self._store.state
 
     def run(self) -> None:
-        """Collect until the end of the leg."""
+        """Collect until the end of the period."""
         try:
             self._clock.run(self._run())
         except ExceptionGroup as failures:
@@ -90,10 +90,12 @@ class Leg:
 
     async def _run(self) -> None:
         async with self._client, self._budget, asyncio.TaskGroup() as group:
-            while self.end < min(self._start + self._plan.leg, self._plan.end) or self._is_listing():
+            while (
+                self.end < min(self._start + self._schedule.period, self._schedule.end) or self._is_listing()
+            ):
                 if self.end > self._start:
                     self._window_done()
-                window_start, self.end = self.end, self._plan.window_after(self.end)
+                window_start, self.end = self.end, self._schedule.window_after(self.end)
                 self._begin_lists(group, window_start)
                 async with asyncio.TaskGroup() as window:
                     window.create_task(self._collect("status", self.end))
@@ -101,7 +103,7 @@ class Leg:
 
     def _is_listing(self) -> bool:
         is_on = any(not task.done() for task in self._lists.values())
-        return is_on and self.end < self._plan.end
+        return is_on and self.end < self._schedule.end
 
     def _begin_lists(self, group: asyncio.TaskGroup, window_start: datetime) -> None:
         """Begin the lists that are due in a window, unless they are still under way."""
@@ -111,20 +113,20 @@ class Leg:
             (TIMETABLES_EVERY, ("timetables",)),
         ):
             is_on = datasets[0] in self._lists and not self._lists[datasets[0]].done()
-            if self._plan.is_due(every, window_start) and not is_on:
+            if self._schedule.is_due(every, window_start) and not is_on:
                 self._lists[datasets[0]] = group.create_task(self._list(datasets))
-        if window_start == self._plan.start:
+        if window_start == self._schedule.start:
             self._known = self._lists["lines"]
 
     async def _list(self, datasets: tuple[str, ...]) -> None:
         if datasets == ("timetables",) and self._known:
             await self._known
-            if self._clock.now() >= self._plan.end:
+            if self._clock.now() >= self._schedule.end:
                 return
         for dataset in datasets:
-            while not await self._collect(dataset, self._plan.end) and dataset == "lines":
+            while not await self._collect(dataset, self._schedule.end) and dataset == "lines":
                 await self._clock.sleep(LIST_RETRY_SECONDS)  # without the lines nothing else can be asked for
-                if self._clock.now() >= self._plan.end:
+                if self._clock.now() >= self._schedule.end:
                     return
             if datasets == NETWORK:
                 self._stage(dataset)  # stops can only be asked for once their lines are staged

@@ -10,7 +10,7 @@ import pytest
 from tests.collect.helpers import rows, write_network
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from transit_etl.collect import CollectReport, datasets, sources
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Observation, Rotation
 
 STOPS = ["0001", "0002", "0003"]
@@ -45,7 +45,7 @@ def collect_with(policy: Clumsy, folder: Path, monkeypatch: pytest.MonkeyPatch) 
     return collect_from(Upstream(), settings_at(folder), "passages", seconds=60)
 
 
-def complaints(caplog: pytest.LogCaptureFixture) -> list[str]:
+def failures(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelno >= logging.ERROR]
 
 
@@ -58,7 +58,7 @@ def test_a_policy_that_fails_to_learn_loses_that_answer_alone_and_says_so_once(
     assert {"ok": report.planned} == report.outcomes
     assert report.planned == len(rows(tmp_path)) >= 55
     assert {"0001", "0003"} == {each.stop_code for each in policy.learned}
-    assert ["learning from the answer of stop 0002 failed; going on without it"] == complaints(caplog)
+    assert ["learning from the answer of stop 0002 failed; going on without it"] == failures(caplog)
     assert "nobody thought of this" in caplog.text
 
 
@@ -70,7 +70,7 @@ def test_a_policy_that_fails_to_choose_leaves_that_permit_to_rotation(
     assert {"ok": report.planned} == report.outcomes
     assert report.planned >= 55
     assert set(STOPS) == {row["key"] for row in rows(tmp_path)}
-    assert ["choosing a stop failed; going on without it"] == complaints(caplog)
+    assert ["choosing a stop failed; going on without it"] == failures(caplog)
 
 
 def test_a_choice_that_is_no_stop_is_never_asked_for(
@@ -79,23 +79,23 @@ def test_a_choice_that_is_no_stop_is_never_asked_for(
     collect_with(Clumsy(choices=("../news", "9999")), tmp_path, monkeypatch)
 
     assert set(STOPS) == {row["key"] for row in rows(tmp_path)}
-    assert 1 == len(complaints(caplog))
+    assert 1 == len(failures(caplog))
 
 
 def test_an_answer_that_breaks_the_reading_teaches_only_that_its_stop_was_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def break_off(_self: Observer, _body: bytes, _at: object) -> None:
+    def break_off(_self: PassageParser, _body: bytes, _at: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(Observer, "_listings", break_off)
+    monkeypatch.setattr(PassageParser, "_listings", break_off)
     policy = Clumsy()
     report = collect_with(policy, tmp_path, monkeypatch)
 
     assert {"ok": report.planned} == report.outcomes
     assert report.planned == len(policy.learned)
     assert not any(each.is_good for each in policy.learned)
-    assert 1 == len(complaints(caplog))
+    assert 1 == len(failures(caplog))
 
 
 def test_a_source_that_cannot_read_a_list_goes_on_and_the_report_says_so(
@@ -122,7 +122,7 @@ def test_a_last_hour_that_cannot_be_read_is_no_reason_to_ask_nothing(
     report = collect_with(Clumsy(), tmp_path, monkeypatch)
 
     assert {"ok": report.planned} == report.outcomes
-    assert ["replaying the last hour's answers failed; going on without it"] == complaints(caplog)
+    assert ["replaying the last hour's answers failed; going on without it"] == failures(caplog)
 
 
 def test_lost_answers_and_an_outage_leave_what_is_known_as_it_was(

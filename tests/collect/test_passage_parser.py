@@ -6,7 +6,7 @@ import pytest
 
 from tests.collect.helpers import answer
 from transit_etl.api.exchange import Outcome
-from transit_etl.collect.observing import Observer, normal_label
+from transit_etl.collect.passage_parser import PassageParser, normal_label
 from transit_etl.collect.planning.planner import Listing
 
 ROME = ZoneInfo("Europe/Rome")
@@ -15,7 +15,7 @@ LATE_EVENING = datetime(2026, 3, 4, 22, 52, 44, tzinfo=UTC)  # 23:52:44 in Rome
 
 def listings(rows: object, received_at: datetime = LATE_EVENING) -> tuple[Listing, ...]:
     body = json.dumps({"passaggi": rows}).encode()
-    return Observer(ROME).observation(answer(received_at, body)).listings
+    return PassageParser(ROME).parse(answer(received_at, body)).listings
 
 
 def row(**more: object) -> dict[str, object]:
@@ -61,7 +61,7 @@ def test_rows_of_wrong_types_are_passed_over() -> None:
 @pytest.mark.parametrize("outcome", [outcome for outcome in Outcome if outcome is not Outcome.OK])
 def test_a_bad_answer_says_nothing_of_any_bus(outcome: Outcome) -> None:
     body = json.dumps({"passaggi": [row()]}).encode()
-    observation = Observer(ROME).observation(answer(LATE_EVENING, body, outcome=outcome))
+    observation = PassageParser(ROME).parse(answer(LATE_EVENING, body, outcome=outcome))
 
     assert (False, ()) == (observation.is_good, observation.listings)
 

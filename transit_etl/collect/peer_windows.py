@@ -41,7 +41,7 @@ class _Tail:
         self._file.close()
 
 
-class Follower:
+class PeerWindows:
     """The passage windows of other workers in one data folder, from now on.
 
     Windows that are finished already are left to a replay; one that is being written is read from its

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from zoneinfo import ZoneInfo
 
 from transit_etl.api.exchange import Answer
-from transit_etl.collect.observing import Observer
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Observation, Policy, Rotation
 
 _log = logging.getLogger(__name__)
 
 
-class Complaints:
+class FailureLog:
     """Logs each mistake once, with its stack; the same one again, at the same line, is only counted."""
 
     def __init__(self) -> None:
@@ -33,34 +33,34 @@ class Complaints:
         return True
 
 
-class GuardedObserver(Observer):
-    """An observer for whom an answer that breaks the reading says only that its stop was asked."""
+class IsolatedParser(PassageParser):
+    """An parser for whom an answer that breaks the reading says only that its stop was asked."""
 
-    def __init__(self, zone: ZoneInfo, complaints: Complaints) -> None:
+    def __init__(self, zone: ZoneInfo, failures: FailureLog) -> None:
         super().__init__(zone)
-        self._complaints = complaints
+        self._failures = failures
 
-    def observation(self, answer: Answer) -> Observation:
+    def parse(self, answer: Answer) -> Observation:
         """Return what an answer says of its stop."""
         try:
-            return super().observation(answer)
+            return super().parse(answer)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next answer is worth its permit
-            self._complaints.add(f"reading the answer of stop {answer.request.key}", error)
+            self._failures.add(f"reading the answer of stop {answer.request.key}", error)
             return Observation(answer.request.key, answer.received_at.timestamp(), is_good=False)
 
 
-class GuardedPolicy:
+class IsolatedPolicy:
     """A policy whose mistakes cost what one answer would have taught, or one choice.
 
     A choice that fails, or names a stop nobody knows, is made by rotation instead. It may be asked from
     two threads: one learns from answers while the other chooses inside the budget's transaction.
     """
 
-    def __init__(self, policy: Policy, stop_codes: Iterable[str], complaints: Complaints) -> None:
+    def __init__(self, policy: Policy, stop_codes: Iterable[str], failures: FailureLog) -> None:
         self._policy = policy
         self._known = frozenset(stop_codes)
         self._stand_in = Rotation(self._known)
-        self._complaints = complaints
+        self._failures = failures
         self._lock = threading.Lock()
 
     def observe(self, observation: Observation) -> None:
@@ -69,7 +69,7 @@ class GuardedPolicy:
             try:
                 self._policy.observe(observation)
             except Exception as error:  # noqa: BLE001 - a mistake in planning must not end a window
-                self._complaints.add(f"learning from the answer of stop {observation.stop_code}", error)
+                self._failures.add(f"learning from the answer of stop {observation.stop_code}", error)
 
     def choose(self, now: float) -> str:
         """Return the stop most worth a poll at this moment."""
@@ -77,7 +77,7 @@ class GuardedPolicy:
             try:
                 return self._known_stop(self._policy.choose(now))
             except Exception as error:  # noqa: BLE001 - a permit is there: somebody has to be asked
-                self._complaints.add("choosing a stop", error)
+                self._failures.add("choosing a stop", error)
                 return self._stand_in.choose(now)
 
     def _known_stop(self, stop_code: str) -> str:
