@@ -9,7 +9,7 @@ select
     round(sum(absolute_error_seconds_sum) / sum(n), 1) as mean_absolute_error_seconds,
     round(sum(n_within) / sum(n), 3) as within_band_share,
     round(sum(n_too_late) / sum(n), 3) as bus_later_than_said_share,
-    round(sum(wobble_seconds_sum) / nullif(sum(n_steps), 0), 1) as mean_wobble_seconds
+    round(sum(absolute_revision_seconds_sum) / nullif(sum(n_revisions), 0), 1) as mean_revision_seconds
 from marts.prediction_accuracy_by_hour
 group by service_hour, horizon_from_seconds, horizon_to_seconds
 order by service_hour, horizon_from_seconds

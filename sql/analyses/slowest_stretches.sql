@@ -9,7 +9,7 @@ select
     round(sum(seconds_sum) / sum(n_trips), 0) as mean_seconds,
     round(sum(low_seconds_sum) / sum(n_trips), 0) as mean_low_seconds,
     round(sum(high_seconds_sum) / sum(n_trips), 0) as mean_high_seconds,
-    round((sum(seconds_of_scheduled_sum) - sum(scheduled_seconds_sum)) / nullif(sum(n_scheduled), 0), 0)
+    round((sum(seconds_of_scheduled_sum) - sum(scheduled_seconds_sum)) / nullif(sum(n_trips_with_schedule), 0), 0)
         as mean_loss_seconds
 from marts.travel_times
 where is_adjacent

@@ -26,7 +26,7 @@
     "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
     "delay_seconds_sum"
 ] -%}
-{%- set delivered = ["n_scheduled_trips", "n_not_run", "n_visits_not_run"] -%}
+{%- set delivered = ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
 {%- set sources = {"punctuality": visits, "service_delivered": delivered} -%}
 with facts as (
     {%- for source, counts in sources.items() %}
@@ -87,7 +87,7 @@ sums as (
         sum((n_on_time + n_indeterminate) * per_n_scheduled) / nullif(sum(n_scheduled * per_n_scheduled), 0)
             as share_high,
         sum(n_likely_on_time * per_n_likely)
-        / nullif(sum(n_likely * per_n_likely) + sum(n_visits_not_run), 0) as share_of_promised,
+        / nullif(sum(n_likely * per_n_likely) + sum(n_passages_not_run), 0) as share_of_promised,
         sum(delay_seconds_sum * per_n_delays) / nullif(sum(n_delays * per_n_delays), 0) as mean_delay_seconds,
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
@@ -127,13 +127,13 @@ select
     case when null_reason is null then share_high end as on_time_share_high,
     case when null_reason is null then share_of_promised end as on_time_share_of_promised,
     case
-        when null_reason is null then cast(n_on_time as double) / (n_passages + n_visits_not_run)
+        when null_reason is null then cast(n_on_time as double) / (n_passages + n_passages_not_run)
     end as on_time_share_of_promised_low,
     case
         when null_reason is null
             then
                 cast(n_passages - n_scheduled + n_on_time + n_indeterminate as double)
-                / (n_passages + n_visits_not_run)
+                / (n_passages + n_passages_not_run)
     end as on_time_share_of_promised_high,
     case when null_reason is null then mean_delay_seconds end as mean_delay_seconds
 from judged

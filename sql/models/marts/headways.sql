@@ -279,8 +279,8 @@ due_sums as (
         direction,
         stop_code,
         service_hour,
-        count(scheduled_at) as n_due,
-        count(*) - count(scheduled_at) as n_unscheduled
+        count(scheduled_at) as n_scheduled_buses,
+        count(*) - count(scheduled_at) as n_unscheduled_buses
     from due
     group by operator, service_date, line_code, direction, stop_code, service_hour
 ),
@@ -339,8 +339,8 @@ sums as (
         coalesce(due.direction, actual_sums.direction) as direction,
         coalesce(due.stop_code, actual_sums.stop_code) as stop_code,
         coalesce(due.service_hour, actual_sums.service_hour) as service_hour,
-        coalesce(due.n_due, 0) as n_due,
-        coalesce(due.n_unscheduled, 0) as n_unscheduled,
+        coalesce(due.n_scheduled_buses, 0) as n_scheduled_buses,
+        coalesce(due.n_unscheduled_buses, 0) as n_unscheduled_buses,
         coalesce(actual_sums.n_actual, 0) as n_actual,
         cast(coalesce(actual_sums.actual_seconds_sum, 0) as bigint) as actual_seconds_sum,
         cast(coalesce(actual_sums.actual_seconds_squared_sum, 0) as bigint) as actual_seconds_squared_sum,
@@ -363,15 +363,15 @@ sums as (
 judged as (
     select
         sums.*,
-        sums.n_due >= rules.frequent_per_hour as is_frequent,
+        sums.n_scheduled_buses >= rules.frequent_per_hour as is_frequent,
         case
-            when sums.n_due < rules.frequent_per_hour then 'not frequent'
+            when sums.n_scheduled_buses < rules.frequent_per_hour then 'not frequent'
             when sums.scheduled_seconds_sum = 0 then 'no watched schedule'
-            when sums.n_unscheduled > rules.unscheduled_share * sums.n_due then 'schedule incomplete'
+            when sums.n_unscheduled_buses > rules.unscheduled_share * sums.n_scheduled_buses then 'schedule incomplete'
             -- one long interval covers neither the hour nor the buses due in it
             when
                 sums.actual_seconds_sum < rules.coverage_threshold * 3600
-                or sums.n_scheduled < rules.coverage_threshold * sums.n_due
+                or sums.n_scheduled < rules.coverage_threshold * sums.n_scheduled_buses
                 then 'coverage under threshold'
         end as null_reason,
         rules.ruleset_version

@@ -14,8 +14,8 @@ select
     cast(sum(error_seconds_sum) as bigint) as error_seconds_sum,
     cast(sum(absolute_error_seconds_sum) as bigint) as absolute_error_seconds_sum,
     cast(sum(squared_error_sum) as bigint) as squared_error_sum,
-    cast(sum(n_steps) as bigint) as n_steps,
-    cast(sum(wobble_seconds_sum) as bigint) as wobble_seconds_sum,
+    cast(sum(n_revisions) as bigint) as n_revisions,
+    cast(sum(absolute_revision_seconds_sum) as bigint) as absolute_revision_seconds_sum,
     cast(sum(n_upward_jumps) as bigint) as n_upward_jumps,
     max(ruleset_version) as ruleset_version
 from {{ ref('prediction_accuracy_by_hour') }}

@@ -85,8 +85,8 @@ select
     cast(sum(round(steps.error_seconds)) as bigint) as error_seconds_sum,
     cast(sum(round(abs(steps.error_seconds))) as bigint) as absolute_error_seconds_sum,
     cast(sum(round(steps.error_seconds) * round(steps.error_seconds)) as bigint) as squared_error_sum,
-    count(steps.moved_seconds) as n_steps,
-    cast(coalesce(sum(round(abs(steps.moved_seconds))), 0) as bigint) as wobble_seconds_sum,
+    count(steps.moved_seconds) as n_revisions,
+    cast(coalesce(sum(round(abs(steps.moved_seconds))), 0) as bigint) as absolute_revision_seconds_sum,
     count(case when steps.moved_seconds > rules.upward_jump_seconds then 1 end) as n_upward_jumps,
     max(steps.ruleset_version) as ruleset_version
 from steps

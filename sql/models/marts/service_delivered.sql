@@ -31,7 +31,7 @@ counts as (
         count(case when departures.outcome = 'not_run' then 1 end) as n_not_run,
         count(case when departures.outcome = 'not_observable' then 1 end) as n_not_observable,
         cast(sum(case when departures.outcome = 'not_run' then coalesce(lengths.n_stops, 0) else 0 end) as bigint)
-            as n_visits_not_run,
+            as n_passages_not_run,
         max(departures.ruleset_version) as ruleset_version
     from departures
     inner join {{ watched_dates() }} as watched_dates

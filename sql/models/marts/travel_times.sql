@@ -88,7 +88,7 @@ select
     cast(sum(round(seconds) * round(seconds)) as bigint) as seconds_squared_sum,
     cast(sum(floor(low_seconds)) as bigint) as low_seconds_sum,
     cast(sum(ceil(high_seconds)) as bigint) as high_seconds_sum,
-    count(scheduled_seconds) as n_scheduled,
+    count(scheduled_seconds) as n_trips_with_schedule,
     cast(coalesce(sum(case when scheduled_seconds is not null then round(seconds) end), 0) as bigint)
         as seconds_of_scheduled_sum,
     cast(coalesce(sum(round(scheduled_seconds)), 0) as bigint) as scheduled_seconds_sum,

@@ -1,0 +1,69 @@
+"""Every table and column is described, in the project and as a comment in the database."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.warehouse.conftest import Rows
+from transit_etl import paths
+from transit_etl.settings import Settings
+
+SCHEMAS = ("staging", "intermediate", "core", "marts", "quality")
+OF_A_SCHEMA = f"schema_name in {SCHEMAS}"
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+Ask = Callable[[str], Rows]
+
+
+def _described(settings: Settings) -> dict[str, dict[str, str]]:
+    """Return the described columns of each model and seed, by schema and name, as dbt has read them."""
+    manifest = paths.state_dir(settings.data_dir) / "dbt" / "target" / "manifest.json"
+    nodes = json.loads(manifest.read_text(encoding="utf-8"))["nodes"].values()
+    return {
+        f"{node['schema']}.{node['alias']}": {
+            name: column["description"] for name, column in node["columns"].items()
+        }
+        for node in nodes
+        if node["resource_type"] in ("model", "seed")
+    }
+
+
+def test_every_described_column_has_words(built: Settings) -> None:
+    missing = [
+        f"{table}.{column}"
+        for table, columns in _described(built).items()
+        for column, description in columns.items()
+        if not description.strip()
+    ]
+
+    assert [] == missing
+
+
+def test_the_columns_described_are_those_there_are(built: Settings, ask: Ask) -> None:
+    columns = ask(
+        "select schema_name || '.' || table_name as table_name, list(column_name) as names "
+        f"from duckdb_columns() where {OF_A_SCHEMA} group by all"
+    )
+    described = _described(built)
+
+    assert [] == [
+        f"{row['table_name']}: {sorted(difference)}"
+        for row in columns
+        if row["table_name"] in described
+        and (difference := set(row["names"]) ^ set(described[row["table_name"]]))
+    ]
+
+
+def test_every_table_view_and_column_has_a_comment_in_the_published_file(ask: Ask) -> None:
+    relations = ask(
+        f"select schema_name || '.' || table_name as name, comment from duckdb_tables() where {OF_A_SCHEMA} "
+        f"union all select schema_name || '.' || view_name, comment from duckdb_views() where {OF_A_SCHEMA}"
+    )
+    columns = ask(
+        "select schema_name || '.' || table_name || '.' || column_name as name from duckdb_columns() "
+        f"where {OF_A_SCHEMA} and coalesce(trim(comment), '') = ''"
+    )
+
+    assert [] == [row["name"] for row in relations if not str(row["comment"]).startswith("One row per ")]
+    assert [] == [row["name"] for row in columns]
