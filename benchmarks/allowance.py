@@ -28,7 +28,7 @@ from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit, open_budget
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
 TOKEN = "demo-token"  # noqa: S105 - the emulator's own
@@ -122,11 +122,11 @@ async def _poll(settings: Settings, kind: Kind, until: datetime) -> None:
 
 
 async def _worth_asking(client: Client, budget: Budget, kind: Kind, until: datetime) -> list[Request]:
-    lines = await _send(client, budget, await budget.acquire(Kind.NETWORK, until), v1.lines())
+    lines = await _send(client, budget, await budget.acquire(Kind.NETWORK, until), v1.all_of("lines"))
     code = json.loads(lines.body or b"[]")[0]["codice"]
     if kind is Kind.TIMETABLES:
         return [v1.timetable(code, until.date())]
-    stops = await _send(client, budget, await budget.acquire(Kind.NETWORK, until), v1.stops(code))
+    stops = await _send(client, budget, await budget.acquire(Kind.NETWORK, until), v1.of_line("stops", code))
     return [v1.passages(stop["codice_fermata"]) for stop in json.loads(stops.body or b"{}")["andata"]]
 
 

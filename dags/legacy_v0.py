@@ -14,16 +14,17 @@ requests out of the same allowance. Do not start it for an older date: such a ru
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Asset, CronTriggerTimetable, TriggerRule, dag, task
+from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, operator_timezone, poll, stage_landed
+from transit_etl.endpoints import CADENCES
+from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
 
 
 @dag(
-    schedule=CronTriggerTimetable("40 */6 * * *", timezone=operator_timezone()),
+    schedule=list_schedule("legacy_v0"),
     catchup=False,
     max_active_runs=1,
-    is_paused_upon_creation=True,
+    is_paused_upon_creation=CADENCES["legacy_v0"].is_paused,
     default_args=DEFAULTS,
     doc_md=__doc__,
     tags=["collect", "deprecated"],
@@ -35,9 +36,9 @@ def legacy_v0() -> None:
     def collect() -> dict[str, int]:
         return poll("legacy")
 
-    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("lake/legacy_v0")])
+    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("legacy_v0")])
     def stage() -> dict[str, int]:
-        return stage_landed("v0_transits", "v0_timetables", "v0_news", "v0_news_details", "v0_status")
+        return stage_collected("legacy")
 
     collected, staged = collect(), stage()
     collected >> staged

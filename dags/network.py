@@ -19,13 +19,14 @@ answers about now, so such a run refuses to ask.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Asset, CronTriggerTimetable, TriggerRule, chain, dag, task
+from airflow.sdk import TriggerRule, chain, dag, task
 
-from transit_etl.scheduling import DEFAULTS, operator_timezone, poll, stage_landed
+from transit_etl.endpoints import collections_of
+from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
 
 
 @dag(
-    schedule=CronTriggerTimetable("30 4 * * *", timezone=operator_timezone(), run_immediately=True),
+    schedule=list_schedule("network", run_immediately=True),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
@@ -36,22 +37,21 @@ def network() -> None:
     """Collect and stage the lines, then the stops of each."""
 
     @task
-    def lines() -> dict[str, int]:
-        return poll("lines")
+    def collect(collection: str) -> dict[str, int]:
+        return poll(collection)
 
     @task(trigger_rule=TriggerRule.ALL_DONE)
-    def stage_lines() -> dict[str, int]:
-        return stage_landed("lines")
+    def stage(collection: str) -> dict[str, int]:
+        return stage_collected(collection)
 
-    @task
-    def stops() -> dict[str, int]:
-        return poll("stops")
-
-    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("lake/network")])
-    def stage_stops() -> dict[str, int]:
-        return stage_landed("stops")
-
-    steps = [lines(), stage_lines(), stops(), stage_stops()]
+    *others, last = collections_of("network")
+    steps = [
+        step
+        for name in others
+        for step in (collect.override(task_id=name)(name), stage.override(task_id=f"stage_{name}")(name))
+    ]
+    steps.append(collect.override(task_id=last)(last))
+    steps.append(stage.override(task_id=f"stage_{last}", outlets=[lake_asset("network")])(last))
     chain(*steps)
     steps >> EmptyOperator(task_id="complete")
 

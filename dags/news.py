@@ -15,13 +15,13 @@ refuses.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Asset, CronTriggerTimetable, TriggerRule, dag, task
+from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, operator_timezone, poll, stage_landed
+from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
 
 
 @dag(
-    schedule=CronTriggerTimetable("5 * * * *", timezone=operator_timezone(), run_immediately=True),
+    schedule=list_schedule("news", run_immediately=True),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
@@ -35,9 +35,9 @@ def news() -> None:
     def collect() -> dict[str, int]:
         return poll("news")
 
-    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("lake/news")])
+    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("news")])
     def stage() -> dict[str, int]:
-        return stage_landed("news", "news_details")
+        return stage_collected("news")
 
     collected, staged = collect(), stage()
     collected >> staged

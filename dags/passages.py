@@ -21,9 +21,16 @@ refuses. Do not start a second collector elsewhere with a budget of its own: the
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Asset, TriggerRule, dag, task
+from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, WITHIN_ITS_WINDOW, poll, window_schedule, window_timeout
+from transit_etl.scheduling import (
+    DEFAULTS,
+    WITHIN_ITS_WINDOW,
+    poll,
+    raw_asset,
+    window_schedule,
+    window_timeout,
+)
 
 
 @dag(
@@ -43,7 +50,7 @@ def passages() -> None:
 
     collected = collect()
     landed = EmptyOperator(
-        task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("raw/passages")]
+        task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[raw_asset("passages")]
     )
     collected >> landed
     [collected, landed] >> EmptyOperator(task_id="complete")

@@ -16,13 +16,13 @@ every run until it is mended or moved out of `data/raw`.
 **What not to do.** Do not loosen a rule to turn the run green, do not edit a raw file.
 """
 
-from airflow.sdk import Asset, dag, task
+from airflow.sdk import dag, task
 
-from transit_etl.scheduling import DEFAULTS, stage_landed
+from transit_etl.scheduling import DEFAULTS, any_raw_asset, lake_asset, polling_dags, stage_polled
 
 
 @dag(
-    schedule=Asset("raw/passages") | Asset("raw/status"),
+    schedule=any_raw_asset(),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
@@ -32,9 +32,9 @@ from transit_etl.scheduling import DEFAULTS, stage_landed
 def staging() -> None:
     """Stage the finished windows of passages and status."""
 
-    @task(outlets=[Asset("lake/passages"), Asset("lake/status")])
+    @task(outlets=[*map(lake_asset, polling_dags())])
     def stage() -> dict[str, int]:
-        return stage_landed("passages", "status")
+        return stage_polled()
 
     stage()
 

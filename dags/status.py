@@ -19,9 +19,16 @@ refuses.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Asset, TriggerRule, dag, task
+from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, WITHIN_ITS_WINDOW, poll, window_schedule, window_timeout
+from transit_etl.scheduling import (
+    DEFAULTS,
+    WITHIN_ITS_WINDOW,
+    poll,
+    raw_asset,
+    window_schedule,
+    window_timeout,
+)
 
 
 @dag(
@@ -40,7 +47,7 @@ def status() -> None:
         return poll("status")
 
     collected = collect()
-    landed = EmptyOperator(task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("raw/status")])
+    landed = EmptyOperator(task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[raw_asset("status")])
     collected >> landed
     [collected, landed] >> EmptyOperator(task_id="complete")
 

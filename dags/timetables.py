@@ -18,16 +18,13 @@ and the coming days' all the same, so such a run refuses.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import Asset, AssetOrTimeSchedule, CronTriggerTimetable, TriggerRule, dag, task
+from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, operator_timezone, poll, stage_landed
+from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
 
 
 @dag(
-    schedule=AssetOrTimeSchedule(
-        timetable=CronTriggerTimetable("10 1-23/4 * * *", timezone=operator_timezone()),
-        assets=Asset("lake/network"),
-    ),
+    schedule=list_schedule("timetables"),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
@@ -41,9 +38,9 @@ def timetables() -> None:
     def collect() -> dict[str, int]:
         return poll("timetables")
 
-    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[Asset("lake/timetables")])
+    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("timetables")])
     def stage() -> dict[str, int]:
-        return stage_landed("timetables")
+        return stage_collected("timetables")
 
     collected, staged = collect(), stage()
     collected >> staged

@@ -19,18 +19,11 @@ clear `build`. Collection goes on meanwhile and nothing is lost.
 
 from airflow.sdk import Asset, dag, task
 
-from transit_etl.scheduling import DEFAULTS, WAREHOUSE_POOL, build_new, publish_build
+from transit_etl.scheduling import DEFAULTS, WAREHOUSE_POOL, any_lake_asset, build_new, publish_build
 
 
 @dag(
-    schedule=(
-        Asset("lake/network")
-        | Asset("lake/timetables")
-        | Asset("lake/passages")
-        | Asset("lake/status")
-        | Asset("lake/news")
-        | Asset("lake/legacy_v0")
-    ),
+    schedule=any_lake_asset(),
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,

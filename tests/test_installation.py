@@ -16,8 +16,8 @@ from transit_etl.api import v1
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import open_budget
-from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.raw.landing import Landing
+from transit_etl.endpoints import Kind
 from transit_etl.paths import lake_file, raw_file
 from transit_etl.settings import Settings
 from transit_etl.stage.schemas import DATASETS
@@ -91,9 +91,9 @@ def minutes(count: float) -> timedelta:
 def test_the_usage_counts_the_last_minute_and_hour_by_kind_as_they_are_written(settings: Settings) -> None:
     finished = land(
         settings,
-        (v1.lines(), minutes(5), Outcome.OK, []),
-        (v1.stops("015-00"), minutes(4), Outcome.OK, {}),
-        (v1.stops("015-00"), minutes(70), Outcome.OK, {}),
+        (v1.all_of("lines"), minutes(5), Outcome.OK, []),
+        (v1.of_line("stops", "015-00"), minutes(4), Outcome.OK, {}),
+        (v1.of_line("stops", "015-00"), minutes(70), Outcome.OK, {}),
     )
     finished.close()
     still_open = land(

@@ -6,9 +6,17 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from airflow.sdk import DeltaTriggerTimetable, get_current_context
+from airflow.sdk import (
+    Asset,
+    AssetAny,
+    AssetOrTimeSchedule,
+    CronTriggerTimetable,
+    DeltaTriggerTimetable,
+    get_current_context,
+)
 from airflow.sdk.exceptions import AirflowFailException
 
+from transit_etl.endpoints import CADENCES, collections_of, endpoints_of, is_polled
 from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
@@ -23,7 +31,6 @@ DEFAULTS: dict[str, Any] = {
     "execution_timeout": timedelta(minutes=30),
 }
 WAREHOUSE_POOL = "warehouse"  # one slot: whoever rewrites the lake or the warehouse waits for its turn
-MOMENTARY = frozenset({"passages", "status"})  # their answers speak of the moment they were asked for
 LATE_AFTER = timedelta(minutes=15)  # a run started by hand for an older date was meant for that date
 GRACE = timedelta(minutes=3)  # what finalising a window may take beyond the window itself
 LONGEST_LEAD = timedelta(minutes=1)  # what Airflow and a process may take to be ready, with room to spare
@@ -80,6 +87,42 @@ def operator_timezone() -> str:
     return load_settings().timezone
 
 
+def list_schedule(dag: str, *, run_immediately: bool = False) -> CronTriggerTimetable | AssetOrTimeSchedule:
+    """Return the schedule of a DAG that asks for lists, `run_immediately` when it is new."""
+    cadence = CADENCES[dag]
+    by_clock = CronTriggerTimetable(
+        cadence.cron, timezone=operator_timezone(), run_immediately=run_immediately
+    )
+    if cadence.runs_after is None:
+        return by_clock
+    return AssetOrTimeSchedule(timetable=by_clock, assets=lake_asset(cadence.runs_after))
+
+
+def lake_asset(dag: str) -> Asset:
+    """Return the asset that changes when answers that a DAG collected are staged."""
+    return Asset(CADENCES[dag].lake_asset)
+
+
+def raw_asset(dag: str) -> Asset:
+    """Return the asset that changes when a window of a DAG has landed."""
+    return Asset(CADENCES[dag].raw_asset)
+
+
+def any_lake_asset() -> AssetAny:
+    """Return the schedule of a DAG that runs whenever something was staged."""
+    return AssetAny(*map(lake_asset, CADENCES))
+
+
+def any_raw_asset() -> AssetAny:
+    """Return the schedule of a DAG that runs whenever a window has landed."""
+    return AssetAny(*map(raw_asset, polling_dags()))
+
+
+def polling_dags() -> list[str]:
+    """Return the DAGs that poll in windows; another DAG stages what they collect."""
+    return [dag for dag, cadence in CADENCES.items() if cadence.every is None]
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """The stretch of time that a run polls for, in real time, whatever the pipeline's clock shows."""
@@ -126,7 +169,7 @@ def refuse_other_moments(run: Run, dataset: str, now: datetime) -> None:
             f"{dataset} cannot be collected for {run.logical_date:%Y-%m-%d %H:%M}: the upstream answers "
             "about now. Nothing was asked. Trigger the DAG without a logical date."
         )
-    if run.clear_number and dataset in MOMENTARY:
+    if run.clear_number and is_polled(dataset):
         raise NotNowError(
             f"this window of {dataset} is over: answers would be about another moment. Nothing was asked. "
             "The next run polls already; to stage again what was landed, clear the stage task alone."
@@ -147,7 +190,7 @@ def poll(dataset: str) -> dict[str, int]:
     """
     settings, run, now = load_settings(), current_run(), datetime.now(UTC)
     refuse_other_moments(run, dataset, now)
-    if dataset not in MOMENTARY:
+    if not is_polled(dataset):
         return usable(_collect(settings, dataset))
     window = window_of(run, settings, now)
     try:
@@ -165,7 +208,7 @@ def usable(report: "CollectReport") -> dict[str, int]:
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in report.outcomes.items()) or "nothing"
     if not report.outcomes.get("ok"):
         raise CollectionError(f"no usable answer for {report.dataset}: {outcomes}")
-    if report.dataset not in MOMENTARY and report.outcomes.get("not_sent"):
+    if not is_polled(report.dataset) and report.outcomes.get("not_sent"):
         raise CollectionError(f"the list of {report.dataset} was given up before its end: {outcomes}")
     return report.outcomes
 
@@ -202,17 +245,23 @@ def _collect_once_known(settings: Settings, dataset: str, window: Window) -> "Co
     )
 
 
-def stage_landed(*endpoints: str) -> dict[str, int]:
-    """Stage every finished window of some endpoints that is not in the lake yet; return the rows by dataset.
+def stage_collected(*collections: str) -> dict[str, int]:
+    """Stage the finished windows of some collections that are not in the lake yet; return rows by dataset.
 
     Raises StagingError once everything else is staged, if a batch was rejected or a file could not be read.
     """
     from transit_etl.stage import stage
 
+    endpoints = [endpoint.name for name in collections for endpoint in endpoints_of(name)]
     report = stage(load_settings(), endpoints=endpoints)
     if not report.is_clean:
         raise StagingError("\n".join([*report.rejected, *report.errors]))
     return dict(report.rows)
+
+
+def stage_polled() -> dict[str, int]:
+    """Stage every finished window of the DAGs that poll, as `stage_collected` does."""
+    return stage_collected(*(name for dag in polling_dags() for name in collections_of(dag)))
 
 
 def build_new() -> dict[str, int]:

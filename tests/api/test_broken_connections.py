@@ -111,7 +111,7 @@ def test_a_server_that_is_not_there_is_a_connection_error() -> None:
         async with raw_server.raw_server(sends(b"")) as server:
             gone = server.base_url
         async with Client(settings_with(base_url=gone), SystemClock()) as client:
-            return await client.send(v1.lines())
+            return await client.send(v1.all_of("lines"))
 
     answer = asyncio.run(main())
 

@@ -22,11 +22,11 @@ def _outcome(request: Request, document: object, status: int = 200) -> Outcome:
 @pytest.mark.parametrize(
     ("request_", "document"),
     [
-        (v1.lines(), []),
-        (v1.lines(), [{"codice": "015-00"}]),
-        (v1.stops("015-00"), {"codice_linea": "015-00", "andata": [], "ritorno": []}),
-        (v1.stops("015-00"), {"codice_linea": "015-00"}),
-        (v1.stops("015-00"), {"ritorno": [{"codice_fermata": "0416"}]}),
+        (v1.all_of("lines"), []),
+        (v1.all_of("lines"), [{"codice": "015-00"}]),
+        (v1.of_line("stops", "015-00"), {"codice_linea": "015-00", "andata": [], "ritorno": []}),
+        (v1.of_line("stops", "015-00"), {"codice_linea": "015-00"}),
+        (v1.of_line("stops", "015-00"), {"ritorno": [{"codice_fermata": "0416"}]}),
         (DAY_REQUEST, {"linea": "015-00", "data": "2026-03-02", "servizi": []}),
         (v1.passages("0416"), {"codice_fermata": "0416", "passaggi": []}),
         (v1.passages("0416"), {"passaggi": [PASSAGE]}),
@@ -46,11 +46,11 @@ def test_a_body_of_the_expected_shape_is_ok(request_: Request, document: object)
 @pytest.mark.parametrize(
     ("request_", "document"),
     [
-        (v1.lines(), {}),
-        (v1.lines(), {"linee": []}),
-        (v1.lines(), ["015-00"]),
-        (v1.stops("015-00"), []),
-        (v1.stops("015-00"), {"errore": "linea sconosciuta"}),
+        (v1.all_of("lines"), {}),
+        (v1.all_of("lines"), {"linee": []}),
+        (v1.all_of("lines"), ["015-00"]),
+        (v1.of_line("stops", "015-00"), []),
+        (v1.of_line("stops", "015-00"), {"errore": "linea sconosciuta"}),
         (DAY_REQUEST, {"linea": "015-00"}),
         (DAY_REQUEST, {"servizi": {}}),
         (v1.passages("0416"), {}),
@@ -142,8 +142,8 @@ ANY_JSON = st.recursive(
 )
 
 
-@given(st.sampled_from([v1.lines(), v1.stops("015-00"), DAY_REQUEST, v1.passages("0416"), v1.status(),
-                        v1.news(), v1.news_item("1"), v0.status()]), ANY_JSON)  # fmt: skip
+@given(st.sampled_from([v1.all_of("lines"), v1.of_line("stops", "015-00"), DAY_REQUEST, v1.passages("0416"),
+                        v1.status(), v1.news(), v1.news_item("1"), v0.status()]), ANY_JSON)  # fmt: skip
 def test_any_json_gets_a_verdict(request_: Request, document: object) -> None:
     possible = {Outcome.OK, Outcome.WRONG_SHAPE, Outcome.ERROR_ROW}
 

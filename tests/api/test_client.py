@@ -62,7 +62,7 @@ def test_version_0_is_asked_at_its_own_root_with_its_query() -> None:
 def test_version_1_carries_a_token_if_there_is_one(
     values: dict[str, str], expected: tuple[str, str] | None
 ) -> None:
-    headers = request_sent(v1.lines(), **values).headers
+    headers = request_sent(v1.all_of("lines"), **values).headers
 
     if expected is None:
         assert "Authorization" not in headers
@@ -97,7 +97,7 @@ def test_version_0_without_a_token_is_an_error_that_says_what_to_set(values: dic
      (429, Outcome.RATE_LIMITED), (503, Outcome.SERVER_ERROR)],
 )  # fmt: skip
 def test_a_status_other_than_200_is_an_answer_too(status: int, outcome: Outcome) -> None:
-    answer = answer_to(lambda _: httpx.Response(status, content=b"<html>"), v1.lines())
+    answer = answer_to(lambda _: httpx.Response(status, content=b"<html>"), v1.all_of("lines"))
 
     assert outcome == answer.outcome
     assert status == answer.http_status
@@ -111,7 +111,7 @@ def test_a_redirect_is_not_followed() -> None:
         seen.append(str(request.url))
         return httpx.Response(302, headers={"Location": "http://elsewhere.test/"})
 
-    answer = answer_to(handler, v1.lines(), token="abcdefgh")
+    answer = answer_to(handler, v1.all_of("lines"), token="abcdefgh")
 
     assert Outcome.CLIENT_ERROR == answer.outcome
     assert 1 == len(seen)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import partial
 from urllib.parse import unquote, urlsplit
 
 import httpx
@@ -14,13 +15,14 @@ from transit_etl.api.exchange import Request
 from transit_etl.api.identifiers import InvalidIdentifierError
 
 DAY = date(2026, 3, 29)
+stops = partial(v1.of_line, "stops")
 
 
 @pytest.mark.parametrize(
     ("request_", "endpoint", "key", "path"),
     [
-        (v1.lines(), "lines", "", "linee"),
-        (v1.stops("015-00"), "stops", "015-00", "fermate/015-00"),
+        (v1.all_of("lines"), "lines", "", "linee"),
+        (v1.of_line("stops", "015-00"), "stops", "015-00", "fermate/015-00"),
         (v1.timetable("015-00", DAY), "timetables", "015-00/2026-03-29", "orari/015-00/2026-03-29"),
         (v1.timetable("015", DAY), "timetables", "015/2026-03-29", "orari/015/2026-03-29"),
         (v1.passages("0416"), "passages", "0416", "passaggi/0416"),
@@ -58,7 +60,7 @@ def test_version_0_asks_at_the_specified_paths(
 
 @pytest.mark.parametrize("code", ["N1-00", "FGC-10", "MM-00", "T374-00", "005-03"])
 def test_line_codes_of_the_real_network_are_accepted(code: str) -> None:
-    assert f"fermate/{code}" == v1.stops(code).path
+    assert f"fermate/{code}" == v1.of_line("stops", code).path
 
 
 @pytest.mark.parametrize("code", ["0416", "10416", "MM01", "IS16", "01011101"])
@@ -69,7 +71,7 @@ def test_stop_codes_of_real_networks_are_accepted(code: str) -> None:
 @pytest.mark.parametrize(
     ("build", "given_"),
     [
-        (v1.stops, ""), (v1.stops, "015"), (v1.stops, "015/00"), (v1.stops, "015-00\n"), (v1.stops, "..-00"),
+        (stops, ""), (stops, "015"), (stops, "015/00"), (stops, "015-00\n"), (stops, "..-00"),
         (v1.passages, "416"), (v1.passages, "123456789"), (v1.passages, "04 6"), (v1.passages, "٠٤١٦"),
         (v0.transits, "10416"), (v0.transits, "MM01"), (v0.timetable, "604/"),
         (v1.status, ""), (v1.status, "A/B"), (v1.status, "è"),

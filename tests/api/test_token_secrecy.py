@@ -19,7 +19,7 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.redaction import MARK, SHORTEST_TOKEN, Redactor
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import credential, open_budget
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
 TOKEN = "s3cr3t/tok+en=="
@@ -48,7 +48,7 @@ def test_no_log_of_ours_or_of_a_library_holds_it(caplog: pytest.LogCaptureFixtur
     async def main() -> None:
         async with raw_server.raw_server(sends(b"[]", X_You_Sent=f"Bearer {TOKEN} {LEGACY}")) as server:
             async with Client(_settings(server.base_url), SystemClock()) as client:
-                await client.send(v1.lines())
+                await client.send(v1.all_of("lines"))
                 await client.send(v0.status())
             assert TOKEN in server.requests[0]
             assert LEGACY in server.requests[1]
@@ -62,7 +62,7 @@ def test_no_log_of_ours_or_of_a_library_holds_it(caplog: pytest.LogCaptureFixtur
 def test_the_guard_leaves_with_its_client() -> None:
     before = {name: list(logging.getLogger(name).filters) for name in ("httpx", "httpcore.http11")}
 
-    _send(httpx.MockTransport(lambda _: httpx.Response(200, json=[])), v1.lines())
+    _send(httpx.MockTransport(lambda _: httpx.Response(200, json=[])), v1.all_of("lines"))
 
     assert before == {name: list(logging.getLogger(name).filters) for name in before}
 
@@ -71,7 +71,7 @@ def test_no_error_holds_it() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError(f"refused {request.headers['Authorization']}", request=request)
 
-    answer = _send(httpx.MockTransport(handler), v1.lines())
+    answer = _send(httpx.MockTransport(handler), v1.all_of("lines"))
 
     assert Outcome.CONNECTION_ERROR == answer.outcome
     assert f"ConnectError: refused Bearer {MARK}" == answer.error
@@ -85,7 +85,7 @@ def test_no_address_holds_it() -> None:
         seen.append(str(request.url))
         return httpx.Response(200, json=[])
 
-    _send(httpx.MockTransport(handler), v1.lines())
+    _send(httpx.MockTransport(handler), v1.all_of("lines"))
     _send(httpx.MockTransport(handler), v0.news(3))
 
     assert 2 == len(seen)
@@ -117,7 +117,7 @@ def test_a_body_that_repeats_it_is_redacted_before_anyone_can_land_it(request_: 
 def test_a_reason_built_from_the_body_is_redacted_too() -> None:
     echo = json.dumps({TOKEN: 1}).encode()
 
-    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo)), v1.lines())
+    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo)), v1.all_of("lines"))
 
     assert Outcome.WRONG_SHAPE == answer.outcome
     assert answer.error is not None
@@ -128,7 +128,7 @@ def test_a_reason_built_from_the_body_is_redacted_too() -> None:
 def test_a_reason_cut_short_does_not_hold_a_half_of_it() -> None:
     echo = json.dumps({"x" * 72 + TOKEN: 1}).encode()
 
-    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo)), v1.lines())
+    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo)), v1.all_of("lines"))
 
     assert answer.error is not None
     assert TOKEN[:6] not in answer.error

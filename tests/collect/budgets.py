@@ -9,7 +9,7 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)

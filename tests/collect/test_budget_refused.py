@@ -10,7 +10,7 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 
 
 def test_a_429_stops_everybody_until_it_has_passed() -> None:

@@ -24,7 +24,7 @@ from transit_etl.collect.allowance import budget_store
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 
 async def main(url: str, kind: Kind) -> None:
     async with Budget({FAST!r}, SqlStore(url, "shared"), SystemClock()) as budget:

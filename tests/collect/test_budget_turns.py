@@ -19,7 +19,8 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.allowance.priorities import FLOORS, Kind
+from transit_etl.collect.allowance.priorities import FLOORS
+from transit_etl.endpoints import Kind
 
 
 def test_every_kind_gets_its_floor_when_all_wait() -> None:

@@ -7,10 +7,10 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Rotation
 from transit_etl.collect.sources import Passages
+from transit_etl.endpoints import Kind
 
 
 def test_what_one_worker_claimed_the_next_passes_over() -> None:

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transit_etl.collect.allowance.priorities import FLOORS, Kind, next_kind
+from transit_etl.collect.allowance.priorities import FLOORS, next_kind
+from transit_etl.endpoints import ENDPOINTS, Kind
 
 ALL = frozenset(Kind)
 A_WHILE_AGO = dict.fromkeys(Kind, 2)  # permits ago: none of the floors makes a kind due again so soon
@@ -105,4 +106,4 @@ def test_every_endpoint_counts_as_a_kind() -> None:
         "v0_transits": Kind.LEGACY, "v0_news_details": Kind.LEGACY,
     }  # fmt: skip
 
-    assert expected == {endpoint: Kind.of(endpoint) for endpoint in expected}
+    assert expected == {endpoint: ENDPOINTS[endpoint].kind for endpoint in expected}

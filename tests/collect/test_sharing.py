@@ -44,7 +44,7 @@ from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Rotation
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 from transit_etl.collect.sources import Passages
 
 async def main(url: str) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from transit_etl.api.exchange import Outcome, Request
+from transit_etl.endpoints import ENDPOINTS, Shape
 
 ERROR_MARK = "*ERR*"
 
@@ -41,7 +42,8 @@ def _judge_body(endpoint: str, body: bytes) -> Verdict:
         document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         return Verdict(Outcome.NOT_JSON, f"not JSON: {_in_words(error)}")
-    return _SHAPES.get(endpoint, _any_json)(document)
+    row = ENDPOINTS[endpoint]
+    return _CHECKS[row.shape](document, *row.shape_keys)
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -54,32 +56,26 @@ def _in_words(error: ValueError | RecursionError) -> str:
     return str(error)
 
 
-def _any_json(_document: object) -> Verdict:
-    return Verdict(Outcome.OK)  # version 0: the interface does not say the shape of its answers
+def _any(_document: object) -> Verdict:
+    return Verdict(Outcome.OK)
 
 
-def _array(document: object) -> Verdict:
+def _rows(document: object) -> Verdict:
     if not isinstance(document, list):
         return _wrong(f"an array expected, {_kind(document)} found")
-    return _rows(document)
+    return _objects(document)
 
 
-def _object_with(*keys: str) -> Callable[[object], Verdict]:
-    def judge(document: object) -> Verdict:
-        if isinstance(document, dict) and any(key in document for key in keys):
-            return Verdict(Outcome.OK)
-        return _wrong(f"an object with {' or '.join(keys)} expected, {_kind(document)} found")
-
-    return judge
+def _rows_under_key(document: object, key: str) -> Verdict:
+    if not isinstance(document, dict) or not isinstance(document.get(key), list):
+        return _wrong(f"an object with an array {key} expected, {_kind(document)} found")
+    return _objects(document[key])
 
 
-def _object_of_rows(key: str) -> Callable[[object], Verdict]:
-    def judge(document: object) -> Verdict:
-        if not isinstance(document, dict) or not isinstance(document.get(key), list):
-            return _wrong(f"an object with an array {key} expected, {_kind(document)} found")
-        return _rows(document[key])
-
-    return judge
+def _with_any_key(document: object, *keys: str) -> Verdict:
+    if isinstance(document, dict) and any(key in document for key in keys):
+        return Verdict(Outcome.OK)
+    return _wrong(f"an object with {' or '.join(keys)} expected, {_kind(document)} found")
 
 
 def _stops(document: object) -> Verdict:
@@ -92,25 +88,25 @@ def _stops(document: object) -> Verdict:
     return _wrong(f"codice_linea or an array of stops expected, {_kind(document)} found")
 
 
-def _passages(document: object) -> Verdict:
-    verdict = _object_of_rows("passaggi")(document)
+def _passages(document: object, key: str) -> Verdict:
+    verdict = _rows_under_key(document, key)
     if isinstance(document, dict) and verdict.outcome is Outcome.OK:
-        lines = [row.get("linea") for row in document["passaggi"] if isinstance(row, dict)]
+        lines = [row.get("linea") for row in document[key] if isinstance(row, dict)]
         if any(isinstance(line, str) and ERROR_MARK in line for line in lines):
             return Verdict(Outcome.ERROR_ROW, f"a row of line {ERROR_MARK}")
     return verdict
 
 
-def _status(document: object) -> Verdict:
-    # With nothing to tell, the upstream may leave `stato` out altogether: `{}` says that nothing is
+def _status(document: object, key: str) -> Verdict:
+    # With nothing to tell, the upstream may leave the key out altogether: `{}` says that nothing is
     # disrupted. An object with other keys instead is a message about something else, and reading it as
     # "nothing is disrupted" would end every open episode.
-    if isinstance(document, dict) and document.get("stato") is None and not set(document) - {"stato"}:
+    if isinstance(document, dict) and document.get(key) is None and not set(document) - {key}:
         return Verdict(Outcome.OK)
-    return _object_of_rows("stato")(document)
+    return _rows_under_key(document, key)
 
 
-def _rows(rows: list[Any]) -> Verdict:
+def _objects(rows: list[Any]) -> Verdict:
     if rows and not any(isinstance(row, dict) for row in rows):
         return _wrong(f"an array of objects expected, of {_kind(rows[0])} found")
     return Verdict(Outcome.OK)
@@ -129,12 +125,12 @@ def _kind(document: object) -> str:
     return "null" if document is None else f"a {type(document).__name__}"
 
 
-_SHAPES: dict[str, Callable[[object], Verdict]] = {
-    "lines": _array,
-    "stops": _stops,
-    "timetables": _object_of_rows("servizi"),
-    "passages": _passages,
-    "status": _status,
-    "news": _array,
-    "news_details": _object_with("titolo", "contenuto"),
+_CHECKS: dict[Shape, Callable[..., Verdict]] = {
+    Shape.ROWS: _rows,
+    Shape.ROWS_UNDER_KEY: _rows_under_key,
+    Shape.WITH_ANY_KEY: _with_any_key,
+    Shape.STOPS: _stops,
+    Shape.PASSAGES: _passages,
+    Shape.STATUS: _status,
+    Shape.ANY: _any,
 }

@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from transit_etl.endpoints import ENDPOINTS
+
 
 class Outcome(StrEnum):
     """What became of a planned request. Only `ok` tells anything about the service."""
@@ -39,6 +41,18 @@ class Request:
     path: str
     version: int = 1
     query: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(
+        cls, endpoint: str, *segments: str, key: str | None = None, query: tuple[tuple[str, str], ...] = ()
+    ) -> "Request":
+        """Build a request whose path is the endpoint's with some segments, each checked and quoted.
+
+        Without a `key` of its own the segments are the key.
+        """
+        row = ENDPOINTS[endpoint]
+        path = "/".join([row.path, *segments])
+        return cls(endpoint, "/".join(segments) if key is None else key, path, row.version, query)
 
 
 @dataclass(frozen=True, slots=True)

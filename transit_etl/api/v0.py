@@ -11,8 +11,7 @@ LEAP_YEAR = 2000  # any month and day that exist in some year may be asked for w
 
 def transits(stop_code: str) -> Request:
     """Ask for what is about to call at a stop, of exactly four digits here."""
-    code = identifiers.legacy_stop_code(stop_code)
-    return Request("v0_transits", code, f"transiti/{code}", version=0)
+    return Request.of("v0_transits", identifiers.legacy_stop_code(stop_code))
 
 
 def timetable(
@@ -28,27 +27,26 @@ def timetable(
     query = tuple((name, f"{value:0{width}d}") for name, value, width in parts if value is not None)
     given = dict(query)
     on = f"/{given.get('aa', '****')}-{given.get('mm', '**')}-{given.get('gg', '**')}" if query else ""
-    return Request("v0_timetables", f"{code}{on}", f"orari/{code}", version=0, query=query)
+    return Request.of("v0_timetables", code, key=f"{code}{on}", query=query)
 
 
 def news(limit: int | None = None) -> Request:
     """Ask for the latest news items, at most `limit` of them."""
     if limit is None:
-        return Request("v0_news", "", "news", version=0)
+        return Request.of("v0_news")
     if limit < 1:
         raise InvalidIdentifierError("limit of news", limit, "a whole number above 0")
-    return Request("v0_news", "", "news", version=0, query=(("limit", str(limit)),))
+    return Request.of("v0_news", query=(("limit", str(limit)),))
 
 
 def news_item(news_id: str) -> Request:
     """Ask for a whole news item: HTML, images and links."""
-    segment = identifiers.news_id(news_id)
-    return Request("v0_news_details", news_id, f"news/{segment}", version=0)
+    return Request.of("v0_news_details", identifiers.news_id(news_id), key=news_id)
 
 
 def status() -> Request:
     """Ask for the service status, grouped by kind of service."""
-    return Request("v0_status", "", "stato-servizio", version=0)
+    return Request.of("v0_status")
 
 
 def _check_date(day: int | None, month: int | None, year: int | None) -> None:

@@ -6,43 +6,39 @@ from transit_etl.api import identifiers
 from transit_etl.api.exchange import Request
 
 
-def lines() -> Request:
-    """Ask for every line of the network."""
-    return Request("lines", "", "linee")
+def all_of(endpoint: str) -> Request:
+    """Ask an endpoint for everything it has, such as every line of the network."""
+    return Request.of(endpoint)
 
 
-def stops(line_code: str) -> Request:
-    """Ask for the stops of a line, in the order it serves them."""
-    code = identifiers.line_code(line_code)
-    return Request("stops", code, f"fermate/{code}")
+def of_line(endpoint: str, line_code: str) -> Request:
+    """Ask an endpoint about a line, such as for its stops in the order it serves them."""
+    return Request.of(endpoint, identifiers.line_code(line_code))
 
 
 def timetable(line: str, day: date) -> Request:
     """Ask for the departures of a line (a code, or three digits) on a day."""
-    code, on = identifiers.timetable_line(line), identifiers.iso_day(day)
-    return Request("timetables", f"{code}/{on}", f"orari/{code}/{on}")
+    return Request.of("timetables", identifiers.timetable_line(line), identifiers.iso_day(day))
 
 
 def passages(stop_code: str) -> Request:
     """Ask for what is about to call at a stop."""
-    code = identifiers.stop_code(stop_code)
-    return Request("passages", code, f"passaggi/{code}")
+    return Request.of("passages", identifiers.stop_code(stop_code))
 
 
 def status(category: str | None = None) -> Request:
     """Ask for the service status, whole or of one category."""
     if category is None:
-        return Request("status", "", "stato_servizio")
+        return Request.of("status")
     code = identifiers.category(category)
-    return Request("status", code, f"stato_servizio/categoria/{code}")
+    return Request.of("status", "categoria", code, key=code)
 
 
 def news() -> Request:
     """Ask for the list of news items."""
-    return Request("news", "", "news")
+    return Request.of("news")
 
 
 def news_item(news_id: str) -> Request:
     """Ask for the full text of a news item."""
-    segment = identifiers.news_id(news_id)
-    return Request("news_details", news_id, f"news/{segment}")
+    return Request.of("news_details", identifiers.news_id(news_id), key=news_id)

@@ -3,7 +3,6 @@
 import json
 import sys
 from datetime import date, datetime
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ import typer
 from transit_etl.cli import output as show
 from transit_etl.cli.emulator import emulator_app, rehearse
 from transit_etl.cli.options import (
+    COLLECTION,
     EXIT_FAILED,
     EXIT_STOPPED,
     FROM,
@@ -29,18 +29,6 @@ app.add_typer(emulator_app, name="emulator")
 app.command()(rehearse)
 
 
-class Dataset(StrEnum):
-    """What can be collected."""
-
-    LINES = "lines"
-    STOPS = "stops"
-    TIMETABLES = "timetables"
-    PASSAGES = "passages"
-    STATUS = "status"
-    NEWS = "news"
-    LEGACY = "legacy"
-
-
 @app.callback()
 def about() -> None:
     """Poll a public-transport interface within its allowance; turn the answers into a warehouse.
@@ -51,7 +39,7 @@ def about() -> None:
 
 @app.command()
 def collect(
-    dataset: Annotated[Dataset, typer.Argument(help="What to ask for.")],
+    dataset: Annotated[str, COLLECTION],
     seconds: Annotated[
         float | None, typer.Option("--for", metavar="DURATION", parser=duration, help="90s, 10m or 2h.")
     ] = None,
@@ -67,7 +55,7 @@ def collect(
     from transit_etl.collect import collect as run
 
     with show.collecting() as on_progress:
-        report = run(load_settings(), dataset.value, seconds=seconds, on_progress=on_progress)
+        report = run(load_settings(), dataset, seconds=seconds, on_progress=on_progress)
     show.report(report, as_json=as_json)
     if report.is_stopped:
         raise typer.Exit(EXIT_STOPPED)

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from transit_etl.endpoints import COLLECTIONS
+
 EXIT_FAILED, EXIT_STOPPED = 1, 130
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
@@ -44,6 +46,13 @@ def moment(text: str) -> datetime:
     return found
 
 
+def collection(text: str) -> str:
+    """Read the name of what can be collected."""
+    if text not in COLLECTIONS:
+        raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, COLLECTIONS))}")
+    return text
+
+
 def query_text(text: str) -> str:
     """Return the query that is meant: the text itself, the contents of `x.sql`, or standard input for `-`."""
     if text == "-":
@@ -54,5 +63,6 @@ def query_text(text: str) -> str:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]
+COLLECTION = typer.Argument(parser=collection, help=f"What to ask for: {', '.join(COLLECTIONS)}.")
 FROM = typer.Option("--from", metavar="DATE", parser=day, help="The first date.")
 TO = typer.Option("--to", metavar="DATE", parser=day, help="The last date.")

@@ -20,13 +20,14 @@ from transit_etl.collect.allowance.budget import Budget, open_budget
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.collector import Collector, Tools
-from transit_etl.collect.datasets import MOMENTARY, source_of
+from transit_etl.collect.datasets import source_of
 from transit_etl.collect.peer_windows import PeerWindows
 from transit_etl.collect.raw.landing import Landing, worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
 from transit_etl.collect.report import CollectReport, ProgressCallback, Tally
 from transit_etl.collect.sources import Passages, Source
+from transit_etl.endpoints import is_polled
 from transit_etl.settings import Settings
 
 T = TypeVar("T")
@@ -57,7 +58,7 @@ def collect(
     clock = clock or SystemClock(settings.clock_shift_seconds)
     check_writable(settings.data_dir)
     recovered = recover(settings.data_dir)
-    if seconds is None and dataset in MOMENTARY:
+    if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
     job = _Job(settings, dataset, clock, seconds, begin_at, on_progress, transport)
     return _run(clock, _collect(job, recovered))

@@ -8,7 +8,6 @@ from operator import add
 from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
 from transit_etl.collect import sources
-from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.isolation import FailureLog, IsolatedParser, IsolatedPolicy
 from transit_etl.collect.passage_parser import PassageParser, normal_label
@@ -17,11 +16,10 @@ from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import replay
 from transit_etl.collect.sources import RequestList, Source, planned
+from transit_etl.endpoints import COLLECTIONS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
-
-MOMENTARY = frozenset({"passages", "status"})  # polled for a window; the others are done when their list is
 
 
 class UnknownDatasetError(TransitError):
@@ -30,29 +28,30 @@ class UnknownDatasetError(TransitError):
 
 def source_of(dataset: str, settings: Settings, start: datetime) -> Source:
     """Return where a dataset's requests come from, as of `start`; NothingKnownError if none can be made."""
-    try:
-        make = _SOURCES[dataset]
-    except KeyError:
-        raise UnknownDatasetError(f"no dataset {dataset!r}; there are {', '.join(_SOURCES)}") from None
-    return make(settings, Catalogue(settings.data_dir, settings.operator), start)
+    if dataset not in COLLECTIONS:
+        raise UnknownDatasetError(f"no dataset {dataset!r}; there are {', '.join(COLLECTIONS)}")
+    endpoint = endpoints_of(dataset)[0]
+    catalogue = Catalogue(settings.data_dir, settings.operator)
+    return _SOURCES[endpoint.asked](endpoint, settings, catalogue, start)
 
 
-def _lines(_settings: Settings, _catalogue: Catalogue, _start: datetime) -> Source:
-    return sources.Listed(Kind.NETWORK, RequestList([v1.lines()]))
+def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start: datetime) -> Source:
+    return sources.Listed(endpoint.kind, RequestList([v1.all_of(endpoint.name)]))
 
 
-def _stops(_settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
+def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
     codes = [line.code for line in catalogue.lines()]
-    return sources.Listed(Kind.NETWORK, planned("stops", v1.stops, codes))
+    plan = planned(endpoint.name, partial(v1.of_line, endpoint.name), codes)
+    return sources.Listed(endpoint.kind, plan)
 
 
-def _timetables(settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
+def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
     today = service_date(start, settings.zone, settings.service_day_cutoff)
     codes = [line.code for line in catalogue.lines() if line.is_active]
     received = catalogue.timetables()
     days = [today + DAY * ahead for ahead in range(settings.timetable_days_ahead + 1)]
     plan = reduce(add, (_oldest_first(codes, day, received) for day in days))
-    return sources.Listed(Kind.TIMETABLES, plan)
+    return sources.Listed(endpoint.kind, plan)
 
 
 def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> RequestList:
@@ -64,16 +63,16 @@ def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) ->
     return plan
 
 
-def _status(settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
+def _status(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
     categories = sources.SEEDED_CATEGORIES | catalogue.status_categories()
     return sources.Status(start, timedelta(seconds=settings.status_interval_seconds), categories)
 
 
-def _news(_settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
+def _news(_endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
     return sources.News(catalogue.fetched_news())
 
 
-def _legacy(settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
+def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
     if not (settings.legacy_token or settings.token):
         raise MissingTokenError(
             "version 0 answers nobody without a token: set TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN"
@@ -82,7 +81,7 @@ def _legacy(settings: Settings, catalogue: Catalogue, _start: datetime) -> Sourc
     return sources.Legacy(codes, catalogue.stop_codes())
 
 
-def _passages(settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
+def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
     plan = planned("passages", v1.passages, catalogue.stop_codes())
     stop_codes = [request.key for request in plan.requests]
     if not stop_codes:
@@ -109,13 +108,12 @@ def _remember(
         failures.add("replaying the last hour's answers", error)
 
 
-_SOURCES: dict[str, Callable[[Settings, Catalogue, datetime], Source]] = {
-    "lines": _lines,
-    "stops": _stops,
-    "timetables": _timetables,
-    "passages": _passages,
-    "status": _status,
-    "news": _news,
-    "legacy": _legacy,
+_SOURCES: dict[Asked, Callable[[Endpoint, Settings, Catalogue, datetime], Source]] = {
+    Asked.ONCE: _once,
+    Asked.PER_LINE: _per_line,
+    Asked.PER_LINE_AND_DATE: _timetables,
+    Asked.BY_POLICY: _passages,
+    Asked.AT_INTERVALS: _status,
+    Asked.WITH_ITEMS: _news,
+    Asked.VERSION_0: _legacy,
 }
-DATASETS = tuple(_SOURCES)

@@ -10,10 +10,10 @@ from typing import Any, Protocol, runtime_checkable
 from transit_etl.api import v0, v1
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
-from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Policy
+from transit_etl.endpoints import ENDPOINTS, Kind
 
 MAX_TRIES = 3
 _WORTH_ANOTHER_TRY = frozenset({
@@ -132,8 +132,8 @@ class Legacy(Listed):
     """Version 0: the status, the news and their items, the timetable of each line, each four-digit stop."""
 
     def __init__(self, line_codes: Iterable[str], stop_codes: Iterable[str]) -> None:
-        timetables = planned("v0_timetables", v0.timetable, line_codes, version=0)
-        transits = planned("v0_transits", v0.transits, stop_codes, version=0)
+        timetables = planned("v0_timetables", v0.timetable, line_codes)
+        transits = planned("v0_transits", v0.transits, stop_codes)
         super().__init__(Kind.LEGACY, RequestList([v0.status(), v0.news()]) + timetables + transits)
         self._listed: set[str] = set()
 
@@ -146,7 +146,7 @@ class Legacy(Listed):
             ]
             new = [identifier for identifier in dict.fromkeys(found) if identifier not in self._listed]
             self._listed.update(new)
-            self.add(planned("v0_news_details", v0.news_item, new, version=0))
+            self.add(planned("v0_news_details", v0.news_item, new))
 
 
 class Status:
@@ -250,7 +250,6 @@ def planned(
     build: Callable[[str], Request],
     codes: Iterable[str],
     *,
-    version: int = 1,
     key: Callable[[str], str] = str,
 ) -> RequestList:
     """Build a request per code; `key` names in the ledger what a code that cannot be asked for stands for."""
@@ -259,7 +258,8 @@ def planned(
         try:
             plan.requests.append(build(code))
         except InvalidIdentifierError as error:
-            plan.unaskable.append(Unaskable(Request(endpoint, key(code), "", version), str(error)))
+            request = Request(endpoint, key(code), "", ENDPOINTS[endpoint].version)
+            plan.unaskable.append(Unaskable(request, str(error)))
     return plan
 
 

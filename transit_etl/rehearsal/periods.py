@@ -10,7 +10,7 @@ within it, what has been learned stays in memory.
 import asyncio
 from collections import Counter
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import httpx
 
@@ -19,17 +19,17 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.collector import Collector, Tools
-from transit_etl.collect.datasets import MOMENTARY, source_of
+from transit_etl.collect.datasets import source_of
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.report import Tally
 from transit_etl.collect.sources import Source
+from transit_etl.endpoints import CADENCES, Cadence, collections_of, is_polled
 from transit_etl.rehearsal.journal import WORKER, RehearsalError, Schedule
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
-NETWORK = ("lines", "stops")
+LISTS = [cadence for cadence in CADENCES.values() if cadence.every and not cadence.is_paused]
 LIST_RETRY_SECONDS, PATIENCE = 60.0, 4  # so many times without any answer for the lines, then it is over
-NETWORK_EVERY, TIMETABLES_EVERY, NEWS_EVERY = timedelta(days=1), timedelta(hours=4), timedelta(hours=1)
 
 
 class Period:
@@ -107,28 +107,24 @@ class Period:
 
     def _begin_lists(self, group: asyncio.TaskGroup, window_start: datetime) -> None:
         """Begin the lists that are due in a window, unless they are still under way."""
-        for every, datasets in (
-            (NEWS_EVERY, ("news",)),
-            (NETWORK_EVERY, NETWORK),
-            (TIMETABLES_EVERY, ("timetables",)),
-        ):
-            is_on = datasets[0] in self._lists and not self._lists[datasets[0]].done()
-            if self._schedule.is_due(every, window_start) and not is_on:
-                self._lists[datasets[0]] = group.create_task(self._list(datasets))
+        for cadence in LISTS:
+            is_on = cadence.dag in self._lists and not self._lists[cadence.dag].done()
+            if cadence.every and self._schedule.is_due(cadence.every, window_start) and not is_on:
+                self._lists[cadence.dag] = group.create_task(self._list(cadence))
         if window_start == self._schedule.start:
-            self._known = self._lists["lines"]
+            self._known = self._lists["network"]
 
-    async def _list(self, datasets: tuple[str, ...]) -> None:
-        if datasets == ("timetables",) and self._known:
+    async def _list(self, cadence: Cadence) -> None:
+        if cadence.runs_after and self._known:
             await self._known
             if self._clock.now() >= self._schedule.end:
                 return
-        for dataset in datasets:
+        for dataset in collections_of(cadence.dag):
             while not await self._collect(dataset, self._schedule.end) and dataset == "lines":
                 await self._clock.sleep(LIST_RETRY_SECONDS)  # without the lines nothing else can be asked for
                 if self._clock.now() >= self._schedule.end:
                     return
-            if datasets == NETWORK:
+            if cadence.dag == "network":
                 self._stage(dataset)  # stops can only be asked for once their lines are staged
                 self._polled = None  # the next window knows the new ones
 
@@ -144,7 +140,7 @@ class Period:
         """Collect a dataset until `end`, or until its list is done; tell whether any answer was good."""
         start = self._clock.now()
         source = self._source(dataset, start)
-        tally = Tally(dataset, (end - start).total_seconds() if dataset in MOMENTARY else None)
+        tally = Tally(dataset, (end - start).total_seconds() if is_polled(dataset) else None)
         with Landing(self._settings.data_dir, self._settings.operator, self._clock, WORKER) as landing:
             self._meter.measure("landing", landing, "plan", "land")
             tools = Tools(self._client, self._budget, landing, self._clock)

@@ -12,15 +12,19 @@ from functools import partial
 import httpx
 
 from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.endpoints import ENDPOINTS
 from transit_etl.rehearsal.journal import Journal, Reached, Schedule
 from transit_etl.rehearsal.metering import Meter
 from transit_etl.rehearsal.periods import Period
 from transit_etl.rehearsal.report import OnProgress, RehearsalProgress, RehearsalReport
-from transit_etl.rehearsal.staging import ASKED_ABOUT, LocalStaging, Staging, SubprocessStaging
+from transit_etl.rehearsal.staging import LocalStaging, Staging, SubprocessStaging
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
 PERIOD_SECONDS = 14_400.0
+# The next period reads the lake to decide what to request: what it reads is staged first, the rest meanwhile.
+_READ_BY_SOURCES = [row.name for row in ENDPOINTS.values() if row.is_read_by_sources]
+_NOT_READ = [row.name for row in ENDPOINTS.values() if not row.is_read_by_sources]
 
 
 def rehearse(
@@ -104,15 +108,15 @@ class _Rehearsal:
             transport=self._transport,
             meter=self._meter,
             stage=self._stage,
-            window_done=partial(self._begin_staging, "passages"),
+            window_done=partial(self._begin_staging, *_NOT_READ),
             tick=self._tick,
         )
         period.run()
         self._outcomes.update(period.outcomes)
         self._n_sent += period.n_sent
         self._keep_reached()
-        self._stage(*ASKED_ABOUT)
-        self._begin_staging("passages")
+        self._stage(*_READ_BY_SOURCES)
+        self._begin_staging(*_NOT_READ)
         self._reached = Reached(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
         return self._reached
 

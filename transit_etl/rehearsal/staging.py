@@ -12,9 +12,6 @@ from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 
-# What the sources of the next period ask the lake about, and `stage` has to have finished before it begins.
-ASKED_ABOUT = ("lines", "stops", "timetables", "status", "news", "news_details")
-
 
 @dataclass(slots=True)
 class Staged:

@@ -9,22 +9,12 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pyarrow as pa
 
+from transit_etl.endpoints import ENDPOINTS
 from transit_etl.service_day import Offset, offsets
 from transit_etl.settings import Settings
 from transit_etl.stage import raw
 from transit_etl.stage.raw import RawFileError, Window, sql_text
 from transit_etl.stage.schemas import DATASETS
-
-# Which dataset the answers of a version 1 endpoint give; version 0 gives its requests alone.
-DATASET_OF = {
-    "lines": "lines",
-    "stops": "line_stops",
-    "timetables": "timetables",
-    "passages": "passages",
-    "status": "status",
-    "news": "news",
-    "news_details": "news_details",
-}
 
 _US = 1_000_000
 # A line holds a body as JSON text, in which a byte takes at most six (`\\u0001`), and a little beside it.
@@ -100,7 +90,8 @@ class Normaliser:
         """Read a window whole; RawFileError names the file when that is impossible."""
         raw.load(self._connection, window.path, _sql("raw"))
         self._set_zone(window)
-        dataset = DATASET_OF.get(window.endpoint)
+        endpoint = ENDPOINTS.get(window.endpoint)  # a folder may be of an endpoint that is asked no more
+        dataset = None if endpoint is None else endpoint.dataset
         if dataset is None:
             self._connection.execute(
                 "create or replace temp table answers as select '' as request_id, 0 as n_rows"

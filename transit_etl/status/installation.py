@@ -13,8 +13,8 @@ from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import credential
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
-from transit_etl.collect.allowance.priorities import Kind
 from transit_etl.collect.catalogue import Catalogue, LineDirection, NothingKnownError
+from transit_etl.endpoints import ENDPOINTS, Kind
 from transit_etl.paths import RAW_SUFFIX, build_database, lake_glob, published_database
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import staged_windows
@@ -149,7 +149,9 @@ def _usage(spent: Sequence[Spent], settings: Settings, staged: Mapping[str, date
     """Sum up by kind what was sent; a kind not asked lately is there with its last answer in the lake."""
     endpoints = {each.endpoint: each for each in spent}
     known = {**{name: Spent(name, 0, 0, 0, 0, at) for name, at in staged.items()}, **endpoints}
-    by_kind = {kind: [each for each in known.values() if Kind.of(each.endpoint) is kind] for kind in Kind}
+    by_kind = {
+        kind: [each for each in known.values() if ENDPOINTS[each.endpoint].kind is kind] for kind in Kind
+    }
     return [_usage_of(kind, some, settings.rate_per_minute * 60) for kind, some in by_kind.items() if some]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from transit_etl import paths
+from transit_etl.endpoints import ENDPOINTS, Asked, Dates
 from transit_etl.settings import Settings
 from transit_etl.stage.schemas import DATASETS
 from transit_etl.warehouse.database import WarehouseError
@@ -15,19 +16,15 @@ from transit_etl.warehouse.database import WarehouseError
 DAY = timedelta(days=1)
 # A poll this soon after the cutoff may still show what became of a bus of the day before.
 _AFTERMATH_SECONDS = 3 * 3600
-_NETWORK = ("lines", "line_stops")
-_RECEIVED = "[received_at::date - 1, received_at::date]"
-# Which service dates a row speaks of, as a list, by dataset.
-_DATES_IN = {
-    "requests": """[
-        service_date,
-        case when service_seconds < {soon} then service_date - 1 end,
-        case when endpoint = 'timetables' then try_cast(split_part(key, '/', 2) as date) end
-    ]""",
-    "passages": "[service_date]",
-    "timetables": "[service_date]",
-    "lines": _RECEIVED,
-    "line_stops": _RECEIVED,
+# The service dates of a row, as a list in SQL.
+_REQUEST_DATES = """[
+    service_date,
+    case when service_seconds < {soon} then service_date - 1 end,
+    case when endpoint in ({dated}) then try_cast(split_part(key, '/', 2) as date) end
+]"""
+_ROW_DATES = {
+    Dates.OF_ROWS: "[service_date]",
+    Dates.OF_RECEIPT: "[received_at::date - 1, received_at::date]",
 }
 
 
@@ -100,7 +97,7 @@ def all_dates(
 ) -> set[date]:
     """Return every service date the lake speaks of."""
     dates: set[date] = set()
-    for dataset in ("requests", "passages", "timetables"):
+    for dataset in ("requests", *_datasets_dated(Dates.OF_ROWS)):
         some = [str(settings.data_dir / file.path) for file in files if file.dataset == dataset]
         dates.update(day for _, day in _service_dates(connection, settings, dataset, some))
     return dates
@@ -110,21 +107,35 @@ def _service_dates(
     connection: duckdb.DuckDBPyConnection, settings: Settings, dataset: str, files: list[str]
 ) -> list[tuple[str, date]]:
     """Read the pairs of file and service date; none for datasets that speak of no date themselves."""
-    if not files or dataset not in _DATES_IN:
+    dates = _dates_in_row(settings, dataset)
+    if not files or dates is None:
         return []
-    cutoff = settings.service_day_cutoff
-    soon = cutoff.hour * 3600 + cutoff.minute * 60 + _AFTERMATH_SECONDS
     rows = connection.execute(
         f"""
         with lake_rows as (from read_parquet(?, filename = true, union_by_name = true)),
         dated as (
-            select filename, unnest({_DATES_IN[dataset].format(soon=soon)}) as service_date from lake_rows
+            select filename, unnest({dates}) as service_date from lake_rows
         )
         select distinct filename, service_date from dated where service_date is not null
         """,
         [files],
     ).fetchall()
     return [(str(name), day) for name, day in rows]
+
+
+def _dates_in_row(settings: Settings, dataset: str) -> str | None:
+    """Return the SQL of the service dates of a dataset's row; None if its requests alone have dates."""
+    if dataset != "requests":
+        dates = next((row.dates for row in ENDPOINTS.values() if row.dataset == dataset), Dates.OF_REQUEST)
+        return _ROW_DATES.get(dates)
+    cutoff = settings.service_day_cutoff
+    soon = cutoff.hour * 3600 + cutoff.minute * 60 + _AFTERMATH_SECONDS
+    dated = [f"'{name}'" for name, row in ENDPOINTS.items() if row.asked is Asked.PER_LINE_AND_DATE]
+    return _REQUEST_DATES.format(soon=soon, dated=", ".join(dated))
+
+
+def _datasets_dated(dates: Dates) -> list[str]:
+    return [row.dataset for row in ENDPOINTS.values() if row.dataset and row.dates is dates]
 
 
 def _add_first_network(
@@ -134,7 +145,8 @@ def _add_first_network(
     known: set[str],
 ) -> None:
     """Let the first list of lines or stops touch every day: it also speaks for the time before it."""
-    first = [file for file in dates_of if file.dataset in _NETWORK and file.dataset not in known]
+    network = set(_datasets_dated(Dates.OF_RECEIPT)) - known
+    first = [file for file in dates_of if file.dataset in network]
     if any(dates_of[file] for file in first):
         everything = all_dates(connection, settings, lake_files(settings))
         for file in first:

@@ -13,7 +13,7 @@ from transit_etl.api.exchange import RetryRefusedError
 from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget_state import BudgetState, Decision, Limits
 from transit_etl.collect.allowance.budget_store import BudgetStore, BudgetStoreError, SqlStore
-from transit_etl.collect.allowance.priorities import Kind
+from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
 # Told what others have in hand, settles on what the permit is for. Called inside the store's transaction,

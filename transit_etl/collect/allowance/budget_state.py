@@ -28,7 +28,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from transit_etl.collect.allowance.priorities import Kind, next_kind
+from transit_etl.collect.allowance.priorities import next_kind
+from transit_etl.endpoints import Kind
 
 FORMAT = 1
 CLOCK_TOLERANCE_SECONDS = 1.0

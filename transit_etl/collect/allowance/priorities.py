@@ -1,34 +1,8 @@
 """Says what the requests of a minute are worth: whose turn it is among those that wait."""
 
 from collections.abc import Collection, Mapping
-from enum import StrEnum
 
-
-class Kind(StrEnum):
-    """What a permit is for, in order of priority."""
-
-    STATUS = "status"
-    NEWS = "news"
-    NETWORK = "network"  # lines and their stops
-    TIMETABLES = "timetables"
-    PASSAGES = "passages"
-    LEGACY = "legacy"  # version 0
-
-    @classmethod
-    def of(cls, endpoint: str) -> "Kind":
-        """Return the kind that requests of an endpoint count as."""
-        return cls.LEGACY if endpoint.startswith("v0_") else _KINDS[endpoint]
-
-
-_KINDS = {
-    "status": Kind.STATUS,
-    "news": Kind.NEWS,
-    "news_details": Kind.NEWS,
-    "lines": Kind.NETWORK,
-    "stops": Kind.NETWORK,
-    "timetables": Kind.TIMETABLES,
-    "passages": Kind.PASSAGES,
-}
+from transit_etl.endpoints import Kind
 
 # The share of all permits that a kind gets, if it waits, whatever else waits. Passages have one so that a
 # long refresh of timetables cannot blind the collector; version 0 so that its list ends some day.
