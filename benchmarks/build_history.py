@@ -100,8 +100,7 @@ def _add_dates(day: Settings, histories: list[History], repeat: int) -> None:
     """Add dates to each history in turn, so that a busy moment of the machine hits both."""
     for _ in range(repeat):
         for history in histories:
-            lake = history.settings.data_dir / "lake" / f"operator={day.operator}" / "dataset=requests"
-            number = len(list(lake.glob("date=*")))
+            number = len(paths.lake_files(history.settings.data_dir, "requests", day.operator))
             _copy_days(day, history.settings, range(number, number + 1))
             began = _cpu_seconds()
             warehouse.build(history.settings)
@@ -129,7 +128,7 @@ def _cpu_seconds() -> float:
 
 
 def _node_seconds(settings: Settings) -> dict[str, float]:
-    path = paths.state_dir(settings.data_dir) / "dbt" / "target" / "run_results.json"
+    path = paths.dbt_run_results(settings.data_dir)
     results = json.loads(path.read_text(encoding="utf-8"))["results"]
     return {result["unique_id"].split(".")[2]: float(result["execution_time"]) for result in results}
 
@@ -142,11 +141,9 @@ def _rehearse(settings: Settings, hours: float) -> None:
 def _copy_days(day: Settings, settings: Settings, numbers: range) -> None:
     """Write the rehearsed day moved by whole days, one file per dataset and day, as after compaction."""
     for dataset in DATASETS:
-        pattern = str(paths.lake_glob(day.data_dir, dataset)).replace(
-            "operator=*", f"operator={day.operator}"
-        )
-        if not list(Path("/").glob(pattern.lstrip("/"))):
+        if not paths.lake_files(day.data_dir, dataset, day.operator):
             continue
+        pattern = str(paths.lake_glob(day.data_dir, dataset, day.operator))
         for number in numbers:
             received = date.fromisoformat(f"{START:%Y-%m-%d}") + timedelta(days=number)
             target = paths.lake_file(settings.data_dir, day.operator, dataset, received, "compacted")
@@ -176,7 +173,7 @@ def _moved(pattern: str, target: Path, n_days: int) -> str:
 
 def _keep_schemas(day: Settings, settings: Settings) -> None:
     """Copy the empty files that give every dataset its columns."""
-    for path in day.data_dir.glob("lake/operator=none/**/*.parquet"):
+    for path in (paths.lake_dir(day.data_dir) / f"operator={paths.NO_OPERATOR}").rglob("*.parquet"):
         target = settings.data_dir / path.relative_to(day.data_dir)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())

@@ -33,7 +33,7 @@ from transit_etl.collect import collect
 from transit_etl.collect.collector import MAX_IN_FLIGHT
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.recovery import recover
-from transit_etl.paths import lake_glob
+from transit_etl.paths import intents_files, lake_glob, open_raw_files, quarantine_dir, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 
@@ -163,7 +163,7 @@ def _served(line: bytes) -> str:
 
 
 def _raw_rows(settings: Settings) -> list[dict[str, Any]]:
-    files = sorted(settings.data_dir.glob("raw/operator=*/endpoint=passages/date=*/*.jsonl.zst"))
+    files = sorted(raw_files(settings.data_dir, endpoint="passages"))
     return [json.loads(line) for file in files for line in read_lines(file)]
 
 
@@ -196,7 +196,8 @@ def _verdicts(kills: list[Kill], settings: Settings) -> list[Verdict]:
 def _raw_problems(settings: Settings) -> Iterator[str]:
     counts = Counter(row["request_id"] for row in _raw_rows(settings))
     yield from (f"raw holds {name} {n} times" for name, n in counts.items() if n > 1)
-    yield from (f"left over: {path.name}" for path in settings.data_dir.rglob("raw/**/*.part"))
+    left = [*open_raw_files(settings.data_dir), *intents_files(settings.data_dir)]
+    yield from (f"left over: {path.name}" for path in left)
 
 
 def _lake_problems(settings: Settings) -> Iterator[str]:
@@ -225,13 +226,12 @@ def _lake_counts(settings: Settings, dataset: str) -> Counter[str]:
 
 
 def _quarantined(settings: Settings) -> Counter[str]:
-    files = settings.data_dir.glob("quarantine/operator=*/dataset=passages/date=*/*.parquet")
-    if not any(files):
+    folder, files = quarantine_dir(settings.data_dir), "operator=*/dataset=passages/date=*/*.parquet"
+    if not any(folder.glob(files)):
         return Counter()
-    pattern = settings.data_dir / "quarantine/operator=*/dataset=passages/date=*/*.parquet"
     return _counts(
-        f"select request_id, count(distinct row) from read_parquet('{pattern}', hive_partitioning = false) "
-        "group by request_id"
+        f"select request_id, count(distinct row) from read_parquet('{folder / files}', "
+        "hive_partitioning = false) group by request_id"
     )
 
 

@@ -26,6 +26,7 @@ from scripts.local_airflow import BIN, environment, set_up
 from scripts.serving import first_answer, free_port, without_settings
 from scripts.stack import Stack
 from transit_etl.collect.raw.rawfile import read_lines
+from transit_etl.paths import raw_files
 
 MOST_UNUSED_SECONDS = 3.0
 PATIENCE_SECONDS = 240.0
@@ -126,8 +127,7 @@ def _wait_for_windows(data_dir: Path, arguments: argparse.Namespace) -> list[Win
 
 
 def _finished_windows(data_dir: Path) -> list[Window]:
-    found = data_dir.glob("raw/operator=*/endpoint=passages/date=*/*.jsonl.zst")
-    windows = [_window(path) for path in found]
+    windows = [_window(path) for path in raw_files(data_dir, endpoint="passages")]
     return sorted((window for window in windows if window), key=lambda window: window.first_sent_at)
 
 

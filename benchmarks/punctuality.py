@@ -41,6 +41,7 @@ from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.truth import write_truth
 from transit_emulator.world import build_world
 from transit_etl import warehouse
+from transit_etl.paths import dbt_run_results
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import database_path
@@ -96,7 +97,7 @@ def _rehearse(options: argparse.Namespace, settings: Settings, truth: Path) -> N
 
 
 def _print_slowest(settings: Settings) -> None:
-    path = settings.data_dir / "state" / "dbt" / "target" / "run_results.json"
+    path = dbt_run_results(settings.data_dir)
     results = json.loads(path.read_text())["results"]
     slowest = sorted(results, key=lambda result: -float(result["execution_time"]))[:6]
     told = (f"{result['unique_id'].split('.')[2]} {result['execution_time']:.1f} s" for result in slowest)

@@ -34,7 +34,7 @@ from pathlib import Path
 import duckdb
 import zstandard
 
-from transit_etl.paths import lake_glob, raw_file
+from transit_etl.paths import lake_glob, raw_file, window_stamp
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 
@@ -188,7 +188,7 @@ def write_windows(data_dir: Path, rows: int, n_windows: int) -> list[Path]:
     for number in range(n_windows):
         share = range(number * n_answers // n_windows, (number + 1) * n_answers // n_windows)
         begun = START + timedelta(seconds=share.start * 0.2)
-        name = f"{begun:%Y%m%dT%H%M%SZ}-passages-{number}"
+        name = f"{window_stamp(begun)}-passages-{number}"
         path = raw_file(data_dir, OPERATOR, "passages", DAY, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         compressor = zstandard.ZstdCompressor(level=3).compressobj()

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from scripts.local_airflow import BIN
 from scripts.stack import Program, Stack
+from transit_etl.paths import rehearsal_journal
 
 NAME = "rehearsal"
 _PATIENCE_SECONDS = 60
@@ -47,7 +48,7 @@ class Rehearsal:
         self, stack: Stack, settings: Mapping[str, str], world: list[str], day: date, hours: float
     ) -> None:
         self._stack, self._hours = stack, hours
-        self._state = Path(settings["TRANSIT_DATA_DIR"]) / "state" / "rehearsal.json"
+        self._state = rehearsal_journal(Path(settings["TRANSIT_DATA_DIR"]))
         self._command = [
             str(BIN / "transit-etl"), "rehearse", "--start", day.isoformat(), "--hours", str(hours),
             *world, "--json",

@@ -1,29 +1,45 @@
 """Says where every file lives below the data folder, and where the project's own rules and models are."""
 
+from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path
 
 RAW_SUFFIX = ".jsonl.zst"
+DAY_STEM = "day"  # of the file that holds a compacted day
+NO_OPERATOR = "none"  # of the lake files without rows that keep every dataset readable
+_OPEN_SUFFIX = ".part"
+_INTENTS_SUFFIX = ".planned.part"
 
 
 def part_of_project(name: str) -> Path:
-    """Return the folder `sql` or `expectations`: beside the package in a checkout, inside it in a wheel."""
+    """Return the folder `sql` or `expectations`: next to the package in a checkout, inside it in a wheel."""
     package = Path(__file__).resolve().parent
-    beside = package.parent / name
-    return beside if (package.parent / "pyproject.toml").exists() else package / name
+    sibling = package.parent / name
+    return sibling if (package.parent / "pyproject.toml").exists() else package / name
+
+
+# Raw: what was answered
+
+
+def raw_dir(data_dir: Path) -> Path:
+    """Return the folder of everything that was answered; nothing in it ever changes once it is finished."""
+    return data_dir / "raw"
 
 
 def window_name(started_at: datetime, endpoint: str, worker: str) -> str:
     """Name the window a worker opens for an endpoint: sortable by time, unique over datasets."""
-    return f"{started_at:%Y%m%dT%H%M%SZ}-{endpoint}-{worker}"
+    return f"{window_stamp(started_at)}-{endpoint}-{worker}"
+
+
+def window_stamp(started_at: datetime) -> str:
+    """Write a UTC instant as the names of windows begin, to compare them with it."""
+    return f"{started_at:%Y%m%dT%H%M%SZ}"
 
 
 def raw_file(data_dir: Path, operator: str, endpoint: str, day: date, window: str) -> Path:
     """Return the raw file of a window; `day` is the UTC day of receipt."""
-    return (
-        data_dir / "raw" / f"operator={operator}" / f"endpoint={endpoint}"
-        / f"date={day.isoformat()}" / f"{window}{RAW_SUFFIX}"
-    )  # fmt: skip
+    folder = raw_dir(data_dir) / f"operator={operator}" / f"endpoint={endpoint}" / f"date={day.isoformat()}"
+    return folder / f"{window}{RAW_SUFFIX}"
 
 
 def raw_parts(path: Path) -> dict[str, str]:
@@ -32,19 +48,98 @@ def raw_parts(path: Path) -> dict[str, str]:
     return {**parts, "window": path.name.removesuffix(RAW_SUFFIX)}
 
 
+def open_raw_file(path: Path) -> Path:
+    """Return the name of a raw file while it is written."""
+    return path.with_name(path.name + _OPEN_SUFFIX)
+
+
+def intents_file(path: Path) -> Path:
+    """Return the file next to an open raw file that holds the requests about to be sent."""
+    return path.with_name(path.name.removesuffix(RAW_SUFFIX) + _INTENTS_SUFFIX)
+
+
+def finished_raw_file(path: Path) -> Path:
+    """Return the final name of a raw file: of its own, of the open file's, or of the file of intents."""
+    if path.name.endswith(_INTENTS_SUFFIX):
+        return path.with_name(path.name.removesuffix(_INTENTS_SUFFIX) + RAW_SUFFIX)
+    return path.with_name(path.name.removesuffix(_OPEN_SUFFIX))
+
+
+def raw_files(
+    data_dir: Path, operator: str = "*", endpoint: str = "*", day: date | None = None
+) -> Iterator[Path]:
+    """List the finished raw files, unordered: of every operator, endpoint or UTC day unless given."""
+    return _raw_glob(data_dir, operator, endpoint, day, RAW_SUFFIX)
+
+
+def open_raw_files(
+    data_dir: Path, operator: str = "*", endpoint: str = "*", day: date | None = None
+) -> Iterator[Path]:
+    """List the raw files that are being written or were left so by a killed process."""
+    return _raw_glob(data_dir, operator, endpoint, day, RAW_SUFFIX + _OPEN_SUFFIX)
+
+
+def intents_files(data_dir: Path) -> Iterator[Path]:
+    """List the files of intents, each of which has an open raw file, or lost it."""
+    return _raw_glob(data_dir, "*", "*", None, _INTENTS_SUFFIX)
+
+
+def _raw_glob(data_dir: Path, operator: str, endpoint: str, day: date | None, suffix: str) -> Iterator[Path]:
+    days = "*" if day is None else day.isoformat()
+    return raw_dir(data_dir).glob(f"operator={operator}/endpoint={endpoint}/date={days}/*{suffix}")
+
+
+# Lake and quarantine: what was read from it
+
+
+def lake_dir(data_dir: Path) -> Path:
+    """Return the folder of the staged tables."""
+    return data_dir / "lake"
+
+
 def lake_file(data_dir: Path, operator: str, dataset: str, day: date, window: str) -> Path:
     """Return the lake file of a window: the raw file's day and stem, one dataset further."""
-    return _dataset_day(data_dir / "lake", operator, dataset, day) / f"{window}.parquet"
+    return _dataset_day(lake_dir(data_dir), operator, dataset, day) / f"{window}.parquet"
 
 
-def lake_glob(data_dir: Path, dataset: str) -> Path:
-    """Return the pattern that matches every lake file of a dataset, of every operator and day."""
-    return data_dir / "lake" / "operator=*" / f"dataset={dataset}" / "date=*" / "*.parquet"
+def lake_glob(data_dir: Path, dataset: str, operator: str = "*") -> Path:
+    """Return the pattern that matches every lake file of a dataset, of every day."""
+    return lake_dir(data_dir) / f"operator={operator}" / f"dataset={dataset}" / "date=*" / "*.parquet"
+
+
+def lake_files(data_dir: Path, dataset: str, operator: str = "*") -> list[Path]:
+    """List the lake files of a dataset, sorted."""
+    pattern = lake_glob(data_dir, dataset, operator).relative_to(data_dir)
+    return sorted(data_dir.glob(str(pattern)))
+
+
+def operators_on(data_dir: Path, day: date) -> list[str]:
+    """List the operators that have staged answers of a UTC day, sorted."""
+    folders = lake_dir(data_dir).glob(f"operator=*/dataset=*/date={day.isoformat()}")
+    names = {folder.parents[1].name.removeprefix("operator=") for folder in folders}
+    return sorted(names - {NO_OPERATOR})
+
+
+def quarantine_dir(data_dir: Path) -> Path:
+    """Return the folder of the rows that broke a rule."""
+    return data_dir / "quarantine"
 
 
 def quarantine_file(data_dir: Path, operator: str, dataset: str, day: date, window: str) -> Path:
     """Return the file that holds the rows of a window that broke a rule."""
-    return _dataset_day(data_dir / "quarantine", operator, dataset, day) / f"{window}.parquet"
+    return _dataset_day(quarantine_dir(data_dir), operator, dataset, day) / f"{window}.parquet"
+
+
+def restaging_dir(data_dir: Path, operator: str, day: date) -> Path:
+    """Return the data folder in which a day is staged again before it takes the old one's place."""
+    return data_dir / ".restage" / f"{operator}-{day.isoformat()}"
+
+
+def _dataset_day(root: Path, operator: str, dataset: str, day: date) -> Path:
+    return root / f"operator={operator}" / f"dataset={dataset}" / f"date={day.isoformat()}"
+
+
+# Warehouse
 
 
 def build_database(data_dir: Path) -> Path:
@@ -57,9 +152,59 @@ def published_database(data_dir: Path) -> Path:
     return data_dir / "warehouse" / "warehouse.duckdb"
 
 
+# State: what may be lost
+
+
 def state_dir(data_dir: Path) -> Path:
-    """Return the folder of what may be lost: the budget's store, marks of what was built."""
+    """Return the folder of what may be lost while nothing runs: it is made again."""
     return data_dir / "state"
+
+
+def budget_database(data_dir: Path) -> Path:
+    """Return the SQLite database of the request budget that the processes of one machine share."""
+    return state_dir(data_dir) / "budget.sqlite"
+
+
+def rehearsal_journal(data_dir: Path) -> Path:
+    """Return the file that says which rehearsal a data folder holds, and until when it is done."""
+    return state_dir(data_dir) / "rehearsal.json"
+
+
+def dbt_dir(data_dir: Path) -> Path:
+    """Return the folder dbt works in."""
+    return state_dir(data_dir) / "dbt"
+
+
+def dbt_run_results(data_dir: Path) -> Path:
+    """Return what dbt wrote about each model of its last run."""
+    return dbt_dir(data_dir) / "target" / "run_results.json"
+
+
+def quality_results_dir(data_dir: Path) -> Path:
+    """Return the folder of the last validation of each dataset."""
+    return state_dir(data_dir) / "quality"
+
+
+def warehouse_lock(data_dir: Path) -> Path:
+    """Return the file whose lock a builder or publisher holds."""
+    return state_dir(data_dir) / "warehouse.lock"
+
+
+def lake_lock(data_dir: Path, operator: str, day: date) -> Path:
+    """Return the file whose lock is held by who changes an operator's UTC day in the lake."""
+    return _lake_locks(data_dir) / f"{operator}-{day.isoformat()}.lock"
+
+
+def quality_pages_lock(data_dir: Path) -> Path:
+    """Return the file whose lock is held by who replaces the pages about data quality."""
+    return _lake_locks(data_dir) / "quality-pages.lock"
+
+
+def _lake_locks(data_dir: Path) -> Path:
+    return state_dir(data_dir) / "lake-locks"
+
+
+# Reports
 
 
 def reports_dir(data_dir: Path) -> Path:
@@ -67,5 +212,6 @@ def reports_dir(data_dir: Path) -> Path:
     return data_dir / "reports"
 
 
-def _dataset_day(root: Path, operator: str, dataset: str, day: date) -> Path:
-    return root / f"operator={operator}" / f"dataset={dataset}" / f"date={day.isoformat()}"
+def quality_pages_dir(data_dir: Path) -> Path:
+    """Return the folder of the pages about data quality."""
+    return reports_dir(data_dir) / "quality"

@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from transit_etl.errors import TransitError
+from transit_etl.paths import budget_database
 
 PREFIX = "TRANSIT_"
 RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
@@ -127,7 +128,7 @@ class Settings(BaseSettings):
     @property
     def budget_url(self) -> str:
         """Where all processes share the request budget."""
-        return self.limiter_url or f"sqlite:///{self.data_dir.absolute() / 'state' / 'budget.sqlite'}"
+        return self.limiter_url or f"sqlite:///{budget_database(self.data_dir.absolute())}"
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked like its variable

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 
 from transit_etl.errors import TransitError
-from transit_etl.paths import lake_glob
+from transit_etl.paths import lake_files
 
 _FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
 _FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
@@ -110,9 +110,7 @@ class Catalogue:
         return []
 
     def _files(self, dataset: str) -> list[str]:
-        pattern = lake_glob(self._data_dir, dataset).relative_to(self._data_dir)
-        own = str(pattern).replace("operator=*", f"operator={self._operator}")
-        return sorted(str(path) for path in self._data_dir.glob(own))
+        return [str(path) for path in lake_files(self._data_dir, dataset, self._operator)]
 
 
 def news_item(news_id: str, title: str | None, published: str | None) -> NewsItem:

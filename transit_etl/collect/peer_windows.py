@@ -3,7 +3,6 @@
 import json
 import logging
 from collections.abc import Iterator
-from datetime import UTC, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -12,9 +11,9 @@ import zstandard
 
 from transit_etl.api.exchange import Answer
 from transit_etl.clock import Clock
-from transit_etl.collect.raw.rawfile import PART_SUFFIX
+from transit_etl.collect.raw.windows import recent_windows
 from transit_etl.collect.replay import answer_of
-from transit_etl.paths import RAW_SUFFIX
+from transit_etl.paths import finished_raw_file
 
 _CHUNK_BYTES = 65_536
 _log = logging.getLogger(__name__)
@@ -49,10 +48,11 @@ class PeerWindows:
     """
 
     def __init__(self, data_dir: Path, operator: str, worker: str, clock: Clock) -> None:
-        self._folder = data_dir / "raw" / f"operator={operator}" / "endpoint=passages"
+        self._data_dir = data_dir
+        self._operator = operator
         self._own = f"-passages-{worker}"
         self._clock = clock
-        self._finished = {path.name for path in self._found(RAW_SUFFIX)}
+        self._finished = {path.name for path in self._recent() if finished_raw_file(path) == path}
         self._tails: dict[str, _Tail] = {}
         self._open_new()
 
@@ -75,8 +75,8 @@ class PeerWindows:
         return sorted(answers, key=lambda answer: answer.received_at)
 
     def _open_new(self) -> None:
-        for path in [*self._found(RAW_SUFFIX + PART_SUFFIX), *self._found(RAW_SUFFIX)]:
-            name = path.name.removesuffix(PART_SUFFIX)
+        for path in self._recent():
+            name = finished_raw_file(path).name
             if name in self._finished or name in self._tails or self._own in name:
                 continue
             try:
@@ -84,10 +84,8 @@ class PeerWindows:
             except OSError:  # renamed or gone since it was listed: the next look finds it
                 continue
 
-    def _found(self, suffix: str) -> list[Path]:
-        now = self._clock.now().astimezone(UTC)
-        days = {(now - timedelta(hours=hours)).date() for hours in (0, 1)}
-        return [path for day in days for path in (self._folder / f"date={day}").glob(f"*{suffix}")]
+    def _recent(self) -> list[Path]:
+        return recent_windows(self._data_dir, self._operator, self._clock.now(), "passages")
 
     def _read(self, tail: _Tail) -> list[Answer]:
         answers: list[Answer] = []

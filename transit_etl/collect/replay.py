@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,10 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.raw.rawfile import read_lines
-from transit_etl.paths import RAW_SUFFIX
+from transit_etl.collect.raw.windows import HOUR, recent_windows
+from transit_etl.paths import finished_raw_file
 
-LOOK_BACK = timedelta(hours=1)
 MAX_ANSWERS = 6_000  # about a second's work
-_LONGEST_WINDOW = timedelta(hours=1)
 
 
 def replay(policy: Policy, parser: PassageParser, data_dir: Path, operator: str, now: datetime) -> int:
@@ -23,24 +22,15 @@ def replay(policy: Policy, parser: PassageParser, data_dir: Path, operator: str,
     It reads the finished raw windows, staged or not: an answer says the same in both.
     """
     answers: list[Answer] = []
-    for path in _recent_windows(data_dir, operator, now):
-        answers += [answer for answer in _answers(path) if now - LOOK_BACK <= answer.received_at <= now]
+    windows = recent_windows(data_dir, operator, now, "passages")
+    for path in (path for path in reversed(windows) if finished_raw_file(path) == path):
+        answers += [answer for answer in _answers(path) if now - HOUR <= answer.received_at <= now]
         if len(answers) >= MAX_ANSWERS:
             break
     answers.sort(key=lambda answer: answer.received_at)
     for answer in answers[-MAX_ANSWERS:]:
         policy.observe(parser.parse(answer))
     return len(answers[-MAX_ANSWERS:])
-
-
-def _recent_windows(data_dir: Path, operator: str, now: datetime) -> list[Path]:
-    """Return the windows that may hold answers of the last hour, newest first."""
-    since = now - LOOK_BACK - _LONGEST_WINDOW
-    oldest = since.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    folder = data_dir / "raw" / f"operator={operator}" / "endpoint=passages"
-    days = {f"date={instant.astimezone(UTC).date().isoformat()}" for instant in (since, now)}
-    found = [path for day in days for path in (folder / day).glob(f"*{RAW_SUFFIX}") if path.name >= oldest]
-    return sorted(found, key=lambda path: path.name, reverse=True)
 
 
 def _answers(path: Path) -> Iterator[Answer]:

@@ -10,12 +10,11 @@ from pathlib import Path
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.errors import TransitError
 from transit_etl.files import write_text
-from transit_etl.paths import state_dir
+from transit_etl.paths import lake_dir, quarantine_dir, raw_dir, rehearsal_journal, window_stamp
 from transit_etl.settings import Settings
 
 WORKER = "rehearsal"
 _WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{WORKER}\.")
-_FOLDERS = ("raw", "lake", "quarantine")
 
 
 class RehearsalError(TransitError):
@@ -65,7 +64,7 @@ class Journal:
 
     def __init__(self, settings: Settings, schedule: Schedule) -> None:
         self._data_dir = settings.data_dir
-        self._path = state_dir(settings.data_dir) / "rehearsal.json"
+        self._path = rehearsal_journal(settings.data_dir)
         self._schedule = schedule
         self._identity = {
             "start": schedule.start.isoformat(),
@@ -85,14 +84,14 @@ class Journal:
         """
         if self.reached.done_until >= self._schedule.end:
             return
-        raw = self._data_dir / "raw"
+        raw = raw_dir(self._data_dir)
         if any(path.is_file() and not _WINDOW.match(path.name) for path in raw.rglob("*")):
             raise RehearsalError(
                 f"{self._data_dir} holds answers of a real collection beside a rehearsal that is not over: "
                 "rehearse in a folder of its own (TRANSIT_DATA_DIR)"
             )
         self._write()
-        first = f"{self.reached.done_until:%Y%m%dT%H%M%SZ}"
+        first = window_stamp(self.reached.done_until)
         for path in self._windows():
             if path.name >= first:
                 path.unlink()
@@ -103,8 +102,8 @@ class Journal:
         self._write()
 
     def _windows(self) -> Iterator[Path]:
-        for folder in _FOLDERS:
-            for path in (self._data_dir / folder).rglob("*"):
+        for folder_of in (raw_dir, lake_dir, quarantine_dir):
+            for path in folder_of(self._data_dir).rglob("*"):
                 if path.is_file() and _WINDOW.match(path.name):
                     yield path
 
@@ -116,7 +115,7 @@ class Journal:
         try:
             kept = json.loads(self._path.read_text())
         except FileNotFoundError:
-            if (self._data_dir / "raw").exists():
+            if raw_dir(self._data_dir).exists():
                 raise RehearsalError(
                     f"{self._data_dir} holds answers of a real collection: rehearse in a folder of its own "
                     "(TRANSIT_DATA_DIR)"

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import repair_folder, replace_folder, replacement_of
-from transit_etl.paths import lake_file
+from transit_etl.paths import DAY_STEM, lake_file, operators_on
 from transit_etl.settings import Settings
-from transit_etl.stage.lake import DAY_STEM, day_lock, staged_windows, windows_in, write_table
+from transit_etl.stage.lake import day_lock, staged_windows, windows_in, write_table
 from transit_etl.stage.schemas import DATASETS
 
 # What a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
@@ -24,13 +24,8 @@ def compact(settings: Settings, day: date) -> int:
     Rows do not change. Windows staged later are merged the next time. Running it again does nothing, and
     it repairs whatever a killed run left behind.
     """
-    operators = {
-        path.parents[1].name for path in (settings.data_dir / "lake").glob(f"*/dataset=*/date={day}")
-    }
     merged = 0
-    for operator in sorted(name.removeprefix("operator=") for name in operators):
-        if operator == "none":
-            continue
+    for operator in operators_on(settings.data_dir, day):
         with day_lock(settings.data_dir, operator, day):
             merged += compact_operator(settings.data_dir, operator, day)
     return merged

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from transit_etl.files import make_folder, replace_folder, replacement_of, write_text
-from transit_etl.paths import reports_dir, state_dir
+from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import gx
 from transit_etl.stage.docs_pages import Shown, make_self_contained, write_first_page
@@ -26,12 +26,12 @@ def keep(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResul
     """Keep the last results of each dataset, window and instant included, for pages built later."""
     for dataset, result in last.items():
         document = result.to_json_dict()  # type: ignore[no-untyped-call]
-        write_text(_kept_dir(settings) / f"{dataset}.json", json.dumps(document))
+        write_text(quality_results_dir(settings.data_dir) / f"{dataset}.json", json.dumps(document))
 
 
 def build_data_docs(settings: Settings) -> Path:
     """Build the pages from the last results kept and return the first; what was there is replaced whole."""
-    place = reports_dir(settings.data_dir) / _SITE
+    place = quality_pages_dir(settings.data_dir)
     built = replacement_of(place)
     shutil.rmtree(built, ignore_errors=True)
     make_folder(built)
@@ -84,7 +84,7 @@ def _kept(settings: Settings) -> Iterator["ExpectationSuiteValidationResult"]:
         expectationSuiteValidationResultSchema,
     )
 
-    for path in sorted(_kept_dir(settings).glob("*.json")):
+    for path in sorted(quality_results_dir(settings.data_dir).glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
         yield cast("ExpectationSuiteValidationResult", expectationSuiteValidationResultSchema.load(document))
 
@@ -101,7 +101,3 @@ def _add(context: "EphemeralDataContext", result: "ExpectationSuiteValidationRes
     key = ValidationResultIdentifier(ExpectationSuiteIdentifier(name=result.suite_name), run, meta["window"])
     meta["run_id"] = run
     context.validation_results_store.set(key, result)
-
-
-def _kept_dir(settings: Settings) -> Path:
-    return state_dir(settings.data_dir) / "quality"

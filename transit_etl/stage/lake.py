@@ -16,11 +16,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import make_folder, open_atomic, sync_folder
-from transit_etl.paths import lake_file, quarantine_file, state_dir
+from transit_etl.paths import DAY_STEM, NO_OPERATOR, lake_file, lake_lock, quality_pages_lock, quarantine_file
 from transit_etl.stage.raw import Window
 from transit_etl.stage.schemas import DATASETS
 
-DAY_STEM = "day"
 ROW_GROUP = 122_880
 _WINDOWS_KEY = b"transit_etl.windows"
 
@@ -75,7 +74,7 @@ def windows_in(path: Path) -> list[str]:
 def ensure_schemas(data_dir: Path) -> None:
     """Give every dataset a readable file without rows, so that views over the lake never fail."""
     for dataset, schema in DATASETS.items():
-        path = lake_file(data_dir, "none", dataset, date(1970, 1, 1), "schema")
+        path = lake_file(data_dir, NO_OPERATOR, dataset, date(1970, 1, 1), "schema")
         if not path.exists() or not pq.read_schema(path).equals(schema):
             write_table(path, schema.empty_table())
 
@@ -83,20 +82,19 @@ def ensure_schemas(data_dir: Path) -> None:
 @contextmanager
 def day_lock(data_dir: Path, operator: str, day: date) -> Iterator[None]:
     """Hold the right to change an operator's UTC day in the lake, against every process of this machine."""
-    with _held(data_dir, f"{operator}-{day.isoformat()}"):
+    with _held(lake_lock(data_dir, operator, day)):
         yield
 
 
 @contextmanager
 def pages_lock(data_dir: Path) -> Iterator[None]:
     """Hold the right to replace the pages about data quality: datasets are staged beside each other."""
-    with _held(data_dir, "quality-pages"):
+    with _held(quality_pages_lock(data_dir)):
         yield
 
 
 @contextmanager
-def _held(data_dir: Path, name: str) -> Iterator[None]:
-    path = state_dir(data_dir) / "lake-locks" / f"{name}.lock"
+def _held(path: Path) -> Iterator[None]:
     make_folder(path.parent)
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

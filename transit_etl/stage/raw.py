@@ -10,7 +10,7 @@ import pyarrow as pa
 import zstandard
 
 from transit_etl.errors import TransitError
-from transit_etl.paths import RAW_SUFFIX, raw_parts
+from transit_etl.paths import raw_files, raw_parts
 
 _CHUNK_BYTES = 1 << 20
 
@@ -36,9 +36,7 @@ class Window:
 
 def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[Window]:
     """Yield the finished raw files of the endpoints (default: all), by operator, day and window."""
-    found = (
-        window_of(path) for path in (data_dir / "raw").glob(f"operator=*/endpoint=*/date=*/*{RAW_SUFFIX}")
-    )
+    found = map(window_of, raw_files(data_dir))
     chosen = (window for window in found if endpoints is None or window.endpoint in endpoints)
     yield from sorted(chosen, key=lambda window: (window.operator, window.day, window.endpoint, window.name))
 

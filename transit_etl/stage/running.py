@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 
 from transit_etl.files import make_folder, remove_folder, replace_folder
-from transit_etl.paths import lake_file, quarantine_file
+from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import build_data_docs, keep
 from transit_etl.stage.known import KnownLines
-from transit_etl.stage.lake import DAY_STEM, day_lock, ensure_schemas, pages_lock, staged_windows
+from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, staged_windows
 from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import DATASETS
@@ -122,7 +122,7 @@ def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, 
 def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[Window], report: StageReport) -> None:
     """Build a day in a data folder of its own, below the real one so that folders can change places."""
     operator, day = windows[0].operator, windows[0].day
-    shadow = data_dir / ".restage" / f"{operator}-{day.isoformat()}"
+    shadow = restaging_dir(data_dir, operator, day)
     shutil.rmtree(shadow, ignore_errors=True)
     make_folder(shadow)
     n_errors = len(report.errors)

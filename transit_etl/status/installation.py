@@ -14,12 +14,13 @@ from transit_etl.collect.allowance.budget import credential
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.catalogue import Catalogue, LineDirection, NothingKnownError
+from transit_etl.collect.raw.windows import HOUR
 from transit_etl.endpoints import ENDPOINTS, Kind
-from transit_etl.paths import RAW_SUFFIX, build_database, lake_glob, published_database
+from transit_etl.paths import build_database, lake_files, lake_glob, open_raw_files, published_database
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import staged_windows
 from transit_etl.stage.raw import finished_windows
-from transit_etl.status.last_hour import HOUR, Evidence, Spent, last_hour
+from transit_etl.status.last_hour import Evidence, Spent, last_hour
 from transit_etl.warehouse import NotPublishedError, query
 
 N_REJECTED = 10
@@ -131,7 +132,7 @@ def describe(settings: Settings) -> Installation:
         usage=usage,
         evidence=evidence,
         lines=_coverage(directions, seen, now),
-        n_open=len(list(settings.data_dir.glob(f"raw/*/*/*/*{RAW_SUFFIX}.part"))),
+        n_open=len(list(open_raw_files(settings.data_dir))),
         waiting=_waiting(settings.data_dir),
         rejected=_rejected(settings),
         n_stops=len(stops),
@@ -273,11 +274,9 @@ def _published(settings: Settings) -> tuple[int | None, datetime | None]:
 
 def _lake(settings: Settings, dataset: str, sql: str, **parameters: object) -> list[tuple[Any, ...]]:
     """Ask a dataset of this operator's lake, called `lake` in the question; no row if there are no files."""
-    pattern = str(lake_glob(settings.data_dir, dataset)).replace(
-        "operator=*", f"operator={settings.operator}"
-    )
-    if not list(settings.data_dir.glob(str(Path(pattern).relative_to(settings.data_dir)))):
+    if not lake_files(settings.data_dir, dataset, settings.operator):
         return []
+    pattern = str(lake_glob(settings.data_dir, dataset, settings.operator))
     with duckdb.connect() as connection:
         connection.read_parquet(pattern, union_by_name=True).create_view("lake")
         rows = connection.execute(sql, parameters or None).fetchall()

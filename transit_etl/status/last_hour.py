@@ -9,10 +9,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from transit_etl.collect.raw.rawfile import PART_SUFFIX, read_lines
-from transit_etl.paths import RAW_SUFFIX
+from transit_etl.collect.raw.rawfile import read_lines
+from transit_etl.collect.raw.windows import HOUR, recent_windows
+from transit_etl.paths import finished_raw_file
 
-HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 
 
@@ -76,7 +76,7 @@ class LastHour:
 @contextmanager
 def last_hour(data_dir: Path, operator: str, now: datetime) -> Iterator[LastHour]:
     """Read the last hour's raw files, finished and open, for as long as the context lasts."""
-    files = _files(data_dir, operator, now)
+    files = recent_windows(data_dir, operator, now)
     lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
     with duckdb.connect() as connection:
         connection.register("lines", lines)
@@ -85,28 +85,11 @@ def last_hour(data_dir: Path, operator: str, now: datetime) -> Iterator[LastHour
         yield LastHour(connection, now)
 
 
-def _files(data_dir: Path, operator: str, now: datetime) -> list[Path]:
-    """List the raw files that may hold a request of the last hour, by their names: no window is longer."""
-    since = now - 2 * HOUR
-    oldest = since.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    days = {instant.astimezone(UTC).date() for instant in (since, now)}
-    folders = [data_dir / "raw" / f"operator={operator}"]
-    found = {
-        path.name.removesuffix(PART_SUFFIX): path
-        for folder in folders
-        for day in days
-        for suffix in (RAW_SUFFIX + PART_SUFFIX, RAW_SUFFIX)  # a finished one hides itself as it was open
-        for path in folder.glob(f"endpoint=*/date={day}/*{suffix}")
-        if path.name >= oldest
-    }
-    return sorted(found.values())
-
-
 def _lines(file: Path) -> list[bytes]:
     try:
         return list(read_lines(file))
     except FileNotFoundError:  # finished since it was listed: read under its final name
-        return list(read_lines(file.with_name(file.name.removesuffix(PART_SUFFIX))))
+        return list(read_lines(finished_raw_file(file)))
 
 
 def _aware(instant: datetime | None) -> datetime | None:

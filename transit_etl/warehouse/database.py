@@ -76,7 +76,7 @@ def only_one(settings: Settings) -> Iterator[int]:
 
     A child that outlives its killed parent keeps the lock, so that nobody opens the database beside it.
     """
-    path = paths.state_dir(settings.data_dir) / "warehouse.lock"
+    path = paths.warehouse_lock(settings.data_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -77,9 +77,9 @@ def run(
     `beside` builds some of them into other schemas. The process inherits the lock, so that it keeps
     others away even if this one is killed.
     """
-    folder = paths.state_dir(settings.data_dir).absolute() / "dbt"
+    folder = paths.dbt_dir(settings.data_dir).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "target" / "run_results.json").unlink(missing_ok=True)
+    paths.dbt_run_results(settings.data_dir).unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
         _command(folder, beside, is_full=is_full),
         cwd=folder,

@@ -67,12 +67,11 @@ def lake_files(settings: Settings) -> list[LakeFile]:
     root = settings.data_dir
     found = []
     for dataset in DATASETS:
-        pattern = paths.lake_glob(root, dataset).relative_to(root)
-        for path in sorted(root.glob(str(pattern))):
+        for path in paths.lake_files(root, dataset):
             status = path.stat()
             found.append(LakeFile(str(path.relative_to(root)), status.st_size, status.st_mtime_ns))
     if not found:
-        raise EmptyLakeError(f"no lake below {root / 'lake'}: collect and stage something first")
+        raise EmptyLakeError(f"no lake below {paths.lake_dir(root)}: collect and stage something first")
     return found
 
 

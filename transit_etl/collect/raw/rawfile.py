@@ -10,9 +10,8 @@ import zstandard
 
 from transit_etl.errors import TransitError
 from transit_etl.files import make_folder, open_atomic, rename, sync_folder
+from transit_etl.paths import intents_file, open_raw_file
 
-PART_SUFFIX = ".part"
-PLANNED_SUFFIX = ".planned.part"
 _CHUNK_BYTES = 65_536
 _LEVEL = 3
 
@@ -39,8 +38,8 @@ class RawWriter:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.n_rows = 0
-        self._part = part_of(path)
-        self._planned = planned_of(path)
+        self._part = open_raw_file(path)
+        self._planned = intents_file(path)
         self._guard = threading.Lock()
         self._is_dirty = False
         self._is_broken = False
@@ -132,16 +131,6 @@ class RawWriter:
     def _raise_sync_error(self) -> None:
         if self._sync_error is not None:
             raise self._sync_error
-
-
-def part_of(path: Path) -> Path:
-    """Return the name of a raw file while it is open."""
-    return path.with_name(path.name + PART_SUFFIX)
-
-
-def planned_of(path: Path) -> Path:
-    """Return the file of intents beside an open raw file."""
-    return path.with_name(path.name.removesuffix(".jsonl.zst") + PLANNED_SUFFIX)
 
 
 def read_lines(path: Path) -> Iterator[bytes]:

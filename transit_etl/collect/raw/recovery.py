@@ -15,12 +15,18 @@ from transit_etl.collect.raw.rawfile import (
     complete_lines,
     is_same_file,
     lock,
-    part_of,
-    planned_of,
     read_lines,
     write_finished,
 )
-from transit_etl.paths import RAW_SUFFIX, raw_parts
+from transit_etl.paths import (
+    RAW_SUFFIX,
+    finished_raw_file,
+    intents_file,
+    intents_files,
+    open_raw_file,
+    open_raw_files,
+    raw_parts,
+)
 
 _DAY = timedelta(days=1)
 _log = logging.getLogger(__name__)
@@ -40,20 +46,12 @@ def recover(data_dir: Path) -> list[Path]:
 
 def _open_windows(data_dir: Path) -> list[Path]:
     """List the final paths of the windows that have an open file, oldest first."""
-    folders = "raw/operator=*/endpoint=*/date=*/"
-    parts = [
-        path.with_name(path.name.removesuffix(".part"))
-        for path in data_dir.glob(f"{folders}*{RAW_SUFFIX}.part")
-    ]
-    intents = [
-        path.with_name(path.name.removesuffix(".planned.part") + RAW_SUFFIX)
-        for path in data_dir.glob(f"{folders}*.planned.part")
-    ]
-    return sorted({*parts, *intents})
+    files = [*open_raw_files(data_dir), *intents_files(data_dir)]
+    return sorted({finished_raw_file(path) for path in files})
 
 
 def _recover_window(path: Path) -> list[Path]:
-    part, intents = part_of(path), planned_of(path)
+    part, intents = open_raw_file(path), intents_file(path)
     with _orphan(part if part.exists() else intents) as is_ours:
         if not is_ours:
             return []
@@ -79,8 +77,8 @@ def _orphan(open_file: Path) -> Iterator[bool]:
 
 def _finish(path: Path) -> list[Path]:
     """Write the final file from what the open files hold; none if they hold nothing."""
-    rows = dict(_whole_rows(part_of(path)))
-    missing = [intent for intent in _intents(planned_of(path)) if intent.request_id not in rows]
+    rows = dict(_whole_rows(open_raw_file(path)))
+    missing = [intent for intent in _intents(intents_file(path)) if intent.request_id not in rows]
     if missing:
         landed_elsewhere = _ids_around(path)
         missing = [intent for intent in missing if intent.request_id not in landed_elsewhere]

@@ -1,0 +1,26 @@
+"""Lists the raw files of the last hour, as collectors learn from them and the status counts them."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from transit_etl.paths import finished_raw_file, open_raw_files, raw_files, window_stamp
+
+HOUR = timedelta(hours=1)
+_LONGEST_WINDOW = timedelta(hours=1)  # the bound of `Settings.window_seconds`
+
+
+def recent_windows(data_dir: Path, operator: str, now: datetime, endpoint: str = "*") -> list[Path]:
+    """List the raw files that may hold an answer of the last hour, oldest window first.
+
+    A window is listed once, under the name it has: one that is being written as its open file, which may be
+    renamed at any moment.
+    """
+    since = (now - HOUR - _LONGEST_WINDOW).astimezone(UTC)
+    files = [
+        path
+        for listed in (open_raw_files, raw_files)  # in this order, no window is missed that ends meanwhile
+        for day in sorted({since.date(), now.astimezone(UTC).date()})
+        for path in listed(data_dir, operator, endpoint, day)
+    ]
+    windows = {finished_raw_file(path).name: path for path in files}
+    return [path for name, path in sorted(windows.items()) if name >= window_stamp(since)]
