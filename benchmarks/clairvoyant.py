@@ -100,17 +100,17 @@ class Clairvoyant:
     def _true_visits(self, world: World, day: date) -> list[ExpectedVisit]:
         """Return the passages of the trips tracked to the end and not diverted, soonest first."""
         board, network = world.board(day), world.network
-        plan, moved = board.schedule, board.motion
+        schedule, motion = board.schedule, board.motion
         found = []
         routes: dict[int, StopPattern] = {}
-        for row in np.flatnonzero(moved.is_whole).tolist():
-            pattern = int(network.trip_pattern[plan.trips[row]])
-            codes = tuple(network.stops[place].code for place in plan.stops[row][plan.is_call[row]])
+        for row in np.flatnonzero(motion.is_complete).tolist():
+            pattern = int(network.trip_pattern[schedule.trips[row]])
+            codes = tuple(network.stops[place].code for place in schedule.stops[row][schedule.is_call[row]])
             route = routes.setdefault(pattern, _ExactPattern("", codes))
             run = TrackedTrip(("", ""), str(row), route, 0.0, is_live=True)
-            passed = moved.passed_at[row][plan.is_call[row]].tolist()
+            passed = motion.passed_at[row][schedule.is_call[row]].tolist()
             for place, (code, at) in enumerate(zip(codes, passed, strict=True)):
-                if at > moved.live_from[row]:
+                if at > motion.live_from[row]:
                     found.append(ExpectedVisit(run, self._stops[code], place))
                     found[-1].expect(float(at), _SURE_SPREAD)
         return sorted(found, key=lambda visit: visit.mean)

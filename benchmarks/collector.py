@@ -106,13 +106,13 @@ class Trouble:
 def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Truth:
     """Return the trips that ran, tracked and undiverted, within some hours of a service date."""
     board = world.board(day)
-    plan, moved = board.schedule, board.motion
-    start, end = plan.starts_at + first_hour * 3600, plan.starts_at + last_hour * 3600
+    schedule, motion = board.schedule, board.motion
+    start, end = schedule.starts_at + first_hour * 3600, schedule.starts_at + last_hour * 3600
     found: dict[str, list[float]] = {}
-    for row in np.flatnonzero(moved.is_whole).tolist():
-        passed = moved.passed_at[row][plan.is_call[row]].tolist()
+    for row in np.flatnonzero(motion.is_complete).tolist():
+        passed = motion.passed_at[row][schedule.is_call[row]].tolist()
         if start <= passed[0] and passed[-1] <= end:
-            found[world.network.trips[int(plan.trips[row])].id] = passed
+            found[world.network.trips[int(schedule.trips[row])].id] = passed
     return Truth(found)
 
 

@@ -47,10 +47,10 @@ def _at(board: Board, stop: int, now: int) -> list[tuple[int, int]]:
 
 def lateness(world: World, day: date) -> tuple[Floats, Floats]:
     """Return hour of the schedule and seconds of lateness of all calls that happened on a service date."""
-    plan, moved = world.schedule(day), world.motion(day)
-    happened = moved.is_passed
-    hours = (plan.scheduled_at - plan.starts_at)[happened] / 3600
-    return hours, (moved.passed_at - plan.scheduled_at)[happened].astype(np.float64)
+    schedule, motion = world.schedule(day), world.motion(day)
+    happened = motion.is_passed
+    hours = (schedule.scheduled_at - schedule.starts_at)[happened] / 3600
+    return hours, (motion.passed_at - schedule.scheduled_at)[happened].astype(np.float64)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import httpx
 import zstandard
 
 from transit_emulator.app import create_app
-from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.world import World
 from transit_etl.rehearsal import RehearsalReport, rehearse
 from transit_etl.settings import Settings

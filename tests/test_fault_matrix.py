@@ -13,7 +13,7 @@ from tests.accounting import (
     check_what_left_is_what_came_twice,
     rehearse_world,
 )
-from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.world import build_world
 
 START = datetime(2026, 11, 18, 7, 0, tzinfo=UTC)

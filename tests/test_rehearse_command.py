@@ -16,7 +16,7 @@ import pytest
 from scripts.serving import emulator, without_settings
 from tests.hostile import json_reply, serving
 from transit_emulator.app import create_app
-from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.world import build_world
 from transit_etl.cli.emulator import _aware
 from transit_etl.rehearsal import rehearse

@@ -1,1 +1,1 @@
-"""The upstream itself, served over HTTP, with known truth."""
+"""The emulated upstream: serves the interface over HTTP, and knows what really happened."""

@@ -1,4 +1,4 @@
-"""Puts the emulator together as a web application."""
+"""Assembles the emulator as a web application."""
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
@@ -10,16 +10,16 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from transit_emulator.faults.breaking import Breaking
-from transit_emulator.faults.choosing import Fault
-from transit_emulator.interface import documented, models, routes_v0, routes_v1
+from transit_emulator.faults.definitions import Fault
+from transit_emulator.faults.injection import FaultInjection
+from transit_emulator.interface import models, openapi, routes_v0, routes_v1
+from transit_emulator.interface.access import AccessControl, AccessRules
 from transit_emulator.interface.errors import BadRequestError, RefusedError
-from transit_emulator.interface.gate import Gate, Rules
 from transit_emulator.interface.request_log import RequestLog
 from transit_emulator.interface.responses import error_response, json_response
 from transit_emulator.world import World
 
-DEFAULT_TOKEN = "demo-token"  # noqa: S105 - a made-up service's made-up token
+DEFAULT_TOKEN = "demo-token"  # noqa: S105 - the token of a made-up service
 _DESCRIPTION = """An emulated public-transport information service: version 1, and the deprecated version 0.
 Answers are functions of (network, seed, path, now); the header `X-Emulated-Now` sets `now`, and
 `X-Emulated-Fault` (`kind; name=value; …`) forces a fault. Neither belongs to the upstream's interface."""
@@ -38,8 +38,8 @@ def create_app(
 ) -> FastAPI:
     """Return the application that serves a world.
 
-    `segment` names the operator in version 0's paths; `log` is a file that gets a line per answer;
-    limits are requests per caller in any 60 seconds; `faults` may happen to answers; `clock` tells
+    `segment` names the operator in version 0's paths; `log` is a file that gets one line per answer;
+    limits are requests per caller in any 60 seconds; `faults` are injected into answers; `clock` gives
     `now` where no header does.
     """
     app = FastAPI(title="Emulated transit information", version="1", description=_DESCRIPTION)
@@ -47,10 +47,10 @@ def create_app(
     app.include_router(routes_v0.routes(world, segment))
     _add_about(app, world)
     _add_error_answers(app)
-    _mend_openapi(app)
-    rules = Rules(frozenset(tokens), segment, limit_without_token, limit_with_token)
-    app.add_middleware(Breaking, world=world, faults=tuple(faults))
-    app.add_middleware(Gate, rules=rules, clock=clock or _utc_now)
+    _correct_openapi(app)
+    rules = AccessRules(frozenset(tokens), segment, limit_without_token, limit_with_token)
+    app.add_middleware(FaultInjection, world=world, faults=tuple(faults))
+    app.add_middleware(AccessControl, rules=rules, clock=clock or _utc_now)
     if log is not None:
         app.add_middleware(RequestLog, path=log, clock=_utc_now)
     return app
@@ -94,13 +94,13 @@ def _add_error_answers(app: FastAPI) -> None:
         return json_response({"errore": error.detail}, error.status_code, dict(error.headers or {}))
 
 
-def _mend_openapi(app: FastAPI) -> None:
-    """Add the token's scheme to the document, and drop the 422 answers that are 400 here."""
+def _correct_openapi(app: FastAPI) -> None:
+    """Add the token's scheme to the document; remove the 422 answers, which are 400 here."""
     derive = app.openapi
 
-    def openapi() -> dict[str, Any]:
+    def corrected() -> dict[str, Any]:
         document = derive()
-        document["components"]["securitySchemes"] = documented.BEARER
+        document["components"]["securitySchemes"] = openapi.BEARER
         for name in ("HTTPValidationError", "ValidationError"):
             document["components"]["schemas"].pop(name, None)
         for path in document["paths"].values():
@@ -108,4 +108,4 @@ def _mend_openapi(app: FastAPI) -> None:
                 operation["responses"].pop("422", None)
         return document
 
-    app.openapi = openapi  # type: ignore[method-assign]
+    app.openapi = corrected  # type: ignore[method-assign]

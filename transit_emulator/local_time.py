@@ -1,4 +1,4 @@
-"""Turns service days and clock times of the operator's zone into instants (Unix seconds) and back."""
+"""Converts service days and clock times of the operator's zone to instants (Unix seconds) and back."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -31,6 +31,6 @@ def utc_text(instant: float) -> str:
 
 
 def at_local(day: date, seconds: int, zone: ZoneInfo) -> int:
-    """Return the instant local clocks show `seconds` after midnight of a day (the first, if twice)."""
+    """Return the instant at which local clocks show `seconds` after midnight; the first of two."""
     naive = datetime.combine(day, time()) + timedelta(seconds=seconds)
     return int(naive.replace(tzinfo=zone).timestamp())

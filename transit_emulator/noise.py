@@ -1,4 +1,4 @@
-"""Draws random numbers that are functions of their key, so that no answer depends on another."""
+"""Draws random numbers that are functions of a key, so that no answer depends on another."""
 
 from hashlib import blake2b
 
@@ -14,7 +14,7 @@ _TO_UNIT = 2.0**-53
 
 
 def key(*parts: int | str) -> int:
-    """Return 64 bits that stand for the parts, the same on every machine and in every run."""
+    """Return a 64-bit hash of the parts, the same on every machine and in every run."""
     text = "\x1f".join(map(str, parts))
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
@@ -24,31 +24,31 @@ def keys(names: list[str]) -> Keys:
     return np.array([key(name) for name in names], dtype=np.uint64)
 
 
-def combine(these: Keys, other: int | Keys) -> Keys:
-    """Return keys that stand for pairs; shapes broadcast."""
+def combine(first: Keys, second: int | Keys) -> Keys:
+    """Return one key for each pair; shapes broadcast."""
     with np.errstate(over="ignore"):
-        return _scramble(these ^ _scramble(np.asarray(other, dtype=np.uint64) + _GAMMA))
+        return _scramble(first ^ _scramble(np.asarray(second, dtype=np.uint64) + _GAMMA))
 
 
-def uniform(these: Keys, channel: str) -> Floats:
+def uniform(key_array: Keys, channel: str) -> Floats:
     """Return one number in (0, 1) per key; each named channel is independent of the others."""
-    bits = combine(these, key(channel)) >> np.uint64(11)
+    bits = combine(key_array, key(channel)) >> np.uint64(11)
     return (bits.astype(np.float64) + 0.5) * _TO_UNIT
 
 
-def normal(these: Keys, channel: str) -> Floats:
+def normal(key_array: Keys, channel: str) -> Floats:
     """Return one standard normal number per key."""
-    radius = np.sqrt(-2.0 * np.log(uniform(these, channel + "/radius")))
-    return np.asarray(radius * np.cos(2.0 * np.pi * uniform(these, channel + "/angle")), dtype=np.float64)
+    radius = np.sqrt(-2.0 * np.log(uniform(key_array, channel + "/radius")))
+    return np.asarray(radius * np.cos(2.0 * np.pi * uniform(key_array, channel + "/angle")), dtype=np.float64)
 
 
 def unit(*parts: int | str) -> float:
-    """Return one number in (0, 1) for the parts."""
+    """Return one number in (0, 1), a function of the parts."""
     return ((key(*parts) >> 11) + 0.5) * _TO_UNIT
 
 
 def pick(n: int, *parts: int | str) -> int:
-    """Return a whole number below `n` for the parts."""
+    """Return a whole number from 0 to `n` - 1, a function of the parts."""
     return key(*parts) % n
 
 

@@ -1,4 +1,4 @@
-"""Serves the emulator over HTTP until it is told to stop."""
+"""Serves the emulator over HTTP until it is interrupted."""
 
 import asyncio
 from typing import Any
@@ -7,18 +7,18 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from transit_emulator.faults.breaking import TRANSPORT
+from transit_emulator.faults.injection import TRANSPORT
 
 
 class DroppingProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
-    """Speaks HTTP, and lets requests get at their connection, so that a fault can drop it."""
+    """HTTP that gives each request access to its connection, so that a fault can drop it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Leave the connection in the state of its requests."""
+        """Put the connection into the state of its requests."""
         self.app_state: dict[str, Any] = {**self.app_state, TRANSPORT: transport}
         super().connection_made(transport)
 
 
 def serve(app: FastAPI, *, host: str = "127.0.0.1", port: int = 8400) -> None:
-    """Serve the application until interrupted; raises SystemExit where the port cannot be had."""
+    """Serve the application until interrupted; raises SystemExit if the port is taken."""
     uvicorn.run(app, host=host, port=port, log_level="warning", access_log=False, http=DroppingProtocol)

@@ -1,4 +1,4 @@
-"""Writes names the way the upstream's displays do."""
+"""Formats names, labels, waits and dates as the upstream's displays do."""
 
 import re
 from datetime import datetime
@@ -8,14 +8,14 @@ from html import escape
 
 @lru_cache(maxsize=8_192)
 def destination(name: str) -> str:
-    """Return a destination as displays show it: upper case, no room after a full stop, XML entities."""
+    """Return a destination as displays show it: upper case, no space after a full stop, XML entities."""
     plain = re.sub(r"\s*\([^)]*\)", "", name).strip().upper()
     return escape(re.sub(r"\.\s+", ".", plain), quote=False).replace("'", "&apos;")
 
 
 @lru_cache(maxsize=8_192)
 def label(number: str, *, is_slash: bool, is_padded: bool) -> str:
-    """Return a line's number as a stop shows it: perhaps zero-padded, with a slash for a short run."""
+    """Return a line's number as a stop shows it: optionally zero-padded, with a slash for a short run."""
     shown = number if number.endswith("/") or not is_slash else number + "/"
     digits = re.match(r"\d+", shown)
     if is_padded and digits:

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_emulator.days.disruptions import LONGEST_DAYS, Event
-from transit_emulator.days.diversions import left_out
-from transit_emulator.days.motion import NEVER, Outcome
+from transit_emulator.days.diversions import skipped_stops
+from transit_emulator.days.motion import NEVER, TripOutcome
 from transit_emulator.days.timetable import Leg, Service
 from transit_emulator.days.weather import weather
 from transit_emulator.local_time import ONE_DAY, at_local
@@ -114,42 +114,42 @@ def _day(world: World, day: date) -> pa.Table:
 
 
 def _scheduled(world: World, day: date) -> pa.Table:
-    plan, moved = world.schedule(day), world.motion(day)
-    trip, sequence = np.nonzero(plan.is_call & ~plan.is_added[:, None])
+    schedule, motion = world.schedule(day), world.motion(day)
+    trip, sequence = np.nonzero(schedule.is_call & ~schedule.is_added[:, None])
     columns = _calls(world, day, trip, sequence)
-    columns["scheduled_at"] = _instants(plan.scheduled_at[trip, sequence])
-    columns["is_skipped"] = pa.array(moved.is_skipped[trip, sequence])
+    columns["scheduled_at"] = _instants(schedule.scheduled_at[trip, sequence])
+    columns["is_skipped"] = pa.array(motion.is_skipped[trip, sequence])
     return pa.table(columns, schema=SCHEDULED)
 
 
 def _actual(world: World, day: date) -> pa.Table:
-    moved = world.motion(day)
-    trip, sequence = np.nonzero(moved.is_passed)
+    motion = world.motion(day)
+    trip, sequence = np.nonzero(motion.is_passed)
     columns = _calls(world, day, trip, sequence)
-    columns["passed_at"] = _instants(moved.passed_at[trip, sequence])
-    columns["departed_at"] = _instants(moved.departed_at[trip, sequence])
-    columns["is_full"] = pa.array(moved.is_full[trip, sequence])
+    columns["passed_at"] = _instants(motion.passed_at[trip, sequence])
+    columns["departed_at"] = _instants(motion.departed_at[trip, sequence])
+    columns["is_full"] = pa.array(motion.is_full[trip, sequence])
     return pa.table(columns, schema=ACTUAL)
 
 
 def _trips(world: World, day: date) -> pa.Table:
-    plan, moved = world.schedule(day), world.motion(day)
-    every = np.arange(plan.n_trips)
-    patterns = [world.network.patterns[p] for p in world.network.trip_pattern[plan.trips]]
+    schedule, motion = world.schedule(day), world.motion(day)
+    every = np.arange(schedule.n_trips)
+    patterns = [world.network.patterns[p] for p in world.network.trip_pattern[schedule.trips]]
     columns = _trip_columns(world, day, every) | {
         "service_code": pa.array([pattern.service_code for pattern in patterns], pa.string()),
         "is_slash_variant": pa.array([pattern.is_slash for pattern in patterns], pa.bool_()),
         "headsign": pa.array([pattern.headsign for pattern in patterns], pa.string()),
         "n_stops": pa.array([len(pattern.stops) for pattern in patterns], pa.int64()),
-        "scheduled_departure_at": _instants(np.where(plan.is_added, NEVER, plan.departs_at)),
-        "outcome": pa.array([Outcome(kind).name.lower() for kind in moved.outcome], pa.string()),
+        "scheduled_departure_at": _instants(np.where(schedule.is_added, NEVER, schedule.departs_at)),
+        "outcome": pa.array([TripOutcome(kind).name.lower() for kind in motion.outcome], pa.string()),
         "vehicle_id": pa.array(world.vehicles(day), pa.string()),
         "live_id": pa.array(world.live_ids(day), pa.string()),
-        "is_added": pa.array(plan.is_added),
-        "n_skipped_stops": pa.array(moved.is_skipped.sum(axis=1)),
-        "live_from": _instants(moved.live_from),
-        "lost_at": _instants(moved.lost_at),
-        "taken_off_at": _instants(np.where(plan.is_added, NEVER, moved.taken_off_at)),
+        "is_added": pa.array(schedule.is_added),
+        "n_skipped_stops": pa.array(motion.is_skipped.sum(axis=1)),
+        "live_from": _instants(motion.live_from),
+        "lost_at": _instants(motion.lost_at),
+        "taken_off_at": _instants(np.where(schedule.is_added, NEVER, motion.taken_off_at)),
     }
     return pa.table(columns, schema=TRIPS)
 
@@ -232,7 +232,7 @@ def _events(world: World, first: date, last: date) -> pa.Table:
         "lines": [[event.lines] if isinstance(event.lines, str) else event.lines for event in found],
         "cause": [event.cause for event in found],
         "message": [event.message for event in found],
-        "skipped_stops": [_left_out(world, event) for event in found],
+        "skipped_stops": [_skipped_stops(world, event) for event in found],
         "edited_message": [event.edited_message or None for event in found],
     }
     for name in ("started_at", "listed_at", "ended_at", "edited_at", "absent_from", "absent_until"):
@@ -241,8 +241,8 @@ def _events(world: World, first: date, last: date) -> pa.Table:
     return pa.table(columns, schema=EVENTS)
 
 
-def _left_out(world: World, event: Event) -> list[str]:
-    stops = {stop for stops in left_out(world.network, event).values() for stop in stops}
+def _skipped_stops(world: World, event: Event) -> list[str]:
+    stops = {stop for stops in skipped_stops(world.network, event).values() for stop in stops}
     return sorted(world.network.stops[stop].code for stop in stops)
 
 

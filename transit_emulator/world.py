@@ -1,4 +1,4 @@
-"""Tells what is scheduled, what really happens and what is listed, as functions of the instant."""
+"""Answers what is published, what really happens and what is listed, as functions of the instant."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from transit_emulator.days.blocks import blocks
 from transit_emulator.days.board import Board, board
 from transit_emulator.days.disruptions import LONGEST_DAYS, Event, events_starting_on
 from transit_emulator.days.diversions import skipped_calls
-from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, Listed, just_gone, listed
-from transit_emulator.days.motion import NEVER, Hindrance, Motion, motion
+from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, ListedPassage, listed, recently_passed
+from transit_emulator.days.motion import NEVER, EventEffects, Motion, motion
 from transit_emulator.days.news import LISTED_DAYS, NewsItem, news_of
 from transit_emulator.days.revisions import before_revision, line_on, revised_at
-from transit_emulator.days.schedule import Flags, Schedule, schedule
+from transit_emulator.days.schedule import Flags, Schedule, schedule_of
 from transit_emulator.days.seasons import SeasonCalendar, with_seasons
 from transit_emulator.days.timetable import Service, timetable
 from transit_emulator.days.trip_ids import IdMode, reused, vehicles
@@ -50,7 +50,7 @@ class UnknownNewsError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A listed passage, in the words the stop uses; `shown_id` is what the stop calls the trip's id."""
+    """A passage as a stop lists it; `shown_id` is the trip id that the stop shows."""
 
     service_date: date
     trip_id: str
@@ -65,7 +65,7 @@ class Passage:
 
 
 class World:
-    """A network that lives: every answer is a function of the network, the seed and an instant."""
+    """A simulated network: every answer is a function of the network, the seed and an instant."""
 
     def __init__(
         self,
@@ -81,18 +81,18 @@ class World:
         self.seed = seed
         self.id_mode = id_mode
         self.has_revisions = has_revisions
-        self.schedule: Callable[[date], Schedule] = _kept(self._schedule)
-        self._schedule_before: Callable[[date], Schedule] = _kept(self._schedule_of_season_before)
-        self.motion: Callable[[date], Motion] = _kept(self._motion)
-        self.board: Callable[[date], Board] = _kept(self._board)
-        self.blocks: Callable[[date], list[int]] = _kept(self._blocks)
-        self.vehicles: Callable[[date], list[str]] = _kept(self._vehicles)
-        self.live_ids: Callable[[date], list[str]] = _kept(self._live_ids)
-        self.events: Callable[[date], tuple[Event, ...]] = _kept(self._events, 64)
-        self.news_published: Callable[[date], tuple[NewsItem, ...]] = _kept(self._news_published, 64)
+        self.schedule: Callable[[date], Schedule] = _cached(self._schedule)
+        self._schedule_before: Callable[[date], Schedule] = _cached(self._schedule_of_season_before)
+        self.motion: Callable[[date], Motion] = _cached(self._motion)
+        self.board: Callable[[date], Board] = _cached(self._board)
+        self.blocks: Callable[[date], list[int]] = _cached(self._blocks)
+        self.vehicles: Callable[[date], list[str]] = _cached(self._vehicles)
+        self.live_ids: Callable[[date], list[str]] = _cached(self._live_ids)
+        self.events: Callable[[date], tuple[Event, ...]] = _cached(self._events, 64)
+        self.news_published: Callable[[date], tuple[NewsItem, ...]] = _cached(self._news_published, 64)
 
     def line(self, code: str) -> int:
-        """Return the position of a line; UnknownLineError names the code."""
+        """Return the position of a line; raise UnknownLineError if there is none of this code."""
         try:
             return self.network.line_position[code]
         except KeyError:
@@ -106,22 +106,22 @@ class World:
         return [line_on(line, self.seed, today) for line in self.network.lines]
 
     def timetable(self, line: int, day: date, now: datetime | None = None) -> tuple[Service, ...]:
-        """Return a line's departures of a service date as published at an instant, or in the end."""
+        """Return a line's departures of a service date as published at `now`, or finally."""
         instant = NEVER if now is None else now.timestamp()
         announced, revised = self.announced_at(day), self.revised_at(line, day)
         is_announced = announced is None or instant >= announced
-        plan = self.schedule(day) if is_announced else self._schedule_before(day)
-        services = timetable(self.network, plan, line)
+        schedule = self.schedule(day) if is_announced else self._schedule_before(day)
+        services = timetable(self.network, schedule, line)
         if revised is None or instant >= revised:
             return services
-        return before_revision(self.network, plan, self.network.lines[line], services, self.seed)
+        return before_revision(self.network, schedule, self.network.lines[line], services, self.seed)
 
     def announced_at(self, day: date) -> int | None:
-        """Return until when the timetable of the season before is promised for a date; None if never."""
+        """Return until when a date has the timetable of the previous season; None if it never has."""
         return self.seasons.announced_at(day) if self.seasons else None
 
     def revised_at(self, line: int, day: date) -> int | None:
-        """Return when a line's timetable for a date changed last; None where it never did."""
+        """Return when a line's timetable for a date changed last; None if it never did."""
         if not self.has_revisions:
             return None
         return revised_at(self.network, self.seed, self.network.lines[line], day)
@@ -130,20 +130,20 @@ class World:
         """Return what a stop lists at an instant: the next two of each line, soonest first."""
         stop, instant = self._stop(stop_code), now.timestamp()
         found = [
-            self._in_words(stop, day_board, item)
+            self._passage(stop, day_board, item)
             for day_board in self._boards(instant)
             for item in listed(day_board, stop, instant)
         ]
         found.sort(key=lambda passage: (passage.shown_at, passage.service_date, passage.trip_id))
         return _next_of_each_line(found)
 
-    def just_gone(self, stop_code: str, now: datetime, within_seconds: int) -> list[Passage]:
-        """Return the tracked buses that passed a stop in the last seconds, shown at when they did."""
+    def recently_passed(self, stop_code: str, now: datetime, within_seconds: int) -> list[Passage]:
+        """Return the tracked buses that passed a stop in the last seconds; `shown_at` is when they did."""
         stop, instant = self._stop(stop_code), now.timestamp()
         return [
-            self._in_words(stop, day_board, item)
+            self._passage(stop, day_board, item)
             for day_board in self._boards(instant)
-            for item in just_gone(day_board, stop, instant, within_seconds)
+            for item in recently_passed(day_board, stop, instant, within_seconds)
         ]
 
     def status(self, now: datetime) -> list[Event]:
@@ -162,7 +162,7 @@ class World:
         return sorted(found, key=lambda item: (-item.published_at, item.id))
 
     def news_item(self, news_id: str, now: datetime) -> NewsItem:
-        """Return a published item, also one no longer listed; UnknownNewsError names the id."""
+        """Return a published item, listed or not; raise UnknownNewsError if there is none of this id."""
         try:
             day = datetime.strptime(news_id[:6], "%y%m%d").date()  # noqa: DTZ007 - a date, not an instant
         except ValueError:
@@ -174,7 +174,7 @@ class World:
         raise UnknownNewsError(f"notizia sconosciuta: {news_id}")
 
     def busy_instant(self, now: datetime) -> datetime:
-        """Return 08:00 local of the covered day nearest to an instant that is as busy as a working day."""
+        """Return 08:00 local time of the nearest covered date that is as busy as a working day."""
         calendar, zone = self.network.calendar, self.network.zone
         today = min(max(now.astimezone(zone).date(), calendar.first_date), calendar.last_date)
         around = sorted((today + ONE_DAY * step for step in range(-14, 15)), key=lambda day: abs(day - today))
@@ -184,7 +184,7 @@ class World:
         return datetime.fromtimestamp(self.schedule(day).starts_at + _BUSY_SECONDS, zone)
 
     def label(self, stop: int, line: int, *, is_slash: bool) -> str:
-        """Return a line's number as a stop shows it; some stops pad it with zeros."""
+        """Return a line's number as a stop shows it; some stops pad it with zeros to three digits."""
         is_padded = _pads_labels(self.network.stops[stop].code)
         return texts.label(self.network.lines[line].number, is_slash=is_slash, is_padded=is_padded)
 
@@ -195,14 +195,14 @@ class World:
             raise UnknownStopError(f"fermata sconosciuta: {code}") from None
 
     def _boards(self, instant: float) -> list[Board]:
-        """Return the boards of the service dates with buses on the road or soon to come."""
+        """Return the boards of the service dates that may have passages to list."""
         zone = self.network.zone
         today = local(instant, zone).date()
         last = local(instant + 2 * HORIZON_SECONDS, zone).date()
         days = [today - ONE_DAY, today] if last == today else [today - ONE_DAY, today, last]
         return [self.board(day) for day in days]
 
-    def _in_words(self, stop: int, day_board: Board, item: Listed) -> Passage:
+    def _passage(self, stop: int, day_board: Board, item: ListedPassage) -> Passage:
         trip = self.network.trips[int(day_board.schedule.trips[item.trip])]
         pattern = self.network.patterns[trip.pattern]
         day = day_board.schedule.service_date
@@ -221,15 +221,17 @@ class World:
         )
 
     def _schedule(self, day: date) -> Schedule:
-        return with_added_trips(self.network, schedule(self.network, day), self.seed)
+        return with_added_trips(self.network, schedule_of(self.network, day), self.seed)
 
     def _schedule_of_season_before(self, day: date) -> Schedule:
-        return schedule(self.network, day, self.seasons.services_before(day) if self.seasons else None)
+        return schedule_of(self.network, day, self.seasons.services_before(day) if self.seasons else None)
 
     def _motion(self, day: date) -> Motion:
-        plan = self.schedule(day)
-        hindrance = Hindrance(self.disrupted(day), skipped_calls(self.network, plan, self.events_around(day)))
-        return motion(self.network, plan, self.seed, hindrance, self.blocks(day))
+        schedule = self.schedule(day)
+        effects = EventEffects(
+            self.disrupted(day), skipped_calls(self.network, schedule, self.events_around(day))
+        )
+        return motion(self.network, schedule, self.seed, effects, self.blocks(day))
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
@@ -255,17 +257,17 @@ class World:
         return news_of(self.network, self.seed, day, self.events(day), announced)
 
     def disrupted(self, day: date) -> Flags:
-        """Tell which trips of a service date leave while an event is on at their line."""
-        plan = self.schedule(day)
-        lines = self.network.pattern_line[self.network.trip_pattern[plan.trips]]
-        is_disrupted = np.zeros(plan.n_trips, dtype=np.bool_)
+        """Tell which trips of a service date leave during an event on their line."""
+        schedule = self.schedule(day)
+        lines = self.network.pattern_line[self.network.trip_pattern[schedule.trips]]
+        is_disrupted = np.zeros(schedule.n_trips, dtype=np.bool_)
         for event in self.events_around(day):
-            is_on = plan.leaves_between(event.started_at, event.ended_at)
+            is_on = schedule.leaves_between(event.started_at, event.ended_at)
             is_disrupted |= is_on & np.isin(lines, event.line_positions)
         return is_disrupted
 
     def events_around(self, day: date) -> list[Event]:
-        """Return the events at lines that may be on within a service date."""
+        """Return the events on lines that may overlap a service date."""
         days = (day - ONE_DAY * back for back in range(-2, LONGEST_DAYS + 1))
         return [event for start in days for event in self.events(start) if event.line_positions]
 
@@ -278,7 +280,7 @@ def build_world(
     *,
     has_revisions: bool = False,
 ) -> World:
-    """Return a world on a built-in network, or on a GTFS zip; ValueError for an unknown size or a bad zip."""
+    """Return a world on a built-in network or a GTFS zip; raise ValueError for a bad size or zip."""
     if gtfs is not None:
         return World(gtfs_network(gtfs), seed, id_mode, has_revisions=has_revisions)
     if size not in _NETWORKS:
@@ -302,6 +304,6 @@ def _next_of_each_line(found: list[Passage]) -> list[Passage]:
     return kept
 
 
-def _kept(make: Callable[[date], _Result], days: int = _DAYS_KEPT) -> Callable[[date], _Result]:
-    """Keep the results of the last few dates."""
+def _cached(make: Callable[[date], _Result], days: int = _DAYS_KEPT) -> Callable[[date], _Result]:
+    """Return the function with a cache of its results for the dates used last."""
     return lru_cache(maxsize=days)(make)

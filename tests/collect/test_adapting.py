@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from transit_emulator.days.motion import Outcome
+from transit_emulator.days.motion import TripOutcome
 from transit_emulator.world import World, build_world
 from transit_etl.collect.passage_parser import normal_label
 from transit_etl.collect.planning.adaptive import Adaptive
@@ -63,7 +63,7 @@ def _shares(world: World, polls: dict[str, list[float]], start: float) -> list[f
     board = world.board(DAY)
     enclosed: list[list[bool]] = [[] for _ in range(N_HOURS - 1)]
     plan, moved = board.schedule, board.motion
-    for row in np.flatnonzero(moved.outcome == Outcome.RUN).tolist():
+    for row in np.flatnonzero(moved.outcome == TripOutcome.RUN).tolist():
         calls = plan.is_call[row]
         codes = [world.network.stops[place].code for place in plan.stops[row][calls]]
         passed = moved.passed_at[row][calls].tolist()

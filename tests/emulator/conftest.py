@@ -5,7 +5,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from tests.emulator.asking import Get, Send
+from tests.emulator.fixture_types import Get, Send
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.world import World, build_world
 

@@ -30,7 +30,7 @@ def test_it_has_the_size_of_a_real_city(city: World, directions: list[tuple[List
     assert len({trip.id for trip in network.trips}) == len(network.trips)
 
 
-def test_its_codes_are_as_irregular_as_real_ones(city: World) -> None:
+def test_its_codes_have_the_irregularities_of_real_ones(city: World) -> None:
     network = city.network
     numbers = Counter(line.number for line in network.lines)
 
@@ -41,7 +41,7 @@ def test_its_codes_are_as_irregular_as_real_ones(city: World) -> None:
     assert numbers["189/"] == 5
 
 
-def test_its_sequences_are_as_irregular_as_real_ones(
+def test_its_stop_sequences_have_the_irregularities_of_real_ones(
     city: World, directions: list[tuple[ListedStop, ...]]
 ) -> None:
     assert all(stops[0].order == 1 for stops in directions)
@@ -66,11 +66,12 @@ def test_fewer_trips_run_on_saturdays_and_fewest_on_holidays(city: World) -> Non
     assert len(city.network.trips_on(date(2026, 4, 6))) == sunday, "Easter Monday"
 
 
-def test_night_lines_run_at_night_and_no_trip_begins_before_the_service_day(city: World) -> None:
-    plan = city.schedule(WORKDAY)
-    hours = (plan.scheduled_at[:, 0] - plan.starts_at) / 3600
+def test_night_lines_run_at_night_and_every_trip_begins_within_the_service_day(city: World) -> None:
+    schedule = city.schedule(WORKDAY)
+    hours = (schedule.scheduled_at[:, 0] - schedule.starts_at) / 3600
     codes = [
-        city.network.lines[city.network.patterns[p].line].code for p in city.network.trip_pattern[plan.trips]
+        city.network.lines[city.network.patterns[p].line].code
+        for p in city.network.trip_pattern[schedule.trips]
     ]
 
     assert 4 <= hours.min() < hours.max() < 28
@@ -78,7 +79,7 @@ def test_night_lines_run_at_night_and_no_trip_begins_before_the_service_day(city
     assert max(hour for hour, code in zip(hours, codes, strict=True) if code == "N1-00") > 26
 
 
-def test_about_half_of_what_is_listed_is_timetable_time(city: World) -> None:
+def test_about_half_of_the_listed_rows_are_theoretical(city: World) -> None:
     now = datetime(2026, 3, 4, 7, tzinfo=UTC)
     rows = [row for stop in city.network.stops[::9] for row in city.passages(stop.code, now)]
 

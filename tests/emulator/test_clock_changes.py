@@ -3,7 +3,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from tests.emulator.asking import Get
+from tests.emulator.fixture_types import Get
 from transit_emulator.local_time import day_start
 from transit_emulator.world import World
 
@@ -34,24 +34,24 @@ def test_departures_by_day_are_at_the_clock_time_the_timetable_says(world: World
 
 
 @pytest.mark.parametrize(("day", "hours"), [(SATURDAYS[0], 23), (SATURDAYS[1], 25)])
-def test_the_night_of_a_clock_change_keeps_its_trips_and_their_distances(
+def test_the_night_of_a_clock_change_has_its_usual_trips_at_the_usual_intervals(
     world: World, day: date, hours: int
 ) -> None:
-    following = day + timedelta(days=1)
+    next_day = day + timedelta(days=1)
     week_before = day - timedelta(days=7)
     seconds = [
-        (plan.scheduled_at - plan.starts_at)[~plan.is_added]
-        for plan in map(world.schedule, (day, week_before))
+        (schedule.scheduled_at - schedule.starts_at)[~schedule.is_added]
+        for schedule in map(world.schedule, (day, week_before))
     ]
 
-    assert day_start(following + timedelta(days=1), ROME) - day_start(following, ROME) in (86_400, 86_400)
-    midnight = datetime.combine(following, datetime.min.time(), ROME).timestamp()
-    next_midnight = datetime.combine(following + timedelta(days=1), datetime.min.time(), ROME).timestamp()
+    assert day_start(next_day + timedelta(days=1), ROME) - day_start(next_day, ROME) == 86_400
+    midnight = datetime.combine(next_day, datetime.min.time(), ROME).timestamp()
+    next_midnight = datetime.combine(next_day + timedelta(days=1), datetime.min.time(), ROME).timestamp()
     assert next_midnight - midnight == hours * 3_600
     assert (seconds[0] == seconds[1]).all()
 
 
-def test_hours_past_24_count_on_through_the_clock_change(world: World) -> None:
+def test_hours_past_24_continue_through_the_clock_change(world: World) -> None:
     line = world.line("003-00")
     for day in SATURDAYS:
         night = [
@@ -81,7 +81,7 @@ def test_no_passage_is_shown_at_a_clock_time_that_is_skipped(get: Get) -> None:
     assert not any(text.startswith("02:") for text in shown)
 
 
-def test_the_hour_that_clocks_show_twice_has_buses_both_times(get: Get) -> None:
+def test_the_hour_that_occurs_twice_has_passages_both_times(get: Get) -> None:
     first = get("/api/v1/passaggi/0100", datetime(2026, 10, 25, 0, 20, tzinfo=UTC)).json()
     second = get("/api/v1/passaggi/0100", datetime(2026, 10, 25, 1, 20, tzinfo=UTC)).json()
 

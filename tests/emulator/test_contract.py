@@ -8,7 +8,7 @@ from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 
 MANY = 1_000_000
-# A date can be well formed and not exist, and unknown query parameters are ignored.
+# Checks that do not apply: a well-formed date may not exist, and unknown query parameters are ignored.
 TOO_STRICT: list[Any] = [negative_data_rejection, positive_data_acceptance]
 
 schema = schemathesis.openapi.from_asgi(

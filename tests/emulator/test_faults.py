@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.emulator.asking import Send
+from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
-from transit_emulator.faults.choosing import BadFaultsError, Fault, FaultKind, read_faults
+from transit_emulator.faults.definitions import BadFaultsError, Fault, FaultKind, read_faults
 from transit_emulator.world import World
 
 NOW = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
@@ -39,11 +39,11 @@ def plain(world: World, send: Send) -> dict[str, Any]:
     return {path: send(app, path, X_Emulated_Now=NOW.isoformat()).json() for path in (STOP, STATUS)}
 
 
-def test_a_429_storm_comes_with_and_without_retry_after(force: Force) -> None:
-    told, untold = force("rate_limited; retry_after_seconds=17"), force("rate_limited")
+def test_a_429_answer_comes_with_and_without_retry_after(force: Force) -> None:
+    with_wait, without = force("rate_limited; retry_after_seconds=17"), force("rate_limited")
 
-    assert (told.status_code, told.headers["Retry-After"]) == (429, "17")
-    assert (untold.status_code, "Retry-After" in untold.headers) == (429, False)
+    assert (with_wait.status_code, with_wait.headers["Retry-After"]) == (429, "17")
+    assert (without.status_code, "Retry-After" in without.headers) == (429, False)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_an_answer_is_replaced(force: Force, fault: str, status: int, body: byte
     assert (answer.status_code, answer.content) == (status, body)
 
 
-def test_a_page_may_come_in_place_of_json(force: Force) -> None:
+def test_an_html_page_may_replace_json(force: Force) -> None:
     answer = force("html")
 
     assert answer.headers["content-type"].startswith("text/html")
@@ -77,7 +77,7 @@ def test_a_truncated_body_is_the_first_half_and_says_so(force: Force, plain: dic
     assert int(answer.headers["content-length"]) == len(answer.content)
 
 
-def test_a_wrong_charset_claims_utf_8_and_is_not(force: Force) -> None:
+def test_a_body_in_another_charset_claims_to_be_utf_8(force: Force) -> None:
     answer = force("wrong_charset")
 
     assert "utf-8" in answer.headers["content-type"]
@@ -94,29 +94,31 @@ def test_a_slow_answer_is_the_same_answer_later(world: World, send: Send, plain:
     assert answer.json() == plain[STOP]
 
 
-def test_a_skewed_clock_moves_the_timestamp_alone(force: Force, plain: dict[str, Any]) -> None:
+def test_a_skewed_clock_changes_only_the_timestamp(force: Force, plain: dict[str, Any]) -> None:
     answer = force("clock_skew; seconds=-120").json()
 
     assert answer["timestamp"] == "2026-03-04T07:10:30.000Z"
     assert answer["passaggi"] == plain[STOP]["passaggi"]
 
 
-def test_an_error_row_takes_the_place_of_the_passages(force: Force) -> None:
+def test_an_error_row_replaces_the_passages(force: Force) -> None:
     assert [row["linea"] for row in force("error_row").json()["passaggi"]] == ["*ERR*"]
 
 
-def test_a_bus_that_has_just_passed_stays_listed_due_in_almost_a_day(force: Force, world: World) -> None:
-    moved, plan = world.motion(NOW.date()), world.schedule(NOW.date())
+def test_a_bus_that_has_just_passed_stays_listed_with_a_wait_of_almost_a_day(
+    force: Force, world: World
+) -> None:
+    motion, schedule = world.motion(NOW.date()), world.schedule(NOW.date())
     stop = world.network.stop_position["0106"]
-    rows, steps = ((plan.stops == stop) & (moved.outcome == 0)[:, None]).nonzero()
-    passed_at = int(moved.passed_at[rows[40], steps[40]])
+    rows, steps = ((schedule.stops == stop) & (motion.outcome == 0)[:, None]).nonzero()
+    passed_at = int(motion.passed_at[rows[40], steps[40]])
     answer = force(
         "wrapped_waits", "/api/v1/passaggi/0106", datetime.fromtimestamp(passed_at + 30, UTC)
     ).json()
 
     first = answer["passaggi"][0]
     assert first["attesa"] == "1439'"
-    assert first["id_corsa"] == world.network.trips[int(plan.trips[rows[40]])].id
+    assert first["id_corsa"] == world.network.trips[int(schedule.trips[rows[40]])].id
 
 
 def test_waits_may_be_clock_text(force: Force, plain: dict[str, Any]) -> None:
@@ -143,12 +145,12 @@ def test_live_rows_may_vanish_for_a_minute_and_theoretical_ones_stay(
     assert rows == [row for row in plain[STOP]["passaggi"] if row["teorico"]]
 
 
-def test_predictions_may_jump_and_the_others_stay(force: Force, plain: dict[str, Any]) -> None:
+def test_live_predictions_may_jump_and_theoretical_rows_stay(force: Force, plain: dict[str, Any]) -> None:
     rows = force("jumping; row_share=1").json()["passaggi"]
-    moved = [new["teorico"] for new, old in zip(rows, plain[STOP]["passaggi"], strict=True) if new != old]
+    jumped = [new["teorico"] for new, old in zip(rows, plain[STOP]["passaggi"], strict=True) if new != old]
 
-    assert moved
-    assert not any(moved)
+    assert jumped
+    assert not any(jumped)
 
 
 def test_unknown_keys_and_values_leave_the_known_ones(force: Force, plain: dict[str, Any]) -> None:
@@ -166,7 +168,7 @@ def test_the_key_stato_may_be_missing(force: Force) -> None:
     assert force("missing_stato", STATUS).json() == {}
 
 
-def test_linee_may_turn_into_a_string(force: Force, plain: dict[str, Any]) -> None:
+def test_linee_may_be_a_string(force: Force, plain: dict[str, Any]) -> None:
     entries = force("changed_types", STATUS).json()["stato"]
 
     assert any(isinstance(entry.get("linee"), list) for entry in plain[STATUS]["stato"])
@@ -209,7 +211,7 @@ def test_a_fault_that_cannot_be_read_is_a_bad_request(force: Force, text: str) -
     assert force(text).status_code == 400
 
 
-def test_a_share_of_the_requests_is_hit_and_always_the_same_ones(world: World, send: Send) -> None:
+def test_a_fault_hits_its_share_of_the_requests_and_always_the_same_ones(world: World, send: Send) -> None:
     def statuses() -> list[int]:
         app = create_app(
             world, faults=[Fault(kind=FaultKind.SERVER_ERROR, share=0.3)], limit_without_token=1_000
@@ -222,7 +224,9 @@ def test_a_share_of_the_requests_is_hit_and_always_the_same_ones(world: World, s
     assert 35 < first.count(503) < 85
 
 
-def test_a_fault_keeps_to_its_paths_its_interval_and_its_part_of_the_cycle(world: World, send: Send) -> None:
+def test_a_fault_hits_only_its_paths_within_its_interval_and_its_part_of_the_cycle(
+    world: World, send: Send
+) -> None:
     outage = Fault.model_validate({
         "kind": "server_error", "paths": "/api/v1/passaggi/*", "from": NOW, "to": NOW + timedelta(minutes=10),
         "every_seconds": 300, "for_seconds": 60,
@@ -266,7 +270,7 @@ def test_a_faults_file_that_cannot_be_read_names_itself(tmp_path: Path, text: st
         read_faults(path)
 
 
-def test_the_bad_day_has_every_fault_and_yet_most_answers_are_good(world: World, send: Send) -> None:
+def test_the_bad_day_has_every_fault_and_most_of_its_answers_are_good(world: World, send: Send) -> None:
     faults = read_faults(Path(__file__).parent / "bad_day.toml")
     app = create_app(world, faults=[fault for fault in faults if fault.kind is not FaultKind.SLOW])
     statuses = []

@@ -35,7 +35,7 @@ TABLES = {
 
 
 def zipped(folder: Path, **changed: str) -> Path:
-    """Write a feed of the tables, some of them changed."""
+    """Write a feed of TABLES, some of them replaced."""
     path = folder / "feed.zip"
     with ZipFile(path, "w") as archive:
         for name, text in (TABLES | {name + ".txt": text for name, text in changed.items()}).items():
@@ -63,11 +63,11 @@ def test_lines_get_codes_from_their_numbers_and_letters_from_900(feed_world: Wor
     assert lines == {"2": "002-00", "2/": "002-01", "A": "900-00", "M1": "001-00"}
 
 
-def test_a_station_is_no_stop_and_codes_are_used_as_they_are(feed_world: World) -> None:
+def test_a_station_is_not_a_stop_and_stop_codes_are_unchanged(feed_world: World) -> None:
     assert [stop.code for stop in feed_world.network.stops] == ["0001", "0002", "0003"]
 
 
-def test_the_calendar_obeys_its_exceptions(feed_world: World) -> None:
+def test_the_exceptions_of_the_calendar_apply(feed_world: World) -> None:
     calendar = feed_world.network.calendar
 
     assert "W" in calendar.services_on(MONDAY)
@@ -91,10 +91,10 @@ def test_services_are_grouped_by_their_ends_and_a_shorter_one_is_barrato(feed_wo
     assert [departure.text for departure in short.legs[0].departures] == ["10:00"]
 
 
-def test_times_past_24_and_before_the_cutoff_belong_to_the_night_that_ends_the_day(feed_world: World) -> None:
-    plan = feed_world.schedule(SUNDAY)
-    names = [feed_world.network.trips[trip].id for trip in plan.trips]
-    early = plan.scheduled_at[names.index("early"), 0]
+def test_trips_before_the_cutoff_belong_to_the_previous_service_day(feed_world: World) -> None:
+    schedule = feed_world.schedule(SUNDAY)
+    names = [feed_world.network.trips[trip].id for trip in schedule.trips]
+    early = schedule.scheduled_at[names.index("early"), 0]
 
     assert datetime.fromtimestamp(early, UTC) == datetime(2026, 3, 8, 23, 30, tzinfo=UTC)
     late = feed_world.schedule(MONDAY)
@@ -104,10 +104,10 @@ def test_times_past_24_and_before_the_cutoff_belong_to_the_night_that_ends_the_d
     )
 
 
-def test_a_stop_without_a_time_lies_between_its_neighbours(feed_world: World) -> None:
-    plan = feed_world.schedule(MONDAY)
-    names = [feed_world.network.trips[trip].id for trip in plan.trips]
-    times = plan.scheduled_at[names.index("t1")] - plan.starts_at
+def test_a_missing_stop_time_is_interpolated(feed_world: World) -> None:
+    schedule = feed_world.schedule(MONDAY)
+    names = [feed_world.network.trips[trip].id for trip in schedule.trips]
+    times = schedule.scheduled_at[names.index("t1")] - schedule.starts_at
 
     assert times.tolist() == [28_800, 29_100, 29_400]
 
@@ -136,12 +136,12 @@ def test_a_metro_is_never_live(feed_world: World) -> None:
         ("calendar_dates", "service_id,date,exception_type\nW,tomorrow,1\n"),
     ],
 )
-def test_a_feed_that_cannot_be_read_says_so(tmp_path: Path, table: str, text: str) -> None:
+def test_a_feed_that_cannot_be_read_raises_an_error(tmp_path: Path, table: str, text: str) -> None:
     with pytest.raises(BadFeedError):
         build_world(gtfs=zipped(tmp_path, **{table: text}))
 
 
-def test_what_is_no_zip_says_so(tmp_path: Path) -> None:
+def test_the_error_about_a_file_that_is_not_a_zip_names_it(tmp_path: Path) -> None:
     path = tmp_path / "feed.zip"
     path.write_text("no zip")
 
@@ -150,12 +150,12 @@ def test_what_is_no_zip_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not BARI.exists(), reason=f"no real feed at {BARI}")
-def test_a_real_feed_is_served_whole() -> None:
+def test_all_of_a_real_feed_is_served() -> None:
     world = build_world(gtfs=BARI)
     wednesday = date(2026, 10, 14)
 
-    plan = world.schedule(wednesday)
-    n_scheduled = int((~plan.is_added).sum())
+    schedule = world.schedule(wednesday)
+    n_scheduled = int((~schedule.is_added).sum())
 
     assert (len(world.network.lines), len(world.network.stops)) == (82, 1119)
     assert 4_200 < n_scheduled < 4_400

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.emulator.asking import Get
+from tests.emulator.fixture_types import Get
 from transit_emulator.app import create_app
 from transit_emulator.world import World
 
@@ -40,7 +40,7 @@ def test_a_stop_code_has_exactly_four_digits(get: Get, code: str) -> None:
     assert get(f"/api/amt/transiti/{code}").status_code == 400
 
 
-def test_the_timetable_is_of_the_current_local_date_unless_a_part_is_given(get: Get) -> None:
+def test_parts_of_the_date_that_are_not_given_are_those_of_the_current_local_date(get: Get) -> None:
     late = datetime(2026, 3, 4, 23, 30, tzinfo=UTC)
 
     assert get("/api/amt/orari/001-00", late).json()["data"] == "2026-03-05"
@@ -63,7 +63,7 @@ def test_a_date_that_does_not_exist_is_a_bad_request(get: Get, query: str) -> No
     assert get(f"/api/amt/orari/001-00?{query}").status_code == 400
 
 
-def test_the_news_limit_is_obeyed_and_checked(get: Get) -> None:
+def test_the_news_limit_is_applied_and_validated(get: Get) -> None:
     assert len(get("/api/amt/news?limit=3").json()) == 3
     assert [get(f"/api/amt/news?limit={text}").status_code for text in ("0", "x", "5.5")] == [400, 400, 400]
 

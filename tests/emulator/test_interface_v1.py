@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.emulator.asking import Get, Send
+from tests.emulator.fixture_types import Get, Send
 from transit_emulator.app import create_app
 from transit_emulator.world import World
 
@@ -47,7 +47,7 @@ def test_every_documented_field_has_a_type_and_the_required_ones_are_named(world
     assert untyped == []
 
 
-def test_lines_carry_the_six_fields_and_the_irregularities(get: Get) -> None:
+def test_lines_have_the_six_fields_and_the_irregularities(get: Get) -> None:
     lines = get("/api/v1/linee").json()
 
     assert {tuple(line) for line in lines} == {
@@ -82,7 +82,7 @@ def test_a_circular_line_has_one_direction_and_calls_twice_at_a_stop(get: Get) -
     assert codes[0] == codes[-1]
 
 
-def test_some_stop_code_has_five_digits_and_some_line_no_listed_stop(get: Get) -> None:
+def test_some_stop_codes_have_five_digits_and_some_lines_no_listed_stops(get: Get) -> None:
     codes = [stop["codice_fermata"] for stop in get("/api/v1/fermate/607-00").json()["andata"]]
 
     assert any(len(code) == 5 for code in codes)
@@ -129,7 +129,7 @@ def test_a_date_outside_of_the_calendar_has_no_departures(get: Get) -> None:
     assert not any(leg["partenze"] for service in services for leg in service["tratte"].values())
 
 
-def test_a_passage_answer_tells_its_instant_to_the_millisecond(get: Get) -> None:
+def test_the_timestamp_of_a_passage_answer_has_milliseconds(get: Get) -> None:
     answer = get("/api/v1/passaggi/0100", NOW).json()
 
     assert answer["codice_fermata"] == "0100"
@@ -157,7 +157,7 @@ def test_an_unknown_stop_answers_200_with_an_error_row(get: Get) -> None:
         ("/api/v1/nothing", 404),
     ],
 )
-def test_an_error_answers_json_with_its_status(get: Get, path: str, status: int) -> None:
+def test_an_error_answer_is_json_with_its_status(get: Get, path: str, status: int) -> None:
     answer = get(path)
 
     assert answer.status_code == status
@@ -169,7 +169,7 @@ def test_an_instant_that_cannot_be_read_is_a_bad_request(world: World, send: Sen
     assert send(create_app(world), "/api/v1/linee", X_Emulated_Now=now).status_code == 400
 
 
-def test_a_wrong_token_is_refused_and_none_is_fine(get: Get) -> None:
+def test_a_wrong_token_is_refused_and_a_missing_one_is_accepted(get: Get) -> None:
     assert get("/api/v1/linee", token="wrong").status_code == 401
     assert get("/api/v1/linee", token=None).status_code == 200
 

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.emulator.asking import Send
+from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
 from transit_emulator.interface.limits import SlidingLimits
 from transit_emulator.world import World
@@ -12,8 +12,8 @@ START = datetime(2026, 3, 4, 7, tzinfo=UTC)
 PATH = "/api/v1/stato_servizio"
 
 
-class HandMovedClock:
-    """Shows the time it was set to."""
+class ManualClock:
+    """A clock that shows the time it was set to."""
 
     def __init__(self) -> None:
         self.now = START
@@ -23,10 +23,10 @@ class HandMovedClock:
         return self.now
 
 
-def test_without_a_token_sixty_a_minute_are_served_and_the_next_is_told_how_long_to_wait(
+def test_without_a_token_sixty_requests_a_minute_are_served_and_the_next_gets_retry_after(
     world: World, send: Send
 ) -> None:
-    clock = HandMovedClock()
+    clock = ManualClock()
     app = create_app(world, clock=clock)
     for _ in range(60):
         assert send(app, PATH).status_code == 200
@@ -41,7 +41,7 @@ def test_without_a_token_sixty_a_minute_are_served_and_the_next_is_told_how_long
 
 
 def test_a_token_has_three_hundred_a_minute_of_its_own(world: World, send: Send) -> None:
-    clock = HandMovedClock()
+    clock = ManualClock()
     app = create_app(world, tokens=["a", "b"], clock=clock)
     statuses = [send(app, PATH, Authorization="Bearer a").status_code for _ in range(301)]
 
@@ -50,8 +50,8 @@ def test_a_token_has_three_hundred_a_minute_of_its_own(world: World, send: Send)
     assert send(app, PATH).status_code == 200
 
 
-def test_requests_with_an_instant_are_counted_in_their_own_time(world: World, send: Send) -> None:
-    app = create_app(world, clock=HandMovedClock(), limit_without_token=2)
+def test_requests_with_an_emulated_instant_are_counted_in_emulated_time(world: World, send: Send) -> None:
+    app = create_app(world, clock=ManualClock(), limit_without_token=2)
 
     def at(second: float) -> int:
         return int(
@@ -62,7 +62,7 @@ def test_requests_with_an_instant_are_counted_in_their_own_time(world: World, se
     assert send(app, PATH).status_code == 200
 
 
-def test_a_rehearsal_that_begins_again_is_counted_from_nothing(world: World, send: Send) -> None:
+def test_the_count_restarts_when_a_rehearsal_starts_again(world: World, send: Send) -> None:
     app = create_app(world, limit_without_token=1)
     moments = [START, START + timedelta(hours=1), START]
     statuses = [send(app, PATH, X_Emulated_Now=now.isoformat()).status_code for now in moments]
@@ -70,14 +70,14 @@ def test_a_rehearsal_that_begins_again_is_counted_from_nothing(world: World, sen
     assert statuses == [200, 200, 200]
 
 
-def test_the_about_page_costs_nothing(world: World, send: Send) -> None:
-    app = create_app(world, clock=HandMovedClock(), limit_without_token=1)
+def test_requests_of_the_about_page_are_not_counted(world: World, send: Send) -> None:
+    app = create_app(world, clock=ManualClock(), limit_without_token=1)
 
     assert [send(app, "/").status_code for _ in range(3)] == [200, 200, 200]
 
 
 @given(st.lists(st.floats(0, 30), min_size=1, max_size=80), st.integers(1, 6))
-def test_no_window_ever_grants_more_than_allowed_and_every_promise_is_kept(
+def test_no_window_grants_more_than_allowed_and_after_the_wait_a_request_is_granted(
     gaps: list[float], allowed: int
 ) -> None:
     limits = SlidingLimits()
@@ -92,7 +92,7 @@ def test_no_window_ever_grants_more_than_allowed_and_every_promise_is_kept(
     assert all(sum(at - 60 < other <= at for other in granted) <= allowed for at in granted)
 
 
-def test_requests_a_little_out_of_order_are_forgotten_in_time() -> None:
+def test_requests_slightly_out_of_order_leave_the_window_in_order_of_their_instants() -> None:
     limits = SlidingLimits()
     for now in (100.0, 101.0, 100.5):
         assert limits.wait_seconds("caller", now, 3, is_virtual=True) == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tests.emulator.asking import Get, Send
+from tests.emulator.fixture_types import Get, Send
 from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
 from transit_emulator.world import World, build_world
@@ -218,7 +218,7 @@ def test_another_seed_moves_the_buses_but_not_the_timetable(world: World) -> Non
     other = build_world(seed=world.seed + 1)
 
     plans = [one.schedule(DAY) for one in (world, other)]
-    scheduled = [plan.scheduled_at[~plan.is_added] for plan in plans]
+    scheduled = [schedule.scheduled_at[~schedule.is_added] for schedule in plans]
     passed = [one.motion(DAY).passed_at[: len(scheduled[0])] for one in (world, other)]
 
     assert (scheduled[0] == scheduled[1]).all()

@@ -4,7 +4,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.emulator.asking import Send
+from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
 from transit_emulator.world import World, build_world
@@ -38,7 +38,9 @@ def test_a_timetable_may_be_revised_once_before_its_day(changing: World) -> None
     assert n_changed > 10
 
 
-def test_before_its_revision_a_timetable_misses_and_moves_only_some_departures(changing: World) -> None:
+def test_before_its_revision_a_timetable_lacks_some_departures_and_has_others_at_other_times(
+    changing: World,
+) -> None:
     day = next(day for day in DAYS if changing.revised_at(0, day) is not None)
     before = texts(changing, 0, day, datetime(2026, 1, 1, tzinfo=UTC))
     after = texts(changing, 0, day, None)
@@ -57,14 +59,16 @@ def test_notes_and_stops_of_some_lines_change_from_week_to_week(changing: World)
     assert all(listed[0].order == 1 for lines in weeks for line in lines for listed in line.stops.values())
 
 
-def test_nothing_changes_unless_it_is_asked_for(world: World) -> None:
+def test_nothing_is_revised_unless_revisions_are_enabled(world: World) -> None:
     early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
 
     assert world.lines(early) == world.lines(late)
     assert all(world.revised_at(line, day) is None for line in range(14) for day in DAYS)
 
 
-def test_answers_and_truth_tell_the_same_revisions(changing: World, send: Send, tmp_path: Path) -> None:
+def test_answers_and_truth_agree_on_the_revisions_of_a_timetable(
+    changing: World, send: Send, tmp_path: Path
+) -> None:
     write_truth(changing, DAYS[0], DAYS[-1], tmp_path)
     app = create_app(changing, limit_without_token=1_000)
     rows = pq.read_table(tmp_path / "timetable_revisions.parquet").to_pylist()

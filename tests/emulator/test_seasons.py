@@ -4,7 +4,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.emulator.asking import Send
+from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
 from transit_emulator.days.seasons import season_start
 from transit_emulator.truth import write_truth
@@ -22,14 +22,14 @@ def changing() -> World:
 
 
 def announced(world: World, day: date) -> datetime:
-    """Say when the timetable of a date's season was announced."""
+    """Return when the timetable of a date's season was announced."""
     at = world.announced_at(day)
     assert at is not None
     return datetime.fromtimestamp(at, UTC)
 
 
-def leaving(world: World, line: int, day: date, now: datetime | None = None) -> set[int]:
-    """Collect when a line's trips leave, as seconds of the service day."""
+def departure_seconds(world: World, line: int, day: date, now: datetime | None = None) -> set[int]:
+    """Return when a line's trips leave, in seconds of the service day."""
     starts_at = world.schedule(day).starts_at
     legs = [leg for service in world.timetable(line, day, now) for leg in service.legs]
     return {departure.departs_at - starts_at for leg in legs for departure in leg.departures}
@@ -50,24 +50,27 @@ def test_a_new_season_is_announced_one_or_two_weeks_before_it_begins(changing: W
         assert timedelta(days=7) <= ahead <= timedelta(days=14)
 
 
-def test_until_it_is_announced_the_timetable_of_the_season_before_is_promised(changing: World) -> None:
+def test_until_it_is_announced_the_timetable_of_the_previous_season_is_published(changing: World) -> None:
     before, after = announced(changing, SUMMER_DAY) - ONE_SECOND, announced(changing, SUMMER_DAY)
     spring_day, n_changed = SUMMER_DAY - timedelta(weeks=2), 0
     for line in range(len(changing.network.lines)):
         if changing.revised_at(line, SUMMER_DAY) or changing.revised_at(line, spring_day):
             continue
-        old, new = leaving(changing, line, spring_day), leaving(changing, line, SUMMER_DAY)
-        assert leaving(changing, line, SUMMER_DAY, before) == old
-        assert leaving(changing, line, SUMMER_DAY, after) == new
+        old, new = (
+            departure_seconds(changing, line, spring_day),
+            departure_seconds(changing, line, SUMMER_DAY),
+        )
+        assert departure_seconds(changing, line, SUMMER_DAY, before) == old
+        assert departure_seconds(changing, line, SUMMER_DAY, after) == new
         n_changed += old != new
     assert n_changed > 5
 
 
 def test_a_new_season_moves_withdraws_and_adds_some_trips(changing: World) -> None:
     def departures(day: date) -> dict[str, int]:
-        plan = changing.schedule(day)
-        ids = [changing.network.trips[trip].id for trip in plan.trips]
-        return dict(zip(ids, (plan.scheduled_at[:, 0] - plan.starts_at).tolist(), strict=True))
+        schedule = changing.schedule(day)
+        ids = [changing.network.trips[trip].id for trip in schedule.trips]
+        return dict(zip(ids, (schedule.scheduled_at[:, 0] - schedule.starts_at).tolist(), strict=True))
 
     winter, summer = departures(SUMMER_DAY - timedelta(weeks=2)), departures(SUMMER_DAY)
     both = winter.keys() & summer.keys()
@@ -79,13 +82,13 @@ def test_a_new_season_moves_withdraws_and_adds_some_trips(changing: World) -> No
     assert {60 * minutes for minutes in range(-6, 7) if minutes} == set(moved)
 
 
-def test_the_timetable_after_next_is_the_one_before(changing: World) -> None:
+def test_the_timetable_of_autumn_is_that_of_spring(changing: World) -> None:
     for line in range(len(changing.network.lines)):
         autumn, spring = date(2026, 9, 16), date(2026, 5, 27)
-        assert leaving(changing, line, autumn) == leaving(changing, line, spring)
+        assert departure_seconds(changing, line, autumn) == departure_seconds(changing, line, spring)
 
 
-def test_news_tell_of_a_new_timetable_when_it_is_announced(changing: World) -> None:
+def test_a_news_item_announces_a_new_timetable(changing: World) -> None:
     at = announced(changing, SUMMER_DAY)
 
     titles = [[item.title for item in changing.news(now)] for now in (at - ONE_SECOND, at)]
@@ -93,20 +96,24 @@ def test_news_tell_of_a_new_timetable_when_it_is_announced(changing: World) -> N
     assert [title for title in titles[1] if title not in titles[0]] == ["Cambio orario di stagione dal 08/06"]
 
 
-def test_answers_and_truth_tell_the_same_versions(changing: World, send: Send, tmp_path: Path) -> None:
+def test_answers_and_truth_agree_on_the_versions_of_a_timetable(
+    changing: World, send: Send, tmp_path: Path
+) -> None:
     write_truth(changing, DAYS[0], DAYS[-1], tmp_path)
     app = create_app(changing, limit_without_token=1_000)
-    told: dict[tuple[date, str, datetime], list[str]] = {}
+    departures: dict[tuple[date, str, datetime], list[str]] = {}
     reasons = set()
     for row in pq.read_table(tmp_path / "timetable_versions.parquet").to_pylist():
         begins = (row["published_at"] or LONG_AGO).replace(tzinfo=UTC)
         ends = (row["replaced_at"] or LONG_AFTER).replace(tzinfo=UTC)
         reasons.add((row["version"], row["reason"]))
         for now in (begins, ends - ONE_SECOND):
-            told.setdefault((row["service_date"], row["line_code"], now), []).append(row["departure_text"])
+            departures.setdefault((row["service_date"], row["line_code"], now), []).append(
+                row["departure_text"]
+            )
 
     assert {(1, "first"), (2, "season"), (3, "notice")} <= reasons
-    for (day, line, now), expected in list(told.items())[::9]:
+    for (day, line, now), expected in list(departures.items())[::9]:
         answer = send(app, f"/api/v1/orari/{line}/{day}", X_Emulated_Now=now.isoformat()).json()
         legs = [leg for service in answer["servizi"] for leg in service["tratte"].values()]
         actual = [text for leg in legs if leg["descrizione"] for text in leg["partenze"]]

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from scripts.serving import free_port, serving
-from tests.emulator.asking import Send
+from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
 from transit_emulator.world import World
 
@@ -27,10 +27,10 @@ def server() -> Iterator[str]:
     with serving(["-c", PROGRAM.format(port=port)], port, stderr=subprocess.PIPE) as server:
         yield f"http://127.0.0.1:{port}"
     assert server.process.stderr is not None
-    assert server.process.stderr.read() == b"", "the server had nothing to complain about"
+    assert server.process.stderr.read() == b"", "the server printed no errors"
 
 
-def test_it_is_served_over_http(server: str) -> None:
+def test_the_emulator_answers_over_http(server: str) -> None:
     about = httpx.get(f"{server}/").json()
     answer = httpx.get(f"{server}/api/v1/passaggi/0100")
 
@@ -44,7 +44,7 @@ def test_a_connection_may_be_reset(server: str) -> None:
         httpx.get(f"{server}/api/v1/linee", headers={"X-Emulated-Fault": "connection_reset"})
 
 
-def test_a_body_may_be_cut_off_before_its_promised_length(server: str) -> None:
+def test_a_body_may_be_cut_off_before_its_content_length(server: str) -> None:
     whole = len(httpx.get(f"{server}/api/v1/linee").content)
     headers = {"X-Emulated-Fault": "cut_off"}
     got = bytearray()
@@ -59,7 +59,7 @@ def test_a_body_may_be_cut_off_before_its_promised_length(server: str) -> None:
     assert len(got) == whole // 2
 
 
-def test_the_log_has_a_line_per_answer_with_the_hash_of_its_body(
+def test_the_request_log_has_one_line_per_answer_with_the_hash_of_its_body(
     world: World, send: Send, tmp_path: Path
 ) -> None:
     log = tmp_path / "requests.jsonl"

@@ -1,14 +1,14 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-from tests.emulator.asking import Get
+from tests.emulator.fixture_types import Get
 from transit_emulator.world import World
 
 MIDNIGHT = datetime(2026, 3, 4, tzinfo=UTC)
 HALF_HOURS = [MIDNIGHT + timedelta(minutes=30 * step) for step in range(7 * 48)]
 
 
-def test_something_is_open_at_any_time(world: World) -> None:
+def test_at_any_time_an_event_is_open(world: World) -> None:
     assert all(world.status(now) for now in HALF_HOURS)
 
 
@@ -21,7 +21,7 @@ def test_events_start_and_end_on_every_day(world: World) -> None:
         assert set.union(*open_then) - open_then[-1], "something ends"
 
 
-def test_an_event_is_listed_from_when_it_is_known_until_it_ends(world: World) -> None:
+def test_an_event_is_listed_from_listed_at_until_it_ends(world: World) -> None:
     for event in world.events(MIDNIGHT.date()):
         edges = [event.listed_at - 1, event.listed_at, event.ended_at - 1, event.ended_at]
         listed = [event in world.status(datetime.fromtimestamp(at, UTC)) for at in edges]
@@ -29,23 +29,23 @@ def test_an_event_is_listed_from_when_it_is_known_until_it_ends(world: World) ->
         assert event.started_at <= event.listed_at < event.ended_at
 
 
-def test_a_message_may_be_edited_and_an_event_forgotten_for_a_while(world: World) -> None:
+def test_a_message_may_be_edited_and_an_event_missing_for_some_minutes(world: World) -> None:
     events = [event for back in range(28) for event in world.events(MIDNIGHT.date() - timedelta(days=back))]
     edited = [event for event in events if event.edited_at]
-    forgotten = [event for event in events if event.absent_from]
+    missing = [event for event in events if event.absent_from]
 
     assert len(edited) > 10
-    assert len(forgotten) > 2
+    assert len(missing) > 2
     for event in edited:
         assert event.listed_at <= event.edited_at < event.ended_at
         assert event.message_at(event.edited_at) != event.message_at(event.edited_at - 1)
-    for event in forgotten:
+    for event in missing:
         moments = (event.absent_from - 1, event.absent_from, event.absent_until - 1, event.absent_until)
         listed = [event in world.status(datetime.fromtimestamp(at, UTC)) for at in moments]
         assert listed == [True, False, False, True]
 
 
-def test_in_eight_weeks_one_lift_is_out_for_weeks(world: World) -> None:
+def test_in_every_eight_weeks_one_lift_is_out_of_service_for_weeks(world: World) -> None:
     for start in range(0, 224, 56):
         days = [MIDNIGHT.date() + timedelta(days=start + step) for step in range(-28, 84)]
         events = [event for day in days for event in world.events(day) if event.category == "ASC"]
@@ -75,7 +75,7 @@ def test_a_lift_has_one_failure_at_a_time(world: World) -> None:
         assert len(lifts) == len(set(lifts))
 
 
-def test_the_status_has_arrays_names_and_absent_fields(get: Get) -> None:
+def test_lines_of_a_status_entry_are_an_array_a_name_or_absent(get: Get) -> None:
     moments = [MIDNIGHT + timedelta(hours=3 * step) for step in range(30 * 8)]
     entries = [entry for now in moments for entry in get("/api/v1/stato_servizio", now).json()["stato"]]
 
@@ -88,7 +88,7 @@ def test_the_status_has_arrays_names_and_absent_fields(get: Get) -> None:
     assert all(re.fullmatch(r"[1-9]\d?/[1-9]\d?/2026 \d\d:\d\d", entry["data"]) for entry in entries)
 
 
-def test_a_category_answers_its_own_entries_of_the_whole(get: Get) -> None:
+def test_a_category_answers_its_entries_of_the_whole_status(get: Get) -> None:
     for now in HALF_HOURS[::16]:
         whole = get("/api/v1/stato_servizio", now).json()["stato"]
         for category in ("ASC", "SG", "XX"):
@@ -96,7 +96,7 @@ def test_a_category_answers_its_own_entries_of_the_whole(get: Get) -> None:
             assert part == {"stato": [entry for entry in whole if entry["categoria"] == category]}
 
 
-def test_news_come_newest_first_in_both_notations_and_each_can_be_read(get: Get) -> None:
+def test_news_are_newest_first_with_both_dates_and_each_has_a_detail(get: Get) -> None:
     news = get("/api/v1/news").json()
 
     assert news
@@ -116,9 +116,7 @@ def test_some_news_are_about_events(world: World) -> None:
     assert {item.event_id for item in world.news(MIDNIGHT)} & ids
 
 
-def test_a_news_item_is_unknown_until_it_is_published_and_known_for_ever_after(
-    get: Get, world: World
-) -> None:
+def test_a_news_item_can_be_read_from_its_publication_on(get: Get, world: World) -> None:
     item = world.news(MIDNIGHT)[0]
     published = datetime.fromtimestamp(item.published_at, UTC)
     statuses = [

@@ -10,20 +10,20 @@ MOMENTS = [datetime(2026, 3, 4, 6, tzinfo=UTC) + timedelta(minutes=20 * step) fo
 
 
 def listed(world: World) -> list[Passage]:
-    """List what many stops show over a morning."""
+    """List the passages of many stops over a morning."""
     return [
         row for stop in world.network.stops[::3] for now in MOMENTS for row in world.passages(stop.code, now)
     ]
 
 
-def test_stable_ids_are_the_trips_own_on_every_day() -> None:
+def test_stable_ids_are_the_ids_of_the_trips() -> None:
     rows = listed(build_world())
 
     assert rows
     assert all(row.shown_id == row.trip_id for row in rows)
 
 
-def test_vehicle_ids_are_empty_while_theoretical_and_serve_several_trips_a_day() -> None:
+def test_vehicle_ids_are_empty_while_theoretical_and_shared_by_several_trips_a_day() -> None:
     rows = listed(build_world(id_mode=IdMode.VEHICLE))
     trips_of: dict[str, set[str]] = {}
     for row in rows:
@@ -36,19 +36,20 @@ def test_vehicle_ids_are_empty_while_theoretical_and_serve_several_trips_a_day()
 
 
 def test_a_vehicle_runs_one_trip_at_a_time(world: World) -> None:
-    plan, names = world.schedule(DAY), world.vehicles(DAY)
+    schedule, names = world.schedule(DAY), world.vehicles(DAY)
     runs: dict[str, list[tuple[int, int]]] = {}
     for row, name in enumerate(names):
-        last = int(plan.is_call[row].sum()) - 1
-        runs.setdefault(name, []).append((int(plan.scheduled_at[row, 0]), int(plan.scheduled_at[row, last])))
+        last = int(schedule.is_call[row].sum()) - 1
+        start, end = schedule.scheduled_at[row, [0, last]].tolist()
+        runs.setdefault(name, []).append((start, end))
 
-    assert len(runs) < plan.n_trips / 4
+    assert len(runs) < schedule.n_trips / 4
     for found in runs.values():
         found.sort()
         assert all(end < start for (_, end), (start, _) in pairwise(found))
 
 
-def test_reused_ids_come_round_again_on_the_same_day() -> None:
+def test_reused_ids_repeat_on_the_same_day() -> None:
     world = build_world(id_mode=IdMode.REUSED)
     uses = Counter(world.live_ids(DAY))
 
@@ -57,7 +58,7 @@ def test_reused_ids_come_round_again_on_the_same_day() -> None:
     assert {row.shown_id for row in listed(world)} <= set(uses)
 
 
-def test_the_way_ids_are_shown_changes_nothing_else(world: World) -> None:
+def test_the_kind_of_trip_ids_changes_nothing_else(world: World) -> None:
     other = build_world(seed=world.seed, id_mode=IdMode.VEHICLE)
     times = [[(row.trip_id, row.shown_at) for row in w.passages("0100", MOMENTS[3])] for w in (world, other)]
 

@@ -1,1 +1,1 @@
-"""What happens on a service date: what was planned, how the buses moved, what their stops listed."""
+"""What happens on a service date: what is scheduled, how buses move, what stops list."""

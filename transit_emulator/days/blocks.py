@@ -1,4 +1,4 @@
-"""Shares the trips of a date out to vehicles: at a terminus one takes the line's next trip back."""
+"""Assigns the trips of a date to vehicles: at a terminus a vehicle takes the line's next trip back."""
 
 from transit_emulator.days.schedule import Schedule
 from transit_emulator.networks.network import Network
@@ -7,36 +7,36 @@ _LAYOVER_SECONDS = 240
 NO_TRIP = -1
 
 
-def blocks(network: Network, plan: Schedule) -> list[int]:
-    """Return the number of the vehicle that runs each trip, counted from 0; added trips have their own."""
-    numbers = [0] * plan.n_trips
+def blocks(network: Network, schedule: Schedule) -> list[int]:
+    """Return the number of the vehicle that runs each trip, counted from 0; each added trip has its own."""
+    numbers = [0] * schedule.n_trips
     waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
     n_used = 0
-    is_added = plan.is_added.tolist()
-    for row in plan.by_departure:
-        pattern = network.patterns[int(network.trip_pattern[plan.trips[row]])]
+    is_added = schedule.is_added.tolist()
+    for row in schedule.by_departure:
+        pattern = network.patterns[int(network.trip_pattern[schedule.trips[row]])]
         if is_added[row]:
             numbers[row], n_used = n_used, n_used + 1
             continue
         here = waiting.setdefault((pattern.line, pattern.direction), [])
-        if here and here[0][0] <= plan.scheduled_at[row, 0]:
+        if here and here[0][0] <= schedule.scheduled_at[row, 0]:
             _, numbers[row] = here.pop(0)
         else:
             numbers[row], n_used = n_used, n_used + 1
         is_circular = pattern.stops[0] == pattern.stops[-1]
         back = pattern.direction if is_circular else 1 - pattern.direction
-        free_at = int(plan.scheduled_at[row, len(pattern.stops) - 1]) + _LAYOVER_SECONDS
+        free_at = int(schedule.scheduled_at[row, len(pattern.stops) - 1]) + _LAYOVER_SECONDS
         queue = waiting.setdefault((pattern.line, back), [])
         queue.append((free_at, numbers[row]))
         queue.sort()
     return numbers
 
 
-def trip_before(plan: Schedule, vehicles: list[int]) -> list[int]:
+def trip_before(schedule: Schedule, vehicles: list[int]) -> list[int]:
     """Return the trip that each trip's vehicle runs before it, or NO_TRIP."""
-    before = [NO_TRIP] * plan.n_trips
+    before = [NO_TRIP] * schedule.n_trips
     last: dict[int, int] = {}
-    for row in plan.by_departure:
+    for row in schedule.by_departure:
         before[row] = last.get(vehicles[row], NO_TRIP)
         last[vehicles[row]] = row
     return before

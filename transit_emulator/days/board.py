@@ -1,4 +1,4 @@
-"""Sorts the passages of one service date by stop, so that an answer needs one bisection."""
+"""Sorts the passages of one service date by stop, so that one bisection finds what a stop lists."""
 
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from transit_emulator.networks.network import Network
 class Board:
     """The passages of a service date by stop and schedule; one row per call of a trip at a stop.
 
-    `first_row[s]` is the first row of stop `s`; the trip columns, from `live_from` on, hold one value per
-    trip of the date. Columns are lists: an answer reads single values, which an array is slow to give.
-    A call that is left out has passed since the beginning of time, so that no live bus comes to it.
+    `first_row[s]` is the first row of stop `s`; the columns from `live_from` on hold one value per trip.
+    Columns are lists, because an answer reads single values, which is slow on arrays. A skipped call has
+    `passed_at` 0, so that no live bus is listed for it.
     """
 
     schedule: Schedule
@@ -47,31 +47,31 @@ class Board:
         )
 
 
-def board(network: Network, plan: Schedule, moved: Motion) -> Board:
+def board(network: Network, schedule: Schedule, motion: Motion) -> Board:
     """Return the passages of a service date, ready to be listed."""
-    trip, sequence = np.nonzero(plan.is_call)
-    stop, scheduled_at = plan.stops[trip, sequence], plan.scheduled_at[trip, sequence]
+    trip, sequence = np.nonzero(schedule.is_call)
+    stop, scheduled_at = schedule.stops[trip, sequence], schedule.scheduled_at[trip, sequence]
     order = np.lexsort((trip, scheduled_at, stop))
     trip, sequence, stop = trip[order], sequence[order], stop[order]
-    scheduled_at, passed_at = scheduled_at[order], moved.passed_at[trip, sequence]
-    is_skipped = moved.is_skipped[trip, sequence]
+    scheduled_at, passed_at = scheduled_at[order], motion.passed_at[trip, sequence]
+    is_skipped = motion.is_skipped[trip, sequence]
     lateness = (passed_at - scheduled_at)[~is_skipped]
     return Board(
-        schedule=plan,
-        motion=moved,
+        schedule=schedule,
+        motion=motion,
         first_row=np.searchsorted(stop, np.arange(len(network.stops) + 1)).tolist(),
         scheduled_at=scheduled_at.tolist(),
         passed_at=np.where(is_skipped, 0, passed_at).tolist(),
-        is_full=moved.is_full[trip, sequence].tolist(),
+        is_full=motion.is_full[trip, sequence].tolist(),
         trip=trip.tolist(),
         sequence=sequence.tolist(),
         latest_lateness=int(lateness.max(initial=0)),
         latest_earliness=int(-lateness.min(initial=0)),
-        live_from=moved.live_from.tolist(),
-        lost_at=moved.lost_at.tolist(),
-        taken_off_at=moved.taken_off_at.tolist(),
-        error_scale=np.clip(noise.normal(moved.keys, "error"), -2.2, 2.2).tolist(),
-        error_phase=noise.uniform(moved.keys, "error phase").tolist(),
-        error_period=(240 + 360 * noise.uniform(moved.keys, "error period")).tolist(),
-        report_every=(10 + 20 * noise.uniform(moved.keys, "reports")).astype(np.int64).tolist(),
+        live_from=motion.live_from.tolist(),
+        lost_at=motion.lost_at.tolist(),
+        taken_off_at=motion.taken_off_at.tolist(),
+        error_scale=np.clip(noise.normal(motion.keys, "error"), -2.2, 2.2).tolist(),
+        error_phase=noise.uniform(motion.keys, "error phase").tolist(),
+        error_period=(240 + 360 * noise.uniform(motion.keys, "error period")).tolist(),
+        report_every=(10 + 20 * noise.uniform(motion.keys, "reports")).astype(np.int64).tolist(),
     )

@@ -1,4 +1,4 @@
-"""Makes diversions, suspensions and broken lifts that come and go as functions of the seed and the date."""
+"""Generates diversions, suspensions and lift failures as functions of the seed and the date."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,11 +16,12 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 _KINDS = (DIVERTED, DIVERTED, DIVERTED, "GEV", "FERS")
 _CAUSES = ("lavori stradali", "manifestazione", "incidente", "veicolo in sosta irregolare", "allerta meteo")
 _PHRASES = {DIVERTED: "deviata", "GEV": "con possibili ritardi", "FERS": "fermate sospese"}
-_WITHOUT_CAUSE, _GENERAL = 0.2, 0.36  # without `causa`; of GEV events, those without `linee`
+_WITHOUT_CAUSE = 0.2  # of the events: those without `causa`
+_GENERAL = 0.36  # of the GEV events: those without `linee`
 _LIFT_FAILS, _METRO_STOPS = 0.3, 0.25
-_PERIOD_DAYS = 56  # in each so many days one lift is out for weeks
+_PERIOD_DAYS = 56  # in each period one lift is out of service for weeks
 _EDITED_SHARE, _FLAPPING_SHARE = 0.3, 0.06
-_LONGEST = 4 * _DAY  # what lasts longer than that is neither edited nor forgotten
+_LONGEST = 4 * _DAY  # a longer event is neither edited nor missing from the list for some minutes
 _ADDENDUM = "Aggiornamento: si prevedono tempi lunghi."
 
 
@@ -28,8 +29,8 @@ _ADDENDUM = "Aggiornamento: si prevedono tempi lunghi."
 class Event:
     """A disruption, listed in [listed_at, ended_at); `lines` holds line numbers, one name, or None.
 
-    Its message may change at `edited_at`, and the list may forget it within [absent_from, absent_until);
-    all three are 0 where that does not happen.
+    Its message may change at `edited_at`; it may be missing from the list within [absent_from,
+    absent_until). All three are 0 where that does not happen.
     """
 
     id: str
@@ -64,7 +65,7 @@ def events_starting_on(network: Network, seed: int, day: date) -> tuple[Event, .
 
 
 def _bus_events(network: Network, seed: int, day: date) -> Iterator[Event]:
-    """Yield the day's events; Monday's first lasts into the next one, so that something is always open."""
+    """Yield the day's events; Monday's first lasts a week, so that one event is always open."""
     lines = [position for position, line in enumerate(network.lines) if line.is_active and line.is_tracked]
     if not lines:
         return
@@ -97,23 +98,23 @@ def _bus_event(network: Network, lines: list[int], name: str, *, start: int, las
         ended_at=start + lasts,
         line_positions=() if is_general else tuple(hit),
     )
-    return event if lasts > _LONGEST else _perhaps_forgotten(_perhaps_edited(event, name), name)
+    return event if lasts > _LONGEST else _perhaps_unlisted(_perhaps_edited(event, name), name)
 
 
 def _perhaps_edited(event: Event, name: str) -> Event:
-    """Return an event whose message may change at some time between its beginning and its end."""
+    """Return the event, some of them with a message that changes while it is listed."""
     if noise.unit(name, "edited") >= _EDITED_SHARE:
         return event
     edited_at = event.listed_at + int((event.ended_at - event.listed_at) * noise.unit(name, "edited at"))
     return replace(event, edited_at=edited_at, edited_message=f"{event.message} {_ADDENDUM}")
 
 
-def _perhaps_forgotten(event: Event, name: str) -> Event:
-    """Return an event that the list may forget for some minutes, and know again."""
-    room = event.ended_at - event.listed_at - 40 * _MINUTE
-    if room <= 0 or noise.unit(name, "flaps") >= _FLAPPING_SHARE:
+def _perhaps_unlisted(event: Event, name: str) -> Event:
+    """Return the event, some of them missing from the list for some minutes."""
+    latest_start = event.ended_at - event.listed_at - 40 * _MINUTE
+    if latest_start <= 0 or noise.unit(name, "flaps") >= _FLAPPING_SHARE:
         return event
-    absent_from = event.listed_at + 10 * _MINUTE + int(room * noise.unit(name, "flaps at"))
+    absent_from = event.listed_at + 10 * _MINUTE + int(latest_start * noise.unit(name, "flaps at"))
     return replace(
         event,
         absent_from=absent_from,
@@ -128,13 +129,13 @@ def _lift_events(network: Network, seed: int, day: date) -> Iterator[Event]:
         if start is None:
             continue
         name = f"{seed}/{day.isoformat()}/{lift}"
-        following = _lift_failure(network, seed, lift, day + ONE_DAY)
+        next_failure = _lift_failure(network, seed, lift, day + ONE_DAY)
         end = start + _seconds(name, 6 * _HOUR, 0.9, 20 * _HOUR)
         weeks = _weeks_out(network, seed, day)
         if (lift, day) == weeks[:2]:
             end = at_local(weeks[2], 15 * _HOUR, network.zone)
-        elif following is not None:
-            end = max(start + 20 * _MINUTE, min(end, following - 10 * _MINUTE))
+        elif next_failure is not None:
+            end = max(start + 20 * _MINUTE, min(end, next_failure - 10 * _MINUTE))
         yield Event(
             id=_event_id(name),
             event=_one_of(("GEV", "FERS"), name, "kind"),

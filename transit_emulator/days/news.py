@@ -1,15 +1,15 @@
-"""Publishes news items, some about disruptions, as functions of the seed and the date."""
+"""Generates news items, some about disruptions, as functions of the seed and the date."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from transit_emulator import noise
 from transit_emulator.days.disruptions import BUSES, Event
 from transit_emulator.local_time import at_local
 from transit_emulator.networks.network import Network
 
-Announced = tuple[int, date]
 LISTED_DAYS = 14
 _WORTH_NEWS_SECONDS = 6 * 3600
 _EDITED_SHARE, _ADDENDUM = 0.25, "Aggiornamento: le modifiche restano in vigore fino a nuovo avviso."
@@ -21,11 +21,27 @@ _TOPICS = (
 )
 
 
+class Announcement(NamedTuple):
+    """A timetable that is announced at an instant (Unix seconds), and the first date it is valid for."""
+
+    published_at: int
+    first_date: date
+
+
+class _Text(NamedTuple):
+    """What a news item says; items of a date are numbered in the order of these fields."""
+
+    published_at: int
+    title: str
+    text: str
+    event_id: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class NewsItem:
     """A news item; `event_id` names the disruption it is about, or is empty.
 
-    From `edited_at` on, where it is edited at all, it has another text under the same id and date.
+    From `edited_at` on, unless that is None, it has another text under the same id and date.
     """
 
     id: str
@@ -42,22 +58,22 @@ class NewsItem:
 
 
 def news_of(
-    network: Network, seed: int, day: date, events: Iterable[Event], announced: Iterable[Announced] = ()
+    network: Network, seed: int, day: date, events: Iterable[Event], announced: Iterable[Announcement] = ()
 ) -> tuple[NewsItem, ...]:
     """Return the items published on a local date, oldest first.
 
-    `events` are those that start on it; `announced` are timetables: when, and their first date.
+    `events` are those that start on it; `announced` are the timetables announced on it.
     """
     found = [_about(event) for event in events if _is_worth_news(event)]
-    found += [_about_timetable(published, first) for published, first in announced]
+    found += [_about_timetable(announcement) for announcement in announced]
     name = f"{seed}/{day.isoformat()}/news"
-    if noise.unit(name) < 0.5:  # noqa: PLR2004 - an item about something else every other day
+    if noise.unit(name) < 0.5:  # noqa: PLR2004 - on every second day, an item about another topic
         title, text = _TOPICS[noise.pick(len(_TOPICS), name, "topic")]
-        published = at_local(day, (9 + noise.pick(9, name, "hour")) * 3600, network.zone)
-        found.append((published, f"{title} ({day:%d/%m})", text, ""))
+        published_at = at_local(day, (9 + noise.pick(9, name, "hour")) * 3600, network.zone)
+        found.append(_Text(published_at, f"{title} ({day:%d/%m})", text))
     items = [
-        NewsItem(f"{day:%y%m%d}{number:02d}", title, text, published, event_id)
-        for number, (published, title, text, event_id) in enumerate(sorted(found), start=1)
+        NewsItem(f"{day:%y%m%d}{number:02d}", item.title, item.text, item.published_at, item.event_id)
+        for number, item in enumerate(sorted(found), start=1)
     ]
     return tuple(_perhaps_edited(item, seed) for item in items)
 
@@ -74,12 +90,15 @@ def _is_worth_news(event: Event) -> bool:
     return event.category == BUSES and event.ended_at - event.started_at >= _WORTH_NEWS_SECONDS
 
 
-def _about_timetable(published: int, first: date) -> tuple[int, str, str, str]:
+def _about_timetable(announcement: Announcement) -> _Text:
+    first = announcement.first_date
     title = f"Cambio orario di stagione dal {first:%d/%m}"
-    return published, title, f"Dal {first:%d/%m/%Y} sono in vigore i nuovi orari su tutte le linee.", ""
+    text = f"Dal {first:%d/%m/%Y} sono in vigore i nuovi orari su tutte le linee."
+    return _Text(announcement.published_at, title, text)
 
 
-def _about(event: Event) -> tuple[int, str, str, str]:
+def _about(event: Event) -> _Text:
     numbers = ", ".join(event.lines) if isinstance(event.lines, tuple) else ""
     title = f"Linee {numbers}: modifiche" if numbers else "Modifiche al servizio"
-    return event.listed_at, title, f"{event.message} Il servizio torna regolare appena possibile.", event.id
+    text = f"{event.message} Il servizio torna regolare appena possibile."
+    return _Text(event.listed_at, title, text, event.id)

@@ -1,4 +1,4 @@
-"""Lets timetables and lines change between one asking and the next, as published information does."""
+"""Revises published timetables and lines: a later request may get other departures, notes or stops."""
 
 from dataclasses import replace
 from datetime import date, timedelta
@@ -17,7 +17,7 @@ _NOTE_SHARE, _STOP_SHARE = 0.1, 0.1  # of the lines in a week
 
 
 def revised_at(network: Network, seed: int, line: Line, day: date) -> int | None:
-    """Return when the final timetable of a line for a date is published; None where it is from the start."""
+    """Return when the final timetable of a line for a date is published; None if it never changes."""
     name = f"{seed}/{line.code}/{day.isoformat()}/revision"
     if noise.unit(name) >= _REVISED_SHARE:
         return None
@@ -26,13 +26,13 @@ def revised_at(network: Network, seed: int, line: Line, day: date) -> int | None
 
 
 def before_revision(
-    network: Network, plan: Schedule, line: Line, services: tuple[Service, ...], seed: int
+    network: Network, schedule: Schedule, line: Line, services: tuple[Service, ...], seed: int
 ) -> tuple[Service, ...]:
     """Return a timetable as it was before its revision: some departures missing, some at other times."""
-    name = f"{seed}/{plan.service_date.isoformat()}"
+    name = f"{seed}/{schedule.service_date.isoformat()}"
 
     def earlier_leg(leg: Leg) -> Leg:
-        found = [_earlier(network, plan, line, departure, name) for departure in leg.departures]
+        found = [_earlier(network, schedule, line, departure, name) for departure in leg.departures]
         kept = sorted((departure for departure in found if departure), key=lambda one: one.departs_at)
         return replace(leg, departures=tuple(kept))
 
@@ -40,9 +40,9 @@ def before_revision(
 
 
 def _earlier(
-    network: Network, plan: Schedule, line: Line, departure: Departure, name: str
+    network: Network, schedule: Schedule, line: Line, departure: Departure, name: str
 ) -> Departure | None:
-    trip = network.trips[int(plan.trips[departure.trip])].id
+    trip = network.trips[int(schedule.trips[departure.trip])].id
     draw = noise.unit(name, trip, "before revision")
     if draw < _MISSING_SHARE:
         return None
@@ -50,12 +50,12 @@ def _earlier(
         return departure
     minutes = 1 + noise.pick(_LARGEST_MOVE_MINUTES, name, trip, "moved by")
     departs_at = departure.departs_at + 60 * minutes
-    text = departure_text(network, plan, departs_at, past_24=line.counts_past_24)
+    text = departure_text(network, schedule, departs_at, past_24=line.counts_past_24)
     return replace(departure, departs_at=departs_at, text=text)
 
 
 def line_on(line: Line, seed: int, day: date) -> Line:
-    """Return a line as it is published on a date: some weeks another note, some weeks one stop fewer."""
+    """Return a line as it is published on a date: in some weeks with another note, or with one stop fewer."""
     name = f"{seed}/{line.code}/{(day - timedelta(days=day.weekday())).isoformat()}"
     if noise.unit(name, "note") < _NOTE_SHARE:
         line = replace(line, note=f"{line.note} Percorso modificato per lavori".strip())
@@ -65,10 +65,10 @@ def line_on(line: Line, seed: int, day: date) -> Line:
 
 
 def _without_a_stop(line: Line, name: str) -> Line:
-    """Return a line of which one stop between the ends, if there is any, is not listed."""
+    """Return a line without one of its listed stops; never without one of its ends."""
     stops = dict(line.stops)
     for direction, listed in line.stops.items():
         if len(listed) > 3:  # noqa: PLR2004 - two ends and two between
-            left_out = 1 + noise.pick(len(listed) - 2, name, "which", direction)
-            stops[direction] = listed[:left_out] + listed[left_out + 1 :]
+            skipped = 1 + noise.pick(len(listed) - 2, name, "which", direction)
+            stops[direction] = listed[:skipped] + listed[skipped + 1 :]
     return replace(line, stops=stops)

@@ -1,4 +1,4 @@
-"""Lays out the scheduled passages of one service date as instants."""
+"""Computes the scheduled passages of one service date as instants."""
 
 from dataclasses import dataclass, replace
 from datetime import date
@@ -17,7 +17,7 @@ Flags = NDArray[np.bool_]
 class Schedule:
     """The trips of a service date; matrices are trips by sequence, instants in Unix seconds.
 
-    `is_added` marks trips that run without being in the timetable; their times are the dispatcher's.
+    `is_added` marks trips that run without being in the timetable.
     """
 
     service_date: date
@@ -55,25 +55,25 @@ class Schedule:
         return rows
 
 
-def schedule(network: Network, day: date, services: frozenset[str] | None = None) -> Schedule:
-    """Return what is scheduled on a service date, or would be if it had these services.
+def schedule_of(network: Network, day: date, services: frozenset[str] | None = None) -> Schedule:
+    """Return the schedule of a service date, or the one it would have with other `services`.
 
-    There are no trips outside of the calendar.
+    It has no trips outside of the calendar.
     """
     trips = network.trips_on(day) if services is None else network.trips_of(services)
     return _of_trips(network, day, trips, is_added=False)
 
 
-def with_added(network: Network, plan: Schedule, trips: Ints) -> Schedule:
+def with_added(network: Network, schedule: Schedule, trips: Ints) -> Schedule:
     """Return a schedule with trips that are not in the timetable, in the last rows."""
-    more = _of_trips(network, plan.service_date, trips, is_added=True)
+    more = _of_trips(network, schedule.service_date, trips, is_added=True)
     return replace(
-        plan,
-        trips=np.concatenate([plan.trips, more.trips]),
-        stops=np.concatenate([plan.stops, more.stops]),
-        is_call=np.concatenate([plan.is_call, more.is_call]),
-        scheduled_at=np.concatenate([plan.scheduled_at, more.scheduled_at]),
-        is_added=np.concatenate([plan.is_added, more.is_added]),
+        schedule,
+        trips=np.concatenate([schedule.trips, more.trips]),
+        stops=np.concatenate([schedule.stops, more.stops]),
+        is_call=np.concatenate([schedule.is_call, more.is_call]),
+        scheduled_at=np.concatenate([schedule.scheduled_at, more.scheduled_at]),
+        is_added=np.concatenate([schedule.is_added, more.is_added]),
     )
 
 

@@ -18,7 +18,7 @@ class Departure:
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """One direction of a service; junk legs have no description."""
+    """One direction of a service (`tratta`); a junk leg has no description."""
 
     direction: int
     description: str
@@ -35,53 +35,51 @@ class Service:
     legs: tuple[Leg, ...]
 
 
-def timetable(network: Network, plan: Schedule, line: int) -> tuple[Service, ...]:
-    """Return the services of a line on the schedule's date; legs that do not run have no departures."""
+def timetable(network: Network, schedule: Schedule, line: int) -> tuple[Service, ...]:
+    """Return the services of a line on the schedule's date; a leg without trips has no departures."""
     codes: dict[str, list[int]] = {}
     for pattern in network.patterns_of_line.get(line, []):
         codes.setdefault(network.patterns[pattern].service_code, []).append(pattern)
-    services = [_service(network, plan, code, patterns) for code, patterns in sorted(codes.items())]
+    services = [_service(network, schedule, code, patterns) for code, patterns in sorted(codes.items())]
     if services and network.lines[line].has_junk_service:
         services.append(_junk(services[0]))
     return tuple(services)
 
 
-def _service(network: Network, plan: Schedule, code: str, patterns: list[int]) -> Service:
+def _service(network: Network, schedule: Schedule, code: str, patterns: list[int]) -> Service:
     legs = []
     for direction in (OUTBOUND, INBOUND):
         here = [pattern for pattern in patterns if network.patterns[pattern].direction == direction]
         if here:
-            legs.append(_leg(network, plan, here))
+            legs.append(_leg(network, schedule, here))
         elif direction == OUTBOUND:
             legs.append(Leg(OUTBOUND, "Nessuna corsa", "", ()))
     return Service(code, any(network.patterns[pattern].is_slash for pattern in patterns), tuple(legs))
 
 
-def _leg(network: Network, plan: Schedule, patterns: list[int]) -> Leg:
+def _leg(network: Network, schedule: Schedule, patterns: list[int]) -> Leg:
     first = network.patterns[patterns[0]]
     origin = network.stops[first.stops[0]].name
     line = network.lines[first.line]
-    rows = [row for pattern in patterns for row in plan.rows_of_pattern(network, pattern)]
-    found = [
-        Departure(
-            row,
-            int(plan.scheduled_at[row, 0]),
-            departure_text(network, plan, int(plan.scheduled_at[row, 0]), past_24=line.counts_past_24),
-        )
-        for row in rows
-    ]
+    rows = [row for pattern in patterns for row in schedule.rows_of_pattern(network, pattern)]
+    found = [_departure(network, schedule, row, past_24=line.counts_past_24) for row in rows]
     found.sort(key=lambda departure: (departure.departs_at, departure.trip))
     return Leg(first.direction, f"{origin} - {first.headsign}", first.headsign, tuple(found))
 
 
-def departure_text(network: Network, plan: Schedule, departs_at: int, *, past_24: bool) -> str:
-    """Return `HH:MM`: the local clock, or hours counted on past 24 where the line writes so."""
-    seconds = departs_at - plan.starts_at
+def _departure(network: Network, schedule: Schedule, row: int, *, past_24: bool) -> Departure:
+    departs_at = int(schedule.scheduled_at[row, 0])
+    return Departure(row, departs_at, departure_text(network, schedule, departs_at, past_24=past_24))
+
+
+def departure_text(network: Network, schedule: Schedule, departs_at: int, *, past_24: bool) -> str:
+    """Return `HH:MM`: local clock time, or hours above 24 after midnight if `past_24`."""
+    seconds = departs_at - schedule.starts_at
     if past_24 and seconds >= DAY_SECONDS:
         return f"{seconds // 3600:02d}:{seconds % 3600 // 60:02d}"
     return local(departs_at, network.zone).strftime("%H:%M")
 
 
 def _junk(main: Service) -> Service:
-    """Return what real timetables also carry: a leg without a description that repeats times."""
+    """Return an irregular entry, as real timetables have: a leg without a description that repeats times."""
     return Service("99", is_slash=False, legs=(Leg(OUTBOUND, "", "", main.legs[0].departures[:2]),))

@@ -1,4 +1,4 @@
-"""Says how the weather of a service date slows the whole network."""
+"""Decides how much the weather of a service date slows the whole network."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -8,10 +8,7 @@ from transit_emulator import noise
 
 @dataclass(frozen=True, slots=True)
 class Weather:
-    """A day's weather: `slowness` is what it adds to each second of running.
-
-    `dwell` is how many times as long as usual buses stand at stops.
-    """
+    """A day's weather: `slowness` is a share added to running times, `dwell` a factor of dwell times."""
 
     name: str
     slowness: float

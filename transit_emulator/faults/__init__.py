@@ -1,1 +1,1 @@
-"""What goes wrong with answers: which fault happens to which request, and what it does to it."""
+"""Faults: which are injected into which request, and how they change its answer."""

@@ -1,10 +1,10 @@
-"""Makes the answers that take a real answer's place, and spoils the bytes of a real one."""
+"""Makes the answers that replace a real one, and damages the bytes of a real one."""
 
 from collections.abc import Callable
 
 from starlette.responses import Response
 
-from transit_emulator.faults.choosing import FAULT_HEADER, Fault, FaultKind
+from transit_emulator.faults.definitions import FAULT_HEADER, Fault, FaultKind
 from transit_emulator.interface.responses import json_response
 
 _PAGE = "<!DOCTYPE html><html><head><title>Manutenzione</title></head><body>Servizio sospeso</body></html>"
@@ -12,14 +12,14 @@ _NOT_UTF8 = "à".encode("latin-1")
 
 
 def replacement(fault: Fault) -> Response | None:
-    """Return the answer that takes the real one's place; None for a fault that changes the real one."""
+    """Return the answer that replaces the real one; None for a fault that changes the real one."""
     make = _REPLACEMENTS.get(fault.kind)
     return None if make is None else make(fault)
 
 
 def _rate_limited(fault: Fault) -> Response:
     wait = fault.retry_after_seconds
-    headers = {FAULT_HEADER: fault.kind.value}  # tells it from a refusal that the caller deserves
+    headers = {FAULT_HEADER: fault.kind.value}  # distinguishes it from a refusal over the limit
     if wait is not None:
         headers["Retry-After"] = str(wait)
     return json_response({"errore": "troppe richieste"}, 429, headers)
@@ -35,8 +35,8 @@ _REPLACEMENTS: dict[FaultKind, Callable[[Fault], Response]] = {
 }
 
 
-def spoiled(fault: Fault, body: bytes) -> bytes:
-    """Return the body as a byte fault leaves it; unchanged by any other fault."""
+def damaged(fault: Fault, body: bytes) -> bytes:
+    """Return the body changed by a fault of its bytes; unchanged by any other fault."""
     if fault.kind is FaultKind.TRUNCATED:
         return body[: len(body) // 2]
     if fault.kind is FaultKind.WRONG_CHARSET:
@@ -47,10 +47,10 @@ def spoiled(fault: Fault, body: bytes) -> bytes:
 
 
 def _in_latin_1(body: bytes) -> bytes:
-    """Return text in Latin-1; one without a letter beyond ASCII gets one, so that it cannot be UTF-8."""
+    """Return text in Latin-1; pure ASCII gets one other letter, so that it is not valid UTF-8."""
     try:
         text = body.decode().encode("latin-1", "replace")
-    except UnicodeDecodeError:  # another fault has spoiled it already
+    except UnicodeDecodeError:  # another fault has damaged it already
         return body
     if text != body:
         return text

@@ -1,23 +1,23 @@
-"""Changes what an answer says: rows that lie, vanish or repeat, keys and values nobody expects."""
+"""Changes what an answer says: wrong, missing or repeated rows, undocumented keys and values."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 from transit_emulator import noise
-from transit_emulator.faults.choosing import Fault, FaultKind
+from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.interface import render_v1
 from transit_emulator.local_time import clock_text, utc_text
 from transit_emulator.world import UnknownStopError, World
 
 _DAY_MINUTES = 1_440
-_JUST_GONE_SECONDS = 90
+_RECENTLY_SECONDS = 90
 Json = Any
 Change = Callable[[World, Fault, Json, datetime], Json]
 
 
 def changed(world: World, fault: Fault, answer: Json, now: datetime) -> Json:
-    """Return an answer as a content fault leaves it; unchanged where the fault does not concern it."""
+    """Return an answer changed by a content fault; unchanged where the fault does not concern it."""
     change = _CHANGES.get(fault.kind)
     return answer if change is None else change(world, fault, answer, now)
 
@@ -33,17 +33,17 @@ def _error_row(_world: World, _fault: Fault, answer: Json, _now: datetime) -> Js
 
 
 def _wrapped_waits(world: World, _fault: Fault, answer: Json, now: datetime) -> Json:
-    """Add the buses that have just gone, due again in almost a day."""
+    """Add the buses that have just passed, with a wait of almost a day."""
     if "passaggi" not in answer:
         return answer
     try:
-        gone = world.just_gone(answer["codice_fermata"], now, _JUST_GONE_SECONDS)
+        passed = world.recently_passed(answer["codice_fermata"], now, _RECENTLY_SECONDS)
     except UnknownStopError:
         return answer
     rows = [
         render_v1.passage(world, item, now)
         | {"attesa": f"{_DAY_MINUTES - 1 - int(now.timestamp() - item.shown_at) // 60}'"}
-        for item in gone
+        for item in passed
     ]
     return _with_passages(answer, lambda listed: [*rows, *listed])
 
@@ -136,7 +136,7 @@ def _with_passages(answer: Json, change: Callable[[list[Json]], list[Json]]) -> 
 
 
 def _with_rows(answer: Json, change: Callable[[list[Json]], list[Json]]) -> Json:
-    """Change the rows of any answer that has some: a list itself, or the lists of objects in it."""
+    """Change the rows of an answer: of the answer itself if it is a list, or of each list in it."""
     if isinstance(answer, list):
         return change(answer)
     lists = {name: value for name, value in answer.items() if isinstance(value, list)}

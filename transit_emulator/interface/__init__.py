@@ -1,1 +1,1 @@
-"""How the world is asked: the routes of versions 1 and 0, their answers, and who may ask how often."""
+"""The HTTP interface: the routes of versions 1 and 0, their answers, and the limits of callers."""

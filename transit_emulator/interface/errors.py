@@ -1,4 +1,4 @@
-"""Names what a caller may have done wrong, with the status each error answers."""
+"""The errors of a caller, each with the HTTP status of its answer."""
 
 
 class RefusedError(Exception):
@@ -16,7 +16,7 @@ class BadRequestError(RefusedError):
 
 
 class UnauthorizedError(RefusedError):
-    """A token is missing where one is needed, or not known."""
+    """A token is missing where one is needed, or is not valid."""
 
     status = 401
 

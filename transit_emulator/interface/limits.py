@@ -1,4 +1,4 @@
-"""Counts the requests of each caller over sliding minutes; the only state the emulator has."""
+"""Counts the requests of each caller in a sliding minute; the only state of the emulator."""
 
 from bisect import bisect_right, insort
 from math import ceil
@@ -7,9 +7,9 @@ WINDOW_SECONDS = 60.0
 
 
 class SlidingLimits:
-    """Allows so many requests per caller in any 60 seconds of the caller's own time, real or virtual.
+    """Limits the requests of each caller in any 60 seconds of the caller's own time, real or virtual.
 
-    A caller whose clock steps back by more than the window has begun anew and is counted from nothing.
+    A caller whose clock steps back by more than the window has started again, and its count with it.
     """
 
     def __init__(self) -> None:
@@ -22,6 +22,6 @@ class SlidingLimits:
             granted.clear()
         del granted[: bisect_right(granted, now - WINDOW_SECONDS)]
         if len(granted) < allowed:
-            insort(granted, now)  # virtual instants may come a little out of order
+            insort(granted, now)  # virtual instants may arrive slightly out of order
             return 0
         return max(1, ceil(granted[len(granted) - allowed] + WINDOW_SECONDS - now))

@@ -1,4 +1,4 @@
-"""Renders what the world tells as the deprecated version 0 is assumed to word it."""
+"""Renders answers of the deprecated version 0, whose field names are assumed."""
 
 from datetime import date, datetime
 from html import escape
@@ -28,7 +28,7 @@ def arrivals(world: World, stop_code: str, now: datetime) -> Json:
 
 
 def unknown_stop(stop_code: str, now: datetime) -> Json:
-    """Return what a stop that does not exist answers."""
+    """Return the answer for a stop that does not exist."""
     row = {name: value for name, value in render_v1.ERROR_ROW.items() if name not in ("id_corsa", "pieno")}
     return {"codiceFermata": stop_code, "timestamp": utc_text(now.timestamp()), "transiti": [row]}
 

@@ -1,4 +1,4 @@
-"""Renders what the world tells as version 1 of the interface words it."""
+"""Renders the answers of version 1 of the interface."""
 
 from datetime import date, datetime
 from typing import Any
@@ -119,7 +119,7 @@ def passage(world: World, item: Passage, now: datetime) -> Json:
 
 
 def unknown_stop(stop_code: str, now: datetime) -> Json:
-    """Return what a stop that does not exist answers: one row that is no passage."""
+    """Return the answer for a stop that does not exist: one row that is not a passage."""
     return {"codice_fermata": stop_code, "timestamp": utc_text(now.timestamp()), "passaggi": [ERROR_ROW]}
 
 

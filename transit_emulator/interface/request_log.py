@@ -1,4 +1,4 @@
-"""Writes one JSON line per request when its response is complete, for tests to compare with what was kept."""
+"""Writes one JSON line per request when its response is complete; tests compare it with what was stored."""
 
 import json
 from collections.abc import Callable
@@ -12,16 +12,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What went out for one request so far."""
+class _SentResponse:
+    """What has been sent for one request so far."""
 
     status: int = 0
     n_bytes: int = 0
     is_complete: bool = False
     digest: Any = field(default_factory=sha256)
 
-    def note(self, message: Message) -> None:
-        """Take a message of the response into account."""
+    def add(self, message: Message) -> None:
+        """Add a message of the response."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
         elif message["type"] == "http.response.body":
@@ -34,8 +34,8 @@ class _Seen:
 class RequestLog:
     """Appends to a file: at (real), now, caller, path, status, sha256 and n_bytes of the body, and more.
 
-    A response that is not `is_complete` has the bytes it got to, and status 0 where it had not begun.
-    `faults` names the kinds that hit the request, in the order in which they were tried.
+    A response that is not `is_complete` has the bytes that were sent, and status 0 if none were.
+    `faults` names the kinds that hit the request, in the order in which they were applied.
     """
 
     def __init__(self, app: ASGIApp, path: Path, clock: Callable[[], datetime]) -> None:
@@ -45,25 +45,25 @@ class RequestLog:
         path.touch()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on and log what it was answered."""
+        """Pass the request on, and log the response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        seen = _Seen()
+        sent = _SentResponse()
 
-        async def watch(message: Message) -> None:
-            seen.note(message)
+        async def record(message: Message) -> None:
+            sent.add(message)
             await send(message)
-            if seen.is_complete:
-                self._write(scope, seen)
+            if sent.is_complete:
+                self._write(scope, sent)
 
         try:
-            await self._app(scope, receive, watch)
+            await self._app(scope, receive, record)
         finally:
-            if not seen.is_complete:
-                self._write(scope, seen)
+            if not sent.is_complete:
+                self._write(scope, sent)
 
-    def _write(self, scope: Scope, seen: _Seen) -> None:
+    def _write(self, scope: Scope, sent: _SentResponse) -> None:
         state = scope.get("state", {})
         now = state.get("now")
         row = {
@@ -71,10 +71,10 @@ class RequestLog:
             "now": now.isoformat() if now else None,
             "caller": state.get("caller"),
             "path": scope.get("raw_path", b"").decode("ascii", "replace") or scope["path"],
-            "status": seen.status,
-            "sha256": seen.digest.hexdigest(),
-            "n_bytes": seen.n_bytes,
-            "is_complete": seen.is_complete,
+            "status": sent.status,
+            "sha256": sent.digest.hexdigest(),
+            "n_bytes": sent.n_bytes,
+            "is_complete": sent.is_complete,
             "faults": state.get("faults", []),
         }
         with self._path.open("a", encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""Puts answers on the wire: compact UTF-8 JSON, and errors in one shape."""
+"""Makes responses: compact UTF-8 JSON, and errors in one shape."""
 
 import json
 from typing import Any
@@ -11,13 +11,13 @@ _MEDIA_TYPE = "application/json; charset=utf-8"
 
 
 def json_response(content: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:  # noqa: ANN401 - JSON
-    """Return an answer; the same content gives the same bytes."""
+    """Return a response whose bytes are a function of its content."""
     body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
     return Response(body, status_code=status, headers=headers, media_type=_MEDIA_TYPE)
 
 
 def error_response(error: RefusedError) -> Response:
-    """Return what a refused request gets, with `Retry-After` where waiting helps."""
+    """Return the response to a refused request, with `Retry-After` where the error has one."""
     headers = {}
     if error.retry_after_seconds is not None:
         headers["Retry-After"] = str(error.retry_after_seconds)

@@ -6,13 +6,13 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from transit_emulator.interface import documented, models_v0, render_v0
+from transit_emulator.interface import models_v0, openapi, render_v0
 from transit_emulator.interface.errors import BadRequestError, UnknownError
 from transit_emulator.interface.responses import json_response
 from transit_emulator.local_time import local
 from transit_emulator.world import UnknownLineError, UnknownNewsError, UnknownStopError, World
 
-_EXTRA = documented.operation(documented.NEEDED_TOKEN)
+_EXTRA = openapi.operation(openapi.NEEDED_TOKEN)
 _MOST_NEWS = 100
 
 StopCode = Annotated[str, Path(description="Stop code, exactly four digits", pattern=r"^[0-9]{4}$")]
@@ -35,7 +35,7 @@ def routes(world: World, segment: str) -> APIRouter:
 
 def _add_moving_routes(router: APIRouter, world: World) -> None:
     @router.get("/transiti/{codiceFermata}", response_model=models_v0.Transiti, openapi_extra=_EXTRA,
-                response_description=models_v0.ASSUMED, responses=documented.errors(400, 401))  # fmt: skip
+                response_description=models_v0.ASSUMED, responses=openapi.errors(400, 401))  # fmt: skip
     async def transiti(codiceFermata: StopCode, request: Request) -> Response:  # noqa: N803 - its name
         """List the real-time arrivals at a stop."""
         now = request.state.now
@@ -45,7 +45,7 @@ def _add_moving_routes(router: APIRouter, world: World) -> None:
             return json_response(render_v0.unknown_stop(codiceFermata, now))
 
     @router.get("/stato-servizio", response_model=models_v0.StatoPerServizio, openapi_extra=_EXTRA,
-                response_description=models_v0.ASSUMED, responses=documented.errors(400, 401))  # fmt: skip
+                response_description=models_v0.ASSUMED, responses=openapi.errors(400, 401))  # fmt: skip
     async def stato_servizio(request: Request) -> Response:
         """List the disruptions by type of service."""
         return json_response(render_v0.status(world, request.state.now))
@@ -54,7 +54,7 @@ def _add_moving_routes(router: APIRouter, world: World) -> None:
 def _add_timetable_route(router: APIRouter, world: World) -> None:
     @router.get("/orari/{linea}", response_model=models_v0.OrarioLinea, openapi_extra=_EXTRA,
                 response_description=models_v0.ASSUMED,
-                responses=documented.errors(400, 401, 404))  # fmt: skip
+                responses=openapi.errors(400, 401, 404))  # fmt: skip
     async def orari(
         linea: Line, request: Request, gg: TwoDigits = None, mm: TwoDigits = None, aa: FourDigits = None
     ) -> Response:
@@ -75,14 +75,14 @@ def _day(now: datetime, day: str | None, month: str | None, year: str | None) ->
 
 def _add_news_routes(router: APIRouter, world: World) -> None:
     @router.get("/news", response_model=list[models_v0.NotiziaBreve], openapi_extra=_EXTRA,
-                response_description=models_v0.ASSUMED, responses=documented.errors(400, 401))  # fmt: skip
+                response_description=models_v0.ASSUMED, responses=openapi.errors(400, 401))  # fmt: skip
     async def news(request: Request, limit: Limit = 10) -> Response:
         """List the latest news and notices."""
         return json_response(render_v0.news(world, request.state.now, limit))
 
     @router.get("/news/{id}", response_model=models_v0.NotiziaCompleta, openapi_extra=_EXTRA,
                 response_description=models_v0.ASSUMED,
-                responses=documented.errors(400, 401, 404))  # fmt: skip
+                responses=openapi.errors(400, 401, 404))  # fmt: skip
     async def news_detail(id: NewsId, request: Request) -> Response:  # noqa: A002 - its name
         """Return a full item: HTML, images and links."""
         try:

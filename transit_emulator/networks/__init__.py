@@ -1,1 +1,1 @@
-"""What runs where: networks of lines, stops, patterns and trips, built in or read from a GTFS feed."""
+"""Networks of lines, stops, patterns and trips: built in, or read from a GTFS feed."""

@@ -1,4 +1,4 @@
-"""Says which services run on a date: by kind of day for built-in networks, as published for a feed."""
+"""Calendars: the services of each date, by kind of day for built-in networks, as published for a feed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ def easter(year: int) -> date:
 
 
 def is_holiday(day: date) -> bool:
-    """Tell whether buses run as on a Sunday: Sundays, Italian holidays, Easter Monday."""
+    """Tell whether the service is that of a Sunday: Sundays, Italian public holidays, Easter Monday."""
     if day.weekday() == _SUNDAY_NUMBER or (day.month, day.day) in _FIXED_HOLIDAYS:
         return True
     return day == easter(day.year) + timedelta(days=1)
@@ -30,7 +30,7 @@ def is_holiday(day: date) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class WeekCalendar:
-    """Runs one kind of day on each date: working day, Saturday or holiday."""
+    """A calendar with three kinds of days: working day, Saturday and holiday."""
 
     first_date: date = date(2020, 1, 1)
     last_date: date = date(2039, 12, 31)
@@ -48,7 +48,7 @@ class WeekCalendar:
 
 @dataclass(frozen=True)
 class FeedCalendar:
-    """Runs the services a feed publishes for each date."""
+    """A calendar with the services that a feed publishes for each date."""
 
     services_by_date: Mapping[date, frozenset[str]]
 

@@ -1,11 +1,18 @@
 """Builds the city network: 234 lines, 2,718 stops and about 8,000 trips on a working day."""
 
 from transit_emulator import noise
+from transit_emulator.networks.assembly import (
+    Band,
+    DirectionSpec,
+    LineSpec,
+    assemble,
+    departures,
+    listed_stops,
+)
 from transit_emulator.networks.calendar import HOLIDAY, SATURDAY, WORKDAY, WeekCalendar
 from transit_emulator.networks.city_lines import CityLine, city_lines
 from transit_emulator.networks.city_map import METRO_STOPS, SPECIAL_STOPS, CityMap, city_map
 from transit_emulator.networks.network import INBOUND, OUTBOUND, Line, ListedStop, Network, Stop
-from transit_emulator.networks.plan import Band, Leg, LinePlan, assemble, departures, listed_stops
 
 _SLOWER = {WORKDAY: 1.0, SATURDAY: 1.35, HOLIDAY: 1.8}
 _FIRST_HOUR, _LAST_HOUR = 5.0, 24.5
@@ -15,18 +22,18 @@ _N_LIFTS = 12
 
 
 def city_network() -> Network:
-    """Return the network; it does not depend on any seed."""
+    """Return the network, which is independent of any seed."""
     city = city_map()
-    plans = [_plan(city, line) for line in city_lines(city)]
+    specs = [_spec(city, line) for line in city_lines(city)]
     lifts = [f"{number} {city.names[100 + 37 * number]}" for number in range(1, _N_LIFTS + 1)]
-    return assemble("city", WeekCalendar(), city.stops, [*plans, *_rails(city.stops)], lifts)
+    return assemble("city", WeekCalendar(), city.stops, [*specs, *_rails(city.stops)], lifts)
 
 
-def _plan(city: CityMap, line: CityLine) -> LinePlan:
+def _spec(city: CityMap, line: CityLine) -> LineSpec:
     out = tuple(2 * place for place in line.places)
     back = () if line.is_circular else tuple(2 * place + 1 for place in reversed(line.places))
-    legs = _legs(city, line, out, back) if line.is_active and line.places else ()
-    return LinePlan(_line(city, line, {OUTBOUND: out, INBOUND: back}), legs)
+    directions = _directions(city, line, out, back) if line.is_active and line.places else ()
+    return LineSpec(_line(city, line, {OUTBOUND: out, INBOUND: back}), directions)
 
 
 def _line(city: CityMap, line: CityLine, sequences: dict[int, tuple[int, ...]]) -> Line:
@@ -48,33 +55,37 @@ def _line(city: CityMap, line: CityLine, sequences: dict[int, tuple[int, ...]]) 
     )
 
 
-def _legs(city: CityMap, line: CityLine, out: tuple[int, ...], back: tuple[int, ...]) -> tuple[Leg, ...]:
+def _directions(
+    city: CityMap, line: CityLine, out: tuple[int, ...], back: tuple[int, ...]
+) -> tuple[DirectionSpec, ...]:
     first, last = city.names[line.places[0]], city.names[line.places[-1]]
     half = (line.day_minutes or line.other_minutes) / 2
-    legs = [Leg(OUTBOUND, out, last, _departures(line, _shift(line, 0)))]
+    directions = [DirectionSpec(OUTBOUND, out, last, _departures(line, _shift(line, 0)))]
     if back:
-        legs.append(Leg(INBOUND, back, first, _departures(line, _shift(line, 1) + half)))
+        directions.append(DirectionSpec(INBOUND, back, first, _departures(line, _shift(line, 1) + half)))
     if line.has_short_runs:
-        legs += _short_runs(city, line, out, back)
-    return tuple(legs)
+        directions += _short_runs(city, line, out, back)
+    return tuple(directions)
 
 
 def _shift(line: CityLine, direction: int) -> float:
     return noise.pick(60, "shift", line.code, direction)
 
 
-def _short_runs(city: CityMap, line: CityLine, out: tuple[int, ...], back: tuple[int, ...]) -> list[Leg]:
+def _short_runs(
+    city: CityMap, line: CityLine, out: tuple[int, ...], back: tuple[int, ...]
+) -> list[DirectionSpec]:
     kept = len(out) // 2
     times = {WORKDAY: departures([Band(7.0, 20.0, _SHORT_EVERY_MINUTES)], _shift(line, 2))}
     until, start = city.names[line.places[kept - 1]], city.names[line.places[0]]
     return [
-        Leg(OUTBOUND, out[:kept], until, times, "02", is_slash=True),
-        Leg(INBOUND, back[-kept:], start, times, "02", is_slash=True),
+        DirectionSpec(OUTBOUND, out[:kept], until, times, "02", is_slash=True),
+        DirectionSpec(INBOUND, back[-kept:], start, times, "02", is_slash=True),
     ]
 
 
 def _departures(line: CityLine, offset_minutes: float) -> dict[str, tuple[int, ...]]:
-    """Return the departures by kind of day; a line of one weekday has that one alone."""
+    """Return the departures by kind of day; a line that runs on one weekday has only that one."""
     if line.only_on:
         return {line.only_on: departures(_bands(line, 1.0), offset_minutes)}
     return {kind: departures(_bands(line, slower), offset_minutes) for kind, slower in _SLOWER.items()}
@@ -93,8 +104,8 @@ def _bands(line: CityLine, slower: float) -> list[Band]:
     return bands
 
 
-def _rails(stops: tuple[Stop, ...]) -> list[LinePlan]:
-    """Return the lines without live predictions: metro, the railway and six plants on slopes."""
+def _rails(stops: tuple[Stop, ...]) -> list[LineSpec]:
+    """Return the lines without live predictions: metro, the railway and six funiculars."""
     position = {stop.code: number for number, stop in enumerate(stops)}
     metro = tuple(position[code] for code in METRO_STOPS)
     plants = [position[code] for code in SPECIAL_STOPS]
@@ -108,7 +119,7 @@ def _rails(stops: tuple[Stop, ...]) -> list[LinePlan]:
 
 def _rail(
     code: str, number: str, stops: tuple[Stop, ...], called: tuple[int, ...], minutes: float
-) -> LinePlan:
+) -> LineSpec:
     first, last = stops[called[0]].name, stops[called[-1]].name
     times = {kind: departures([Band(6.5, 21.0, minutes * slower)]) for kind, slower in _SLOWER.items()}
     listed: dict[int, tuple[ListedStop, ...]] = {
@@ -116,4 +127,7 @@ def _rail(
         INBOUND: listed_stops(code + "_2", stops, called[::-1]),
     }
     line = Line(code, number, (first, last), listed, is_tracked=False, note="Senza previsioni in tempo reale")
-    return LinePlan(line, (Leg(OUTBOUND, called, last, times), Leg(INBOUND, called[::-1], first, times)))
+    return LineSpec(
+        line,
+        (DirectionSpec(OUTBOUND, called, last, times), DirectionSpec(INBOUND, called[::-1], first, times)),
+    )

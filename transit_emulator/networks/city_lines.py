@@ -1,4 +1,4 @@
-"""Lists the lines of the city: codes, numbers, routes and headways, as irregular as real ones."""
+"""Generates the lines of the city: codes, numbers, routes and headways, as irregular as real ones."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from transit_emulator.networks.city_map import CityMap
 
 N_MAIN, N_LOCAL, N_SLASH, N_CIRCULAR = 24, 88, 40, 9
 N_NIGHT, N_LETTERED, N_WITHOUT_STOPS, N_LIFT_LINES = 12, 19, 27, 12
-_SHARED_TWICE, _SHARED_MOST = 11, 5  # numbers with two line codes, and how many codes 189/ has
+_SHARED_TWICE, _SHARED_MOST = 11, 5  # how many numbers have two line codes; how many codes 189/ has
 _FIRST_LOCAL = 30
 _PROVINCE_SHARE = 0.4
 _Minutes = tuple[float, float]
@@ -16,7 +16,10 @@ _Minutes = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class CityLine:
-    """A line by its places; `day_minutes` is the headway by day, `other_minutes` early and late (0: none)."""
+    """A line, given by its places.
+
+    `day_minutes` is the headway by day, `other_minutes` in the early and late hours (0: no service).
+    """
 
     code: str
     number: str
@@ -33,7 +36,7 @@ class CityLine:
 
 
 def city_lines(city: CityMap) -> list[CityLine]:
-    """Return all lines that run on roads, and those that serve no listed stop."""
+    """Return all bus lines, and the lines that have no listed stops."""
     main = list(_main_lines(city))
     local = list(_local_lines(city))
     return [
@@ -48,7 +51,7 @@ def city_lines(city: CityMap) -> list[CityLine]:
 
 
 def _main_lines(city: CityMap) -> Iterator[CityLine]:
-    """Yield the lines between two valleys, or along the coast, that carry most riders."""
+    """Yield the main lines: between two valleys, or along the coast."""
     n_valleys = len(city.valleys)
     for number in range(1, N_MAIN + 1):
         start = noise.pick(n_valleys, "main", number)
@@ -66,7 +69,7 @@ def _main_lines(city: CityMap) -> Iterator[CityLine]:
 
 
 def _local_lines(city: CityMap) -> Iterator[CityLine]:
-    """Yield the lines up a valley: first one to the end of each, then more, the last nine in a loop."""
+    """Yield the lines of a valley: first one to the end of each, then more; the last nine are circular."""
     for step in range(N_LOCAL):
         valley = step % len(city.valleys)
         number = _local_number(step)
@@ -88,13 +91,13 @@ def _local_lines(city: CityMap) -> Iterator[CityLine]:
 
 
 def _local_number(step: int) -> int:
-    """Return a number that no other local line has; some belong to the province."""
+    """Return a number that no other local line has; some are numbers of provincial lines."""
     is_province = noise.unit("province", step) < _PROVINCE_SHARE
     return 601 + step if is_province else _FIRST_LOCAL + step
 
 
 def _slash_lines(lines: list[CityLine]) -> Iterator[CityLine]:
-    """Yield short variants with a code of their own and a slash behind the number."""
+    """Yield short variants, with a line code of their own and a slash after the number."""
     running = [line for line in lines if line.is_active and not line.is_circular]
     for step in range(N_SLASH):
         whole = running[step * len(running) // N_SLASH]
@@ -110,7 +113,7 @@ def _slash_lines(lines: list[CityLine]) -> Iterator[CityLine]:
 
 
 def _shared_numbers(city: CityMap, local: list[CityLine]) -> Iterator[CityLine]:
-    """Yield lines whose number another line has too: eleven pairs, and five that are all called 189/."""
+    """Yield lines that share their number: eleven pairs, and five with the number 189/."""
     for step in range(_SHARED_TWICE):
         other = local[3 * step + 1]
         yield _rare_line(city, f"{other.code[:3]}-01", other.number, step)
@@ -147,7 +150,7 @@ def _lettered_lines(city: CityMap) -> Iterator[CityLine]:
 
 
 def _lines_without_stops() -> Iterator[CityLine]:
-    """Yield lifts and services on call: they are lines, but no stop is listed for them."""
+    """Yield lifts and services on demand: they are lines, but no stop is listed for them."""
     for step in range(N_WITHOUT_STOPS):
         if step < N_LIFT_LINES:
             yield CityLine(f"AS{step + 1:02d}-00", f"AS{step + 1}", (), note="Ascensore")

@@ -1,4 +1,4 @@
-"""Lays out a city the size of a real one: a coast road, valleys off it, a stop on each side of a place."""
+"""Generates the map of a city: a coast road, valleys that branch off, and two stops at each place."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ Albaro Oregina Teglia Begato Apparizione Sant'Ilario Crevari Voltri Quinto"""
 
 @dataclass(frozen=True, slots=True)
 class Valley:
-    """A road that leaves the coast at `mouth` and climbs through `places`."""
+    """A road that leaves the coast at the place `mouth` and leads to `places`, in this order."""
 
     mouth: int
     places: tuple[int, ...]
@@ -42,7 +42,7 @@ class CityMap:
 
     @cached_property
     def stops(self) -> tuple[Stop, ...]:
-        """All stops: two for each place, then metro stations and special plants."""
+        """All stops: two for each place, then the stations of metro, railway and funiculars."""
         sides = [
             Stop(_code(2 * place + side), self.names[place]) for place in range(N_PLACES) for side in (0, 1)
         ]
@@ -55,7 +55,7 @@ class CityMap:
         return list(range(first, last + step, step))
 
     def local_route(self, valley: int, coast_places: int, depth: int) -> list[int]:
-        """Return the places from the coast, so many before the mouth, to a depth of a valley."""
+        """Return the places from `coast_places` before a valley's mouth to `depth` places up the valley."""
         here = self.valleys[valley]
         start = here.mouth - coast_places if here.mouth >= N_COAST // 2 else here.mouth + coast_places
         start = min(max(start, 0), N_COAST - 1)
@@ -69,7 +69,7 @@ class CityMap:
 
 
 def city_map() -> CityMap:
-    """Return the map; always the same one."""
+    """Return the map, which is always the same."""
     valleys: list[Valley] = []
     place = N_COAST
     while place < N_PLACES:

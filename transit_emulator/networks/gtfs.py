@@ -1,4 +1,4 @@
-"""Turns a GTFS feed into a network: routes become lines with codes, trips become patterns and services."""
+"""Converts a GTFS feed to a network: routes to lines with codes, trips to patterns and services."""
 
 import re
 from collections import Counter
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from transit_emulator import noise
 from transit_emulator.local_time import DAY_SECONDS, ONE_DAY
+from transit_emulator.networks.assembly import listed_stops
 from transit_emulator.networks.calendar import FeedCalendar
 from transit_emulator.networks.gtfs_feed import BadFeedError, Feed, FeedTrip, Row, read_feed
 from transit_emulator.networks.network import (
@@ -19,13 +20,12 @@ from transit_emulator.networks.network import (
     Stop,
     Trip,
 )
-from transit_emulator.networks.plan import listed_stops
 
 _TRACKED_TYPES = {"0", "3", "11"}  # tram, bus, trolleybus; extended bus types start with 7
 _PAST_24_SHARE = 0.5
 _CUTOFF_SECONDS, _NIGHT = 4 * 3600, "@night"
 _LETTER_LINES_FROM = 900
-_LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # a feed tells of none
+_LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # GTFS has no lifts of a line
 _Stops = tuple[int, ...]
 _Pattern = tuple[int, int, _Stops, str]  # line, direction, stops, headsign
 
@@ -58,7 +58,7 @@ def gtfs_network(path: Path) -> Network:
 
 
 def _trip(trip: FeedTrip, pattern: int) -> Trip:
-    """Return a trip; one that leaves before the cutoff counts in the service day that night ends."""
+    """Return a trip; one that leaves before the cutoff belongs to the previous service day."""
     if trip.times[0] >= _CUTOFF_SECONDS:
         return Trip(trip.id, pattern, trip.service, tuple(trip.times))
     times = tuple(time + DAY_SECONDS for time in trip.times)
@@ -66,7 +66,7 @@ def _trip(trip: FeedTrip, pattern: int) -> Trip:
 
 
 def _calendar(feed: Feed) -> FeedCalendar:
-    """Return the feed's dates, each with its own services and the early trips of the next date's."""
+    """Return the feed's dates, each with its own services and the early trips of the next date."""
     published = feed.services_by_date
     return FeedCalendar({
         day: services | {name + _NIGHT for name in published.get(day + ONE_DAY, ())}
@@ -75,7 +75,7 @@ def _calendar(feed: Feed) -> FeedCalendar:
 
 
 def line_codes(routes: list[Row]) -> list[str]:
-    """Return one `NNN-NN` per route: its number (letters from 900 on) and a count among its sharers."""
+    """Return one `NNN-NN` per route: its number (from 900 on if it has none) and a count."""
     names = [row.get("route_short_name") or row.get("route_long_name") or row["route_id"] for row in routes]
     order = sorted(range(len(routes)), key=lambda place: (names[place], routes[place]["route_id"]))
     taken: Counter[int] = Counter()

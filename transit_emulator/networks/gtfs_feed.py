@@ -21,7 +21,7 @@ Row = dict[str, str]
 
 
 class BadFeedError(EmulatorError):
-    """The file is no GTFS feed that can be read; the message says what is wrong."""
+    """The file cannot be read as a GTFS feed; the message says what is wrong."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class FeedTrip:
 
 @dataclass(frozen=True)
 class Feed:
-    """What of a feed the emulator needs."""
+    """The parts of a feed that the emulator uses."""
 
     zone: ZoneInfo
     services_by_date: dict[date, frozenset[str]]
@@ -49,7 +49,7 @@ class Feed:
 
 
 def read_feed(path: Path) -> Feed:
-    """Read a zip; BadFeedError where a required table is missing or a value cannot be read."""
+    """Read a zip; raise BadFeedError if a required table is missing or a value cannot be read."""
     try:
         with ZipFile(path) as archive:
             return _read(archive)
@@ -135,7 +135,7 @@ def _add_stop_times(archive: ZipFile, trips: dict[str, FeedTrip]) -> None:
 
 
 def _filled(times: list[int | None]) -> list[int]:
-    """Return times without gaps: a stop without one lies evenly between its neighbours."""
+    """Return times without gaps: a missing one is interpolated between its neighbours."""
     steps = [step for step, time in enumerate(times) if time is not None]
     known = [time for time in times if time is not None]
     if not known:
@@ -144,7 +144,7 @@ def _filled(times: list[int | None]) -> list[int]:
 
 
 def _repeated(trip: FeedTrip, headways: list[Row]) -> Iterator[FeedTrip]:
-    """Yield a trip, or its runs where the feed gives headways in place of times."""
+    """Yield a trip, or its repetitions if the feed gives headways in place of times."""
     if not headways:
         yield trip
         return

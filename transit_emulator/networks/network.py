@@ -1,4 +1,4 @@
-"""What a public-transport network is: lines, stops, patterns of stops and the trips of each kind of day."""
+"""The data of a public-transport network: lines, stops, stop patterns, and the trips of each service."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ NO_STOP = -1
 
 
 class Calendar(Protocol):
-    """Says which kinds of service run on a date."""
+    """The services that run on each date."""
 
     @property
     def first_date(self) -> date:
@@ -38,7 +38,7 @@ class Calendar(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A stop as riders know it."""
+    """A stop: its public code and name."""
 
     code: str
     name: str
@@ -69,7 +69,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A sequence of stops that trips of a line follow in one direction, within a service of the timetable."""
+    """A sequence of stops that trips of a line serve in one direction, in one service of the timetable."""
 
     line: int
     direction: int
@@ -81,7 +81,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A scheduled run. `times` are seconds of the service day, one per stop of the pattern."""
+    """A scheduled trip. `times` are seconds of the service day, one per stop of the pattern."""
 
     id: str
     pattern: int
@@ -91,7 +91,10 @@ class Trip:
 
 @dataclass(frozen=True)
 class Network:
-    """A whole network; rows are referred to by position. Matrices are padded on the right."""
+    """A whole network; stops, lines, patterns and trips are referred to by position.
+
+    Matrices are padded on the right.
+    """
 
     name: str
     zone: ZoneInfo

@@ -1,10 +1,17 @@
-"""Builds the small network: fourteen lines around the clock, with one of each irregularity of a real one."""
+"""Builds the small network: fourteen lines around the clock, with each irregularity of a real network."""
 
 from dataclasses import dataclass, replace
 
+from transit_emulator.networks.assembly import (
+    Band,
+    DirectionSpec,
+    LineSpec,
+    assemble,
+    departures,
+    listed_stops,
+)
 from transit_emulator.networks.calendar import HOLIDAY, SATURDAY, WORKDAY, WeekCalendar
 from transit_emulator.networks.network import INBOUND, OUTBOUND, Line, Network, Stop
-from transit_emulator.networks.plan import Band, Leg, LinePlan, assemble, departures, listed_stops
 
 _NAMES = """Piazza Fontane|Via dei Mercanti|Ponte Vecchio|Largo Sole|Corso Italia|Stazione Nord|Via Pace
 Piazza Verdi|Ospedale|Via del Campo|Porta Nuova|Via Roma|San Martino|Colle Alto|Via Fiume|Molo Antico
@@ -19,7 +26,7 @@ _LIFTS = ("Castello", "Belvedere", "Porta Nuova", "Via Torino", "Colle Alto", "M
 
 @dataclass(frozen=True, slots=True)
 class _Route:
-    """A line by the places it calls at and its headway at daytime."""
+    """A line, given by the places it serves and its headway by day."""
 
     code: str
     number: str
@@ -48,11 +55,11 @@ _ROUTES = (
 
 
 def small_network() -> Network:
-    """Return the network; it does not depend on any seed."""
+    """Return the network, which is independent of any seed."""
     stops = [Stop(_stop_code(place, side), name) for place, name in enumerate(_PLACES) for side in (0, 1)]
     stops += [Stop(code, f"Ferrovia {code}") for code in _RAIL_STOPS]
-    plans = [_plan(route, stops) for route in _ROUTES]
-    return assemble("small", WeekCalendar(), stops, [*plans, *_odd_lines(stops)], _LIFTS)
+    specs = [_spec(route, stops) for route in _ROUTES]
+    return assemble("small", WeekCalendar(), stops, [*specs, *_odd_lines(stops)], _LIFTS)
 
 
 def _stop_code(place: int, side: int) -> str:
@@ -73,15 +80,15 @@ def _departures(route: _Route, offset_minutes: float) -> dict[str, tuple[int, ..
     return {kind: departures(_bands(route, factor), offset_minutes) for kind, factor in slower.items()}
 
 
-def _plan(route: _Route, stops: list[Stop]) -> LinePlan:
+def _spec(route: _Route, stops: list[Stop]) -> LineSpec:
     out = tuple(2 * place for place in route.places)
     back = () if route.is_circular else tuple(2 * place + 1 for place in reversed(route.places))
     first, last = _PLACES[route.places[0]], _PLACES[route.places[-1]]
-    legs = [Leg(OUTBOUND, out, last, _departures(route, 0))]
+    directions = [DirectionSpec(OUTBOUND, out, last, _departures(route, 0))]
     if back:
-        legs.append(Leg(INBOUND, back, first, _departures(route, route.every_minutes / 2)))
+        directions.append(DirectionSpec(INBOUND, back, first, _departures(route, route.every_minutes / 2)))
     if route.short_until:
-        legs += _short_runs(route, out, back)
+        directions += _short_runs(route, out, back)
     listed = {OUTBOUND: listed_stops(route.code + "_1", stops, out)}
     if back:
         listed[INBOUND] = listed_stops(route.code + "_2", stops, back)
@@ -94,25 +101,32 @@ def _plan(route: _Route, stops: list[Stop]) -> LinePlan:
         counts_past_24=route.counts_past_24,
         has_junk_service=route.has_junk_service,
     )
-    return LinePlan(line, tuple(legs))
+    return LineSpec(line, tuple(directions))
 
 
-def _short_runs(route: _Route, out: tuple[int, ...], back: tuple[int, ...]) -> list[Leg]:
-    rarely = replace(route, every_minutes=30)
+def _short_runs(route: _Route, out: tuple[int, ...], back: tuple[int, ...]) -> list[DirectionSpec]:
+    half_hourly = replace(route, every_minutes=30)
     until = _PLACES[route.places[route.short_until - 1]]
     return [
-        Leg(OUTBOUND, out[: route.short_until], until, _departures(rarely, 3), "02", is_slash=True),
-        Leg(INBOUND, back[-route.short_until :], _PLACES[0], _departures(rarely, 18), "02", is_slash=True),
+        DirectionSpec(
+            OUTBOUND, out[: route.short_until], until, _departures(half_hourly, 3), "02", is_slash=True
+        ),
+        DirectionSpec(
+            INBOUND, back[-route.short_until :], _PLACES[0], _departures(half_hourly, 18), "02", is_slash=True
+        ),
     ]
 
 
-def _odd_lines(stops: list[Stop]) -> list[LinePlan]:
+def _odd_lines(stops: list[Stop]) -> list[LineSpec]:
     """Return a Tuesday line, an inactive line, a railway without predictions and a metro without stops."""
     market = (60, 62, 78)
-    weekly = Leg(OUTBOUND, market, "Pra' Lungo", {"TUE": departures([Band(7, 13, 60)])})
+    weekly = DirectionSpec(OUTBOUND, market, "Pra' Lungo", {"TUE": departures([Band(7, 13, 60)])})
     rail = tuple(range(len(stops) - len(_RAIL_STOPS), len(stops)))
     hourly = {kind: departures([Band(6, 22, 60)]) for kind in (WORKDAY, SATURDAY, HOLIDAY)}
-    train = [Leg(OUTBOUND, rail, "Casella", hourly), Leg(INBOUND, rail[::-1], "Manin", hourly)]
+    train = [
+        DirectionSpec(OUTBOUND, rail, "Casella", hourly),
+        DirectionSpec(INBOUND, rail[::-1], "Manin", hourly),
+    ]
     train_stops = {
         OUTBOUND: listed_stops("FGC-10_1", stops, rail),
         INBOUND: listed_stops("FGC-10_2", stops, rail[::-1]),
@@ -120,11 +134,11 @@ def _odd_lines(stops: list[Stop]) -> list[LinePlan]:
     market_stops = {OUTBOUND: listed_stops("740-00_1", stops, market)}
     closed_stops = {OUTBOUND: listed_stops("374-00_1", stops, (40, 42, 44))}
     return [
-        LinePlan(
+        LineSpec(
             Line("740-00", "740", ("Valle 1", "Pra' Lungo"), market_stops, note="Si effettua il martedì"),
             (weekly,),
         ),
-        LinePlan(Line("374-00", "374", ("Via Torino", "Via Napoli"), closed_stops, is_active=False)),
-        LinePlan(Line("FGC-10", "FGC", ("Manin", "Casella"), train_stops, is_tracked=False), tuple(train)),
-        LinePlan(Line("MM-00", "MM", ("Brin", "Brignole"), {})),
+        LineSpec(Line("374-00", "374", ("Via Torino", "Via Napoli"), closed_stops, is_active=False)),
+        LineSpec(Line("FGC-10", "FGC", ("Manin", "Casella"), train_stops, is_tracked=False), tuple(train)),
+        LineSpec(Line("MM-00", "MM", ("Brin", "Brignole"), {})),
     ]

@@ -18,7 +18,7 @@ from transit_etl.settings import BadSettingError, PolicyName, Settings, load_set
 if TYPE_CHECKING:
     import httpx
 
-    from transit_emulator.faults.choosing import Fault
+    from transit_emulator.faults.definitions import Fault
     from transit_emulator.world import World
 
 emulator_app = typer.Typer(invoke_without_command=True)
@@ -139,7 +139,7 @@ def _world(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions:
 
 
 def _faults(path: Path | None) -> "Sequence[Fault]":
-    from transit_emulator.faults.choosing import read_faults
+    from transit_emulator.faults.definitions import read_faults
 
     with _emulator_messages():
         return read_faults(path) if path else ()

@@ -1,4 +1,4 @@
-"""Lets faults happen to requests on their way: answers replaced, spoiled, late, or a connection gone."""
+"""Injects faults into requests: answers are replaced, changed or delayed, or the connection is dropped."""
 
 import asyncio
 import json
@@ -8,28 +8,28 @@ from datetime import datetime
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from transit_emulator.faults.answers import replacement, spoiled
-from transit_emulator.faults.choosing import (
+from transit_emulator.faults.answers import damaged, replacement
+from transit_emulator.faults.contents import changed
+from transit_emulator.faults.definitions import (
     FAULT_HEADER,
     BadFaultsError,
     Fault,
     FaultKind,
-    chosen,
     fault_of_header,
+    faults_hitting,
 )
-from transit_emulator.faults.contents import changed
 from transit_emulator.interface.errors import BadRequestError
 from transit_emulator.interface.responses import error_response
 from transit_emulator.world import World
 
-TRANSPORT = "transport"  # where the server leaves the connection in the request's state
+TRANSPORT = "transport"  # the key of the connection in the request's state
 _OK = 200
 _PIECES = 8
 _ORDER = {kind: place for place, kind in enumerate(FaultKind)}
 
 
-class Breaking:
-    """Applies the faults that hit a request; a header forces one. Sits behind the gate, which sets `now`."""
+class FaultInjection:
+    """Applies the faults that hit a request; a header forces one. Needs `state.now`, set by AccessControl."""
 
     def __init__(
         self,
@@ -44,28 +44,28 @@ class Breaking:
         self._sleep = sleep
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the faults want it."""
+        """Answer the request with its faults applied."""
         if scope["type"] != "http" or not scope["path"].startswith("/api/"):
             await self._app(scope, receive, send)
             return
         try:
-            faults = self._hitting(HTTPConnection(scope))
+            faults = self._faults_of(HTTPConnection(scope))
         except BadFaultsError as error:
             await error_response(BadRequestError(str(error)))(scope, receive, send)
             return
         if faults:
             scope["state"]["faults"] = [fault.kind.value for fault in faults]
-            await self._break(faults, scope, receive, send)
+            await self._apply(faults, scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
-    def _hitting(self, request: HTTPConnection) -> list[Fault]:
+    def _faults_of(self, request: HTTPConnection) -> list[Fault]:
         forced = request.headers.get(FAULT_HEADER)
         if forced is not None:
             return [fault_of_header(forced)]
         if not self._faults:
             return []
-        return chosen(
+        return faults_hitting(
             self._faults,
             self._world.seed,
             request.scope["path"],
@@ -73,7 +73,7 @@ class Breaking:
             has_user_agent=bool(request.headers.get("User-Agent")),
         )
 
-    async def _break(self, faults: list[Fault], scope: Scope, receive: Receive, send: Send) -> None:
+    async def _apply(self, faults: list[Fault], scope: Scope, receive: Receive, send: Send) -> None:
         for fault in faults:
             if fault.kind is FaultKind.SLOW:
                 await self._sleep(fault.delay_of(scope["path"], scope["state"]["now"]))
@@ -99,10 +99,10 @@ class Breaking:
         await send(_with_length(start, len(body)))
         slow = next((fault for fault in faults if fault.kind is FaultKind.SLOW_BODY), None)
         if slow is not None:
-            body = await self._trickle(body, slow.delay_of(scope["path"], scope["state"]["now"]), send)
+            body = await self._send_in_pieces(body, slow.delay_of(scope["path"], scope["state"]["now"]), send)
         await send({"type": "http.response.body", "body": body})
 
-    async def _trickle(self, body: bytes, seconds: float, send: Send) -> bytes:
+    async def _send_in_pieces(self, body: bytes, seconds: float, send: Send) -> bytes:
         """Send all but the last piece of a body, a pause after each, and return the last."""
         size = len(body) // _PIECES + 1
         for first in range(0, len(body) - size, size):
@@ -112,14 +112,14 @@ class Breaking:
         return body[max(0, (len(body) - 1) // size * size) :]
 
     def _changed(self, faults: list[Fault], body: bytes, now: datetime) -> bytes:
-        """Change contents, then bytes, in the order of the kinds: each bears what earlier ones leave."""
+        """Change contents, then bytes, in the order of the kinds, each on the result of the one before."""
         faults = sorted(faults, key=lambda fault: _ORDER[fault.kind])
         content = json.loads(body)
         for fault in faults:
             content = changed(self._world, fault, content, now)
         body = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
         for fault in faults:
-            body = spoiled(fault, body)
+            body = damaged(fault, body)
         return body
 
     async def _real_answer(self, scope: Scope, receive: Receive) -> tuple[Message, bytes]:
@@ -138,7 +138,7 @@ def _with_length(start: Message, length: int) -> Message:
 
 
 async def _drop(scope: Scope, receive: Receive, *, is_abrupt: bool) -> None:
-    """End the connection, at once or after what was sent; ConnectionAbortedError where there is none."""
+    """Close the connection, at once or after what was sent; raise ConnectionAbortedError if there is none."""
     transport = scope["state"].get(TRANSPORT)
     if transport is None:
         raise ConnectionAbortedError("the emulator dropped the connection")

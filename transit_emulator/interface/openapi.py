@@ -1,8 +1,8 @@
-"""Says once what all routes share in the OpenAPI document: errors, security and the instant's header."""
+"""What all routes share in the OpenAPI document: errors, security and the header `X-Emulated-Now`."""
 
 from typing import Any
 
-from transit_emulator.interface.gate import NOW_HEADER
+from transit_emulator.interface.access import NOW_HEADER
 from transit_emulator.interface.models import Errore
 
 _MEANINGS = {

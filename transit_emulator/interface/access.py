@@ -1,4 +1,4 @@
-"""Lets a request in: decides its instant, its caller, and whether the caller's allowance holds."""
+"""Determines the instant and the caller of each request, and enforces tokens and request limits."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ _FIRST, _LAST = datetime(1990, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UT
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """Who may ask how often; tokens are the valid ones, limits are requests in any 60 seconds."""
+class AccessRules:
+    """The valid tokens, and the limits of callers with and without one: requests in any 60 seconds."""
 
     tokens: Collection[str]
     segment: str = "amt"
@@ -30,17 +30,17 @@ class Rules:
     limit_with_token: int = 300
 
 
-class Gate:
+class AccessControl:
     """Answers 400, 401 and 429 before anything else; sets `state.now` and `state.caller`."""
 
-    def __init__(self, app: ASGIApp, rules: Rules, clock: Callable[[], datetime]) -> None:
+    def __init__(self, app: ASGIApp, rules: AccessRules, clock: Callable[[], datetime]) -> None:
         self._app = app
         self._rules = rules
         self._clock = clock
         self._limits = SlidingLimits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on, or answer why not."""
+        """Pass the request on, or answer why it is refused."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -64,7 +64,7 @@ class Gate:
         self._count(token, address, request.state.now.timestamp(), is_virtual=given is not None)
 
     def _token(self, request: HTTPConnection, *, is_needed: bool) -> str | None:
-        """Return the caller's token; UnauthorizedError where it is not valid, or missing and needed."""
+        """Return the caller's token; raise UnauthorizedError if it is not valid, or missing and needed."""
         given = request.headers.get("Authorization")
         if given is None:
             if is_needed:

@@ -1,4 +1,4 @@
-"""Names the types of the fixtures that put questions to the emulator."""
+"""The types of the fixtures that send requests to the emulator."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Puts a generated network together from plans of its lines."""
+"""Assembles a generated network from the specifications of its lines."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from transit_emulator import noise
 from transit_emulator.networks.network import Calendar, Line, ListedStop, Network, Pattern, Stop, Trip
 
 ITALY = ZoneInfo("Europe/Rome")
-_MEDIAN_HOP_SECONDS, _HOP_SPREAD = 84.0, 0.38  # run and dwell together: about 45 / 84 / 157 s
+_MEDIAN_HOP_SECONDS, _HOP_SPREAD = 84.0, 0.38  # run and dwell: p5 45 s, median 84 s, p95 157 s
 _GAP_SHARE = 0.12
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class DirectionSpec:
     """One direction of a service; departures are seconds of the service day, by kind of day."""
 
     direction: int
@@ -28,16 +28,16 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
-class LinePlan:
-    """A line to be and its legs; `listed` takes the place of the legs' stops where it is given."""
+class LineSpec:
+    """A line to generate, and what runs on it."""
 
     line: Line
-    legs: tuple[Leg, ...] = ()
+    directions: tuple[DirectionSpec, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Every `every_minutes` from one hour of the service day (may pass 24) to another."""
+    """A departure every `every_minutes` from one hour of the service day to another; hours may pass 24."""
 
     from_hour: float
     to_hour: float
@@ -56,7 +56,7 @@ def departures(bands: Iterable[Band], offset_minutes: float = 0.0) -> tuple[int,
 
 
 def hop_seconds(stops: Sequence[Stop], positions: Sequence[int]) -> tuple[int, ...]:
-    """Return the scheduled seconds from the first stop to each, the same for all lines that share a hop."""
+    """Return the scheduled seconds from the first stop to each; a hop takes the same on all lines."""
     names = [f"{stops[a].code}>{stops[b].code}" for a, b in pairwise(positions)]
     spread = np.exp(_HOP_SPREAD * np.clip(noise.normal(noise.keys(names), "hop"), -2, 2))
     seconds = np.round(_MEDIAN_HOP_SECONDS * spread).astype(int)
@@ -64,7 +64,7 @@ def hop_seconds(stops: Sequence[Stop], positions: Sequence[int]) -> tuple[int, .
 
 
 def listed_stops(name: str, stops: Sequence[Stop], positions: Sequence[int]) -> tuple[ListedStop, ...]:
-    """Return the stops of a direction numbered from 1, ascending, leaving the gaps real sequences have."""
+    """Return the stops of a direction numbered from 1, ascending, with gaps as in real sequences."""
     order = 0
     found = []
     for step, position in enumerate(positions):
@@ -75,32 +75,32 @@ def listed_stops(name: str, stops: Sequence[Stop], positions: Sequence[int]) -> 
 
 
 def assemble(
-    name: str, calendar: Calendar, stops: Sequence[Stop], plans: Sequence[LinePlan], lifts: Sequence[str] = ()
+    name: str, calendar: Calendar, stops: Sequence[Stop], specs: Sequence[LineSpec], lifts: Sequence[str] = ()
 ) -> Network:
-    """Return the network of the plans; a trip's id is unique in it and the same on every day."""
+    """Return the network of some lines; a trip's id is unique in it and the same on every day."""
     patterns: list[Pattern] = []
     trips: list[Trip] = []
-    for position, plan in enumerate(plans):
-        for leg in plan.legs:
+    for position, spec in enumerate(specs):
+        for each in spec.directions:
             patterns.append(
-                Pattern(position, leg.direction, leg.stops, leg.headsign, leg.service_code, leg.is_slash)
+                Pattern(position, each.direction, each.stops, each.headsign, each.service_code, each.is_slash)
             )
-            trips.extend(_trips(leg, stops, position, len(patterns) - 1))
+            trips.extend(_trips(each, stops, position, len(patterns) - 1))
     return Network(
         name=name,
         zone=ITALY,
         calendar=calendar,
         stops=tuple(stops),
-        lines=tuple(plan.line for plan in plans),
+        lines=tuple(spec.line for spec in specs),
         patterns=tuple(patterns),
         trips=tuple(trips),
         lifts=tuple(lifts),
     )
 
 
-def _trips(leg: Leg, stops: Sequence[Stop], line: int, pattern: int) -> Iterable[Trip]:
-    offsets = hop_seconds(stops, leg.stops)
-    for kind, (service, leaves) in enumerate(sorted(leg.departures.items())):
+def _trips(spec: DirectionSpec, stops: Sequence[Stop], line: int, pattern: int) -> Iterable[Trip]:
+    offsets = hop_seconds(stops, spec.stops)
+    for kind, (service, leaves) in enumerate(sorted(spec.departures.items())):
         for number, departure in enumerate(leaves):
             trip_id = f"{line:03d}{pattern % 1000:03d}{kind}{number:03d}"
             yield Trip(trip_id, pattern, service, tuple(departure + offset for offset in offsets))

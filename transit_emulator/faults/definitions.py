@@ -1,4 +1,4 @@
-"""Describes what may go wrong with answers, and chooses for each request what does."""
+"""Defines faults, reads them from files and headers, and selects those that hit a request."""
 
 import json
 import tomllib
@@ -23,7 +23,7 @@ class BadFaultsError(EmulatorError):
 
 
 class FaultKind(StrEnum):
-    """What can go wrong. The first group takes the answer's place, the others change it."""
+    """The kinds of faults. The first group replaces the answer, the others change it."""
 
     RATE_LIMITED = "rate_limited"  # 429, with Retry-After if `retry_after_seconds` is given
     SERVER_ERROR = "server_error"  # `status`, 503 unless given
@@ -33,29 +33,29 @@ class FaultKind(StrEnum):
     HTML = "html"  # 200 with a page
     NOT_JSON = "not_json"  # 200 with plain text that claims to be JSON
 
-    SLOW = "slow"  # after `delay_seconds`, or about that long: see `delay_spread`
-    SLOW_BODY = "slow_body"  # at once, but the body comes in pieces and takes as long
-    TRUNCATED = "truncated"  # half the body, its length agreeing
+    SLOW = "slow"  # after `delay_seconds`, varied by `delay_spread`
+    SLOW_BODY = "slow_body"  # the head at once, the body in pieces over the same delay
+    TRUNCATED = "truncated"  # half the body, with a Content-Length that agrees
     CUT_OFF = "cut_off"  # the connection closes halfway through the body
     WRONG_CHARSET = "wrong_charset"  # Latin-1 that claims to be UTF-8
     HUGE = "huge"  # blanks before the answer make it `n_bytes` long
 
     CLOCK_SKEW = "clock_skew"  # `timestamp` moved by `seconds`
     ERROR_ROW = "error_row"  # one *ERR* row in place of the passages
-    WRAPPED_WAITS = "wrapped_waits"  # buses just gone stay listed, due in almost 24 h
+    WRAPPED_WAITS = "wrapped_waits"  # buses that have just passed stay listed, with a wait of almost 24 h
     CLOCK_WAITS = "clock_waits"  # `attesa` as clock text
     DUPLICATED_ROWS = "duplicated_rows"
     VANISHING_ROWS = "vanishing_rows"  # live rows are missing for a minute
-    JUMPING = "jumping"  # predictions jump by minutes, forth and back
+    JUMPING = "jumping"  # predictions jump by minutes, in both directions
     UNKNOWN_KEYS = "unknown_keys"
-    UNKNOWN_VALUES = "unknown_values"  # events and categories nobody has heard of
+    UNKNOWN_VALUES = "unknown_values"  # events and categories that are not documented
     MISSING_STATO = "missing_stato"
     CHANGED_TYPES = "changed_types"  # `linee` a string for an array, numbers for texts
     MISSING_FIELDS = "missing_fields"  # the trip id and the cause are left out
 
 
 class Fault(BaseModel):
-    """A fault, whom it hits and when. Instants are emulated ones; shares are of requests, or of rows.
+    """A fault, and which requests it hits. Instants are emulated ones; shares are of requests, or of rows.
 
     Delays are real seconds: `delay_seconds` is their median, `delay_spread` the sigma of its logarithm.
     """
@@ -79,13 +79,13 @@ class Fault(BaseModel):
     row_share: float = Field(default=0.5, ge=0, le=1)
 
     def is_on(self, now: datetime) -> bool:
-        """Tell whether the fault is active at an instant: in its interval, in its part of each cycle."""
+        """Tell whether the fault is active at an instant: within its interval, and its part of each cycle."""
         if (self.first and now < self.first) or (self.last and now >= self.last):
             return False
         return self.every_seconds is None or now.timestamp() % self.every_seconds < self.for_seconds
 
     def hits(self, path: str, now: datetime, *, has_user_agent: bool, draw: str) -> bool:
-        """Tell whether a request is hit; the same one always is or never is, `draw` sets faults apart."""
+        """Tell whether a request is hit: a function of path, instant and `draw`, which differs by fault."""
         if not fnmatchcase(path, self.paths) or not self.is_on(now):
             return False
         if self.only_without_user_agent and has_user_agent:
@@ -93,7 +93,7 @@ class Fault(BaseModel):
         return noise.unit(draw, self.kind, path, _milliseconds(now)) < self.share
 
     def delay_of(self, path: str, now: datetime) -> float:
-        """Return by how many seconds a request is delayed; the same one always by as many."""
+        """Return by how many seconds a request is delayed: a function of path and instant."""
         if not self.delay_spread:
             return self.delay_seconds
         draw = noise.normal(noise.keys([f"{path}/{_milliseconds(now)}"]), "delay")
@@ -137,7 +137,7 @@ def _first_problem(error: ValidationError) -> str:
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}"
 
 
-def chosen(
+def faults_hitting(
     faults: Sequence[Fault], seed: int, path: str, now: datetime, *, has_user_agent: bool
 ) -> list[Fault]:
     """Return the faults that hit a request, in order; a function of the seed, the path and the instant."""
