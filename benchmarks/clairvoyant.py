@@ -3,7 +3,7 @@
 It values polls exactly as the adaptive policy does, by the same formula with the same bonuses, but each visit
 is expected when it really happens, and nothing has to be looked for. So the difference between the two is one
 of knowledge and not of aims. With `has_bonuses=False` it wants as many visits as it can get and nothing else.
-It is greedy as well, so a reference and no proof of a limit.
+It is greedy as well: a reference, not a proof of a limit.
 """
 
 from collections import deque
@@ -13,31 +13,35 @@ from math import inf
 import numpy as np
 
 from transit_emulator.world import World
+from transit_etl.collect.planning.calls import Calls
 from transit_etl.collect.planning.due_queue import DueQueue
+from transit_etl.collect.planning.estimates import Estimate
+from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.planner import Observation
-from transit_etl.collect.planning.poll_value import PollValuer, note_answer
-from transit_etl.collect.planning.state import EVIDENCE_SECONDS, ExpectedVisit, StopState, TrackedTrip
-from transit_etl.collect.planning.stop_patterns import StopPattern
+from transit_etl.collect.planning.poll_value import PollValuer
+from transit_etl.collect.planning.polls import note_answer
+from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip
+from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern
 
-_SURE_SPREAD = 0.5
+_SPREAD_SECONDS = 0.5
 _AHEAD_SECONDS = 120.0
 
 
-class _ExactPattern(StopPattern):
-    """The stops of one pattern, whose thirds are exact."""
+class _ExactCalls(Calls):
+    """The calls of a pattern, whose thirds are exact."""
 
     def third(self, position: int) -> int | None:
-        return min(2, 3 * position // len(self.stop_codes))
+        return min(2, 3 * position // len(self._thirds))
 
 
 class Clairvoyant:
-    """Knows when each tracked bus of a service date passes each stop."""
+    """Knows when each tracked trip of a service date passes each stop."""
 
     def __init__(self, world: World, day: date, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
         self._stops = {stop.code: StopState(stop.code) for stop in world.network.stops}
         self._turn = deque(self._stops.values())
         self._visits = self._true_visits(world, day)
-        self._valuer = PollValuer(rate_per_minute, has_bonuses=has_bonuses)
+        self._valuer = PollValuer(rate_per_minute, DEFAULTS, has_bonuses=has_bonuses)
         self._values: dict[StopState, float] = {}
         self._to_value: DueQueue[StopState] = DueQueue()
         self._n_entered = 0
@@ -45,24 +49,24 @@ class Clairvoyant:
     def observe(self, observation: Observation) -> None:
         """Note which passages this answer and the one before it enclose."""
         stop, at = self._stops[observation.stop_code], observation.at
-        stop.asked_at = min(stop.asked_at, at)
-        note_answer(stop, at, is_good=observation.is_good)
-        self._to_value.put_by(stop, at)
+        note_answer(stop, observation, DEFAULTS.poll)
+        self._to_value.put_at_latest(stop, at)
         if not observation.is_good:
             return
-        seen_before, stop.seen_at = stop.seen_at, at
+        answered_before, stop.answered_at = stop.answered_at, at
         for visit in list(stop.visits.values()):
             if visit.mean > at:
                 visit.listed_at = at
                 continue
-            del stop.visits[visit.run]
-            if visit.listed_at == seen_before and at - seen_before <= EVIDENCE_SECONDS:
+            del stop.visits[visit.trip]
+            is_within_pair = at - answered_before <= DEFAULTS.poll.evidence_seconds
+            if visit.listed_at == answered_before and is_within_pair:
                 self._count(visit)
 
     def choose(self, now: float) -> str:
         """Return the stop most worth a poll."""
         self._enter(now)
-        for due in self._to_value.take(now):
+        for due in self._to_value.pop_due(now):
             self._revalue(due, now)
         top = max(self._values, key=self._values.__getitem__, default=None)
         if top is None:
@@ -74,20 +78,21 @@ class Clairvoyant:
         return stop.code
 
     def _count(self, visit: ExpectedVisit) -> None:
-        visit.run.n_evidenced += 1
-        third = visit.run.route.third(visit.position) if visit.run.route else None
-        visit.run.thirds |= 0 if third is None else 1 << third
+        visit.trip.n_evidenced += 1
+        third = visit.trip.pattern.calls.third(visit.position) if visit.trip.pattern else None
+        if third is not None:
+            visit.trip.evidenced_thirds.add(third)
 
     def _enter(self, now: float) -> None:
-        """Let the stops expect the buses that come within the next two minutes."""
+        """Let the stops expect the trips that come within the next two minutes."""
         while self._n_entered < len(self._visits):
             visit = self._visits[self._n_entered]
             if visit.mean > now + _AHEAD_SECONDS:
                 return
             self._n_entered += 1
-            visit.stop.visits[visit.run] = visit
-            visit.listed_at = visit.stop.seen_at
-            self._to_value.put_by(visit.stop, visit.worth_from)
+            visit.stop.visits[visit.trip] = visit
+            visit.listed_at = visit.stop.answered_at
+            self._to_value.put_at_latest(visit.stop, visit.valuable_from)
 
     def _revalue(self, stop: StopState, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)
@@ -102,15 +107,22 @@ class Clairvoyant:
         board, network = world.board(day), world.network
         schedule, motion = board.schedule, board.motion
         found = []
-        routes: dict[int, StopPattern] = {}
+        patterns: dict[int, StopPattern] = {}
         for row in np.flatnonzero(motion.is_complete).tolist():
-            pattern = int(network.trip_pattern[schedule.trips[row]])
             codes = tuple(network.stops[place].code for place in schedule.stops[row][schedule.is_call[row]])
-            route = routes.setdefault(pattern, _ExactPattern("", codes))
-            run = TrackedTrip(("", ""), str(row), route, 0.0, is_live=True)
+            number = int(network.trip_pattern[schedule.trips[row]])
+            pattern = patterns.get(number) or patterns.setdefault(number, _exact_pattern(codes))
+            trip = TrackedTrip("", str(row), pattern, 0.0, is_live=True)
             passed = motion.passed_at[row][schedule.is_call[row]].tolist()
-            for place, (code, at) in enumerate(zip(codes, passed, strict=True)):
+            for position, (code, at) in enumerate(zip(codes, passed, strict=True)):
                 if at > motion.live_from[row]:
-                    found.append(ExpectedVisit(run, self._stops[code], place))
-                    found[-1].expect(float(at), _SURE_SPREAD)
+                    visit = ExpectedVisit(trip, self._stops[code], position)
+                    visit.expect(Estimate(float(at), _SPREAD_SECONDS), DEFAULTS.poll)
+                    found.append(visit)
         return sorted(found, key=lambda visit: visit.mean)
+
+
+def _exact_pattern(stop_codes: tuple[str, ...]) -> StopPattern:
+    pattern = StopPattern(LineStops("", stop_codes), DEFAULTS)
+    pattern.calls = _ExactCalls(len(stop_codes), DEFAULTS.calls)
+    return pattern

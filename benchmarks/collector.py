@@ -116,7 +116,7 @@ def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Tr
     return Truth(found)
 
 
-def courses_of(world: World) -> list[LineStops]:
+def line_stops_of(world: World) -> list[LineStops]:
     """Return what the lists of lines and stops tell a collector."""
     return [
         LineStops(normal_label(line.number), tuple(stop.stop_code for stop in stops))
@@ -246,7 +246,7 @@ def policy(name: str, world: World, day: date, rate: int) -> Policy:
     if name in (CLAIRVOYANT, ONLY_VISITS):
         return Clairvoyant(world, day, rate, has_bonuses=name == CLAIRVOYANT)
     codes = [stop.code for stop in world.network.stops]
-    return policy_of(PolicyName(name), codes, courses_of(world), rate)
+    return policy_of(PolicyName(name), codes, line_stops_of(world), rate)
 
 
 def main() -> int:

@@ -86,11 +86,11 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     stop_codes = [request.key for request in plan.requests]
     if not stop_codes:
         raise NothingKnownError("no known stop has a code that can be asked for")
-    courses = [
+    all_line_stops = [
         LineStops(normal_label(known.line_number or known.line_code), known.stop_codes)
         for known in catalogue.line_directions()
     ]
-    policy = policy_of(settings.policy, stop_codes, courses, settings.rate_per_minute)
+    policy = policy_of(settings.policy, stop_codes, all_line_stops, settings.rate_per_minute)
     failures = FailureLog()
     isolated = IsolatedPolicy(policy, stop_codes, failures)
     parser = IsolatedParser(settings.zone, failures)

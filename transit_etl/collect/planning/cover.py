@@ -1,42 +1,36 @@
-"""Asks in turn few stops that together see every line and direction: a baseline, and a core to build on."""
+"""The cover policy: asks in turn a few stops that together see every line in both directions.
 
-from collections import deque
+A baseline to compare the adaptive policy with.
+"""
+
 from collections.abc import Iterable
 
-from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.planner import Rotation
 from transit_etl.collect.planning.stop_patterns import LineStops
 
 
-class Cover:
-    """Rotates over a smallest set of stops through which every course passes, as a greedy choice finds it."""
+class Cover(Rotation):
+    """Rotates over a small set of stops that has a stop of each line and direction."""
 
-    def __init__(self, stop_codes: Iterable[str], courses: Iterable[LineStops]) -> None:
+    def __init__(self, stop_codes: Iterable[str], all_line_stops: Iterable[LineStops]) -> None:
         known = frozenset(stop_codes)
-        self._turn = deque(covering(known, courses) or sorted(known))
-
-    def observe(self, observation: Observation) -> None:
-        """Learn nothing."""
-
-    def choose(self, now: float) -> str:  # noqa: ARG002 - the turn is the same at any time
-        """Return the stop whose turn it is."""
-        self._turn.rotate(-1)
-        return self._turn[-1]
+        super().__init__(covering(known, all_line_stops) or known)
 
 
-def covering(stop_codes: Iterable[str], courses: Iterable[LineStops]) -> list[str]:
-    """Return stops, sorted, so that each course with a known stop has one of them.
+def covering(stop_codes: Iterable[str], all_line_stops: Iterable[LineStops]) -> list[str]:
+    """Return known stops, sorted, so that each line and direction with a known stop has one of them.
 
-    Taken is each time the stop with the most courses that have none yet, so that there are few.
+    A greedy set cover: each time the stop with the most lines and directions that have none yet.
     """
     known = frozenset(stop_codes)
-    through: dict[str, set[int]] = {}
-    for number, course in enumerate(courses):
-        for code in known.intersection(course.stop_codes):
-            through.setdefault(code, set()).add(number)
+    uncovered: dict[str, set[int]] = {}
+    for number, line_stops in enumerate(all_line_stops):
+        for code in known.intersection(line_stops.stop_codes):
+            uncovered.setdefault(code, set()).add(number)
     chosen: list[str] = []
-    while through:
-        best = max(sorted(through), key=lambda code: len(through[code]))
-        covered = through.pop(best)
+    while uncovered:
+        best = max(sorted(uncovered), key=lambda code: len(uncovered[code]))
+        covered = uncovered.pop(best)
         chosen.append(best)
-        through = {code: left for code, numbers in through.items() if (left := numbers - covered)}
+        uncovered = {code: left for code, numbers in uncovered.items() if (left := numbers - covered)}
     return sorted(chosen)

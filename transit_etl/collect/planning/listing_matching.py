@@ -1,98 +1,95 @@
-"""Recognises the run and the place along its route that a listing is about."""
+"""Finds the tracked trip, and the place along its pattern, that a listing is about.
 
-from math import hypot, inf
+Trips are told apart by when they leave their first stop, as their listings imply it.
+"""
 
+from collections.abc import Iterable
+from math import inf
+from typing import NamedTuple
+
+from transit_etl.collect.planning.parameters import MatchingParameters
 from transit_etl.collect.planning.planner import Listing
 from transit_etl.collect.planning.state import StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import StopPattern
 
-SAME_RUN_SECONDS = 1_200.0
-_SAME_THEORY_SECONDS = 30.0
-_SAME_RUN_SHARE = 0.6  # of the time from end to end: no vehicle sets out again sooner
-_SCHEDULE_SPREAD, _SCHEDULE_PACE_SPREAD = 5.0, 0.05  # timetables differ by hour
+
+class Departure(NamedTuple):
+    """When a trip leaves its first stop if the stop that lists it is at a position of its pattern."""
+
+    position: int
+    leaves_at: float
+
+
+def departures_of(pattern: StopPattern | None, stop: StopState, predicted_at: float) -> list[Departure]:
+    """Return the departures that a listing may imply: several where the pattern calls there twice."""
+    if pattern is None:
+        return [Departure(0, predicted_at)]
+    offsets = pattern.running_times.offsets
+    found = [Departure(n, predicted_at - offsets[n]) for n in pattern.positions(stop.code)]
+    return found or [Departure(0, predicted_at)]
 
 
 def nearest(
-    runs: list[TrackedTrip], origins: list[tuple[int, float]], tolerance: float, late: float = 0.0
-) -> tuple[TrackedTrip | None, float]:
-    """Return the run that left its first stop nearest to one of some instants, if it is near; and when.
+    trips: Iterable[TrackedTrip], departures: list[Departure], tolerance: float, lateness: float = 0.0
+) -> tuple[TrackedTrip | None, Departure]:
+    """Return the trip that leaves nearest to one of some departures, and that departure.
 
-    Each instant is as seen from a position, and may be `late`.
+    A departure may be `lateness` seconds later than the trip's. None, and the first departure, if the
+    nearest is more than `tolerance` seconds away.
     """
-    apart, run, origin_at = min(
+    apart, trip, departure = min(
         (
-            (abs(_left_at(known, position) + late - origin), known, origin)
-            for known in runs
-            for position, origin in origins
+            (abs(_leaves_at(trip, departure.position) + lateness - departure.leaves_at), trip, departure)
+            for trip in trips
+            for departure in departures
         ),
         key=lambda choice: choice[0],
-        default=(inf, None, origins[0][1]),
+        default=(inf, None, departures[0]),
     )
-    return (run, origin_at) if apart <= tolerance else (None, origins[0][1])
+    return (trip, departure) if apart <= tolerance else (None, departures[0])
 
 
-def _left_at(run: TrackedTrip, position: int) -> float:
-    """Return when a run leaves its first stop, as the timetable listing nearest to a position has it."""
-    if run.is_live or run.route is None or not run.theory:
-        return run.origin_at
-    near = min(run.theory, key=lambda known: abs(known - position))
-    return run.theory[near] - run.route.offsets[near]
+def _leaves_at(trip: TrackedTrip, position: int) -> float:
+    """Return when a trip leaves its first stop; if not live, by its scheduled time nearest to a position."""
+    if trip.is_live or trip.pattern is None or not trip.scheduled:
+        return trip.leaves_at
+    near = min(trip.scheduled, key=lambda other: abs(other - position))
+    return trip.scheduled[near] - trip.pattern.running_times.offsets[near]
 
 
-def is_another(run: TrackedTrip, stop: StopState, listing: Listing) -> bool:
-    """Tell whether a run without an id is listed at this stop for another time: then this is not it."""
-    places = run.route.positions(stop.code) if run.route else ()
-    known = [run.theory[position] for position in places if position in run.theory]
-    return bool(known) and all(abs(at - listing.predicted_at) > _SAME_THEORY_SECONDS for at in known)
+def is_other_nameless_trip(
+    trip: TrackedTrip, stop: StopState, listing: Listing, parameters: MatchingParameters
+) -> bool:
+    """Tell whether this stop lists a trip without an id for another scheduled time than the listing's."""
+    positions = trip.pattern.positions(stop.code) if trip.pattern else ()
+    scheduled = [trip.scheduled[position] for position in positions if position in trip.scheduled]
+    tolerance = parameters.same_schedule_seconds
+    return bool(scheduled) and all(abs(at - listing.predicted_at) > tolerance for at in scheduled)
 
 
-def tolerance(listing: Listing, route: StopPattern | None) -> float:
-    """Return how far apart the departures may seem that are one: a vehicle runs its line again and again."""
+def tolerance(listing: Listing, pattern: StopPattern | None, parameters: MatchingParameters) -> float:
+    """Return how many seconds apart two departures may seem that are one trip.
+
+    A vehicle runs its line again and again, with the same id on some feeds: less on short patterns.
+    """
     if not listing.trip_id:
-        return SAME_RUN_SECONDS / 3
-    if route is None:
-        return SAME_RUN_SECONDS
-    return min(SAME_RUN_SECONDS, max(SAME_RUN_SECONDS / 4, _SAME_RUN_SHARE * route.offsets[-1]))
+        return parameters.same_nameless_trip_seconds
+    if pattern is None:
+        return parameters.same_trip_seconds
+    by_length = parameters.same_trip_share * pattern.running_times.offsets[-1]
+    return min(parameters.same_trip_seconds, max(parameters.least_same_trip_seconds, by_length))
 
 
-def position_of(run: TrackedTrip, stop: StopState, predicted_at: float) -> int | None:
-    """Return where a run's listing at a stop is along its route: the place that fits its first departure."""
-    route = run.route
-    if route is None:
+def position_of(trip: TrackedTrip, stop: StopState, at: float) -> int | None:
+    """Return where along its pattern a trip passes a stop at an instant; None if it does not call there.
+
+    Where the pattern calls twice it is the position that fits the trip's departure better.
+    """
+    pattern = trip.pattern
+    if pattern is None:
         return None
-    positions = route.positions(stop.code)
+    positions = pattern.positions(stop.code)
     if len(positions) == 1:
         return positions[0]
-    return min(
-        positions,
-        key=lambda position: abs(predicted_at - route.offsets[position] - run.origin_at),
-        default=None,
-    )
-
-
-def origins_of(route: StopPattern | None, stop: StopState, predicted_at: float) -> list[tuple[int, float]]:
-    """Return where a stop may be along a route, and when a run that it lists then leaves the first stop.
-
-    There are several where the route calls twice.
-    """
-    positions = route.positions(stop.code) if route else []
-    found = [(n, predicted_at - route.offsets[n]) for n in positions] if route else []
-    return found or [(0, predicted_at)]
-
-
-def learn_schedule(run: TrackedTrip, position: int, scheduled_at: float) -> None:
-    """Learn running times from the timetable listings of a run at the stops around this one, once each."""
-    known = run.theory
-    if run.route is None or position in known:
-        return
-    before = max((other for other in known if other < position), default=None)
-    after = min((other for other in known if other > position), default=None)
-    known[position] = scheduled_at
-    if before is not None and scheduled_at > known[before]:
-        _learn_scheduled(run.route, before, position, scheduled_at - known[before])
-    if after is not None and scheduled_at < known[after]:
-        _learn_scheduled(run.route, position, after, known[after] - scheduled_at)
-
-
-def _learn_scheduled(route: StopPattern, start: int, end: int, seconds: float) -> None:
-    route.learn(start, end, seconds, hypot(_SCHEDULE_SPREAD, _SCHEDULE_PACE_SPREAD * seconds))
+    offsets = pattern.running_times.offsets
+    return min(positions, key=lambda position: abs(at - offsets[position] - trip.leaves_at), default=None)

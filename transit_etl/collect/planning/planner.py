@@ -1,6 +1,7 @@
-"""Decides which stop to ask about next, from what the answers so far say; it knows no clock and does no I/O.
+"""Defines what a policy is: it chooses which stop to ask next, from what the answers so far say.
 
-Times are epoch seconds. A policy is deterministic: the same observations and questions give the same stops.
+Times are epoch seconds. A policy knows no clock and does no input or output, and is deterministic: the same
+observations and questions give the same stops.
 """
 
 from collections import deque
@@ -8,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-PENDING_SECONDS = 30.0  # an answer that has not come by then is not waited for
+TripKey = tuple[str, str, str]  # trip id, line label and destination
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +23,14 @@ class Listing:
     is_live: bool
 
     @property
-    def trip(self) -> tuple[str, str, str]:
-        """What tells this trip from others; a changed `trip_id` makes it another trip."""
+    def trip_key(self) -> TripKey:
+        """The values that tell this trip from others; a changed `trip_id` makes it another trip."""
         return (self.trip_id, self.line_label, self.destination)
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What one answer says of a stop at an instant. Unless it `is_good` it says nothing of any bus.
+    """What one answer says of a stop at an instant; nothing of any trip unless it `is_good`.
 
     `is_refused` means that the upstream answered, but not about this stop: an unknown or unserved one.
     """
@@ -45,11 +46,11 @@ class Policy(Protocol):
     """A way to spend permits on stops."""
 
     def observe(self, observation: Observation) -> None:
-        """Learn from an answer, good or bad."""
+        """Learn from an answer, good or failed."""
         ...
 
     def choose(self, now: float) -> str:
-        """Return the stop most worth a poll at this moment; it counts as asked until it is observed."""
+        """Return the stop to ask now; it counts as asked until its answer is observed."""
         ...
 
 

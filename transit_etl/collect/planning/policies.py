@@ -1,33 +1,27 @@
-"""Names the policies that can decide which stop is asked about next; the setting `policy` picks one."""
+"""Makes the policy that the setting `policy` names."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.cover import Cover
+from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
 from transit_etl.collect.planning.planner import Policy, Rotation
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.settings import PolicyName
 
-MakePolicy = Callable[[Iterable[str], Iterable[LineStops], float], Policy]
-
 
 def policy_of(
-    name: PolicyName, stop_codes: Iterable[str], courses: Iterable[LineStops], rate_per_minute: float
+    name: PolicyName,
+    stop_codes: Iterable[str],
+    all_line_stops: Iterable[LineStops],
+    rate_per_minute: float,
+    parameters: PlannerParameters = DEFAULTS,
 ) -> Policy:
-    """Return a new policy over the stops and courses of a network, for an allowance."""
-    return POLICIES[name](stop_codes, courses, rate_per_minute)
-
-
-def _rotation(stop_codes: Iterable[str], _courses: Iterable[LineStops], _rate_per_minute: float) -> Policy:
-    return Rotation(stop_codes)
-
-
-def _cover(stop_codes: Iterable[str], courses: Iterable[LineStops], _rate_per_minute: float) -> Policy:
-    return Cover(stop_codes, courses)
-
-
-POLICIES: Mapping[PolicyName, MakePolicy] = {
-    PolicyName.ADAPTIVE: Adaptive,
-    PolicyName.COVER: _cover,
-    PolicyName.ROTATION: _rotation,
-}
+    """Return a new policy over the stops and lines of a network, for a permit rate."""
+    match name:
+        case PolicyName.ADAPTIVE:
+            return Adaptive(stop_codes, all_line_stops, rate_per_minute, parameters)
+        case PolicyName.COVER:
+            return Cover(stop_codes, all_line_stops)
+        case PolicyName.ROTATION:
+            return Rotation(stop_codes)

@@ -1,136 +1,139 @@
-"""Says what a poll of a stop is worth at an instant, and when that is to be worked out again.
+"""Computes what a poll of a stop is worth at an instant, and when to compute it again.
 
-A passage is evidenced by a good poll that lists its bus live and a good poll at most a minute later that
-lists it no more. So polls come in pairs, and with `P(a, b)` for how likely a bus passes between two instants
+A passage is evidenced by a good poll that lists its trip live and a good poll at most a minute later that
+no longer lists it. So polls come in pairs: an open pair is one whose second poll is still to come. With
+`P(a, b)` for the probability that the trip of a visit passes between two instants, and the names of
+`parameters`, the value of a poll of a stop now is the sum over the visits expected there of
 
-    value(stop, now) = sum over its visits of
-        weight · [ URGENT · P(last poll, now)         if the last poll listed it live, at most a minute ago
-                 + FIRST_OF_PAIR · (P(now, now + PAIR_SECONDS) - PATIENCE · what P gains by waiting)
-                 + LOCATING · what P would gain by knowing better · P(after that, near enough to be told) ]
-    weight = LIKELY · MISSED ** times missed
-             · (1 + FEW_BONUS · (1 + evidenced) / (FEW_LEISURE + stops to come)
-                    if its trip has fewer than ENOUGH_PER_TRIP evidenced visits
-                  + THIRD_BONUS / (1 + stops to come in this third) · 60 / rate
-                    if it has none in this third of the route)
+    weight * ( second_poll_weight * P(first poll, now)           if an open pair lists the trip
+             + first_poll_weight * (P(now, now + pair) - early_poll_weight * what waiting would add to it)
+             + locating_weight * (located_probability - best P) * P(now + pair, now + locating) )
 
-The second of a pair is worth the passages it completes; the first is worth a part of those expected within
-the minute after it, because it costs a second one. While a pair is open its second poll waits: the later it
-comes, the more passages it completes; then it is URGENT, because in seconds what the first one cost is lost,
-while another first one can wait a little. It had better wait as long as the bus is not near enough to pass
-in between as surely as it ever will. A first poll also tells where a bus is that does not come in between.
-The bonuses grow with every stop that is missed: what a long line still has time for, a short one has not.
+    weight = probability that the trip is listed live
+             * (1 + bonus for a trip with few evidenced visits + bonus for a third without any)
+
+While a pair is open, its second poll waits until the passages it can complete are over, or the minute
+nearly is; until then a poll of the stop is worth nothing. `docs/planning.md` says why, with figures.
 """
 
 from math import erf, inf, sqrt
+from typing import NamedTuple
 
-from transit_etl.collect.planning.planner import PENDING_SECONDS
-from transit_etl.collect.planning.state import EVIDENCE_SECONDS, PAIR_SECONDS, ExpectedVisit, StopState
+from transit_etl.collect.planning.parameters import PlannerParameters
+from transit_etl.collect.planning.polls import is_pending
+from transit_etl.collect.planning.state import ExpectedVisit, StopState
 
-READY_SECONDS = 54.0  # from here on the second of a pair may be sent
-ENOUGH_PER_TRIP = 3
-FEW_BONUS, FEW_LEISURE = 20.0, 10.0  # of the trips that have some, those with most stops to come can wait
-THIRD_BONUS = 10.0  # at 60 a minute; with more, each third counts for less
-FIRST_OF_PAIR, LOCATING = 0.5, 0.3
-URGENT = 3.0  # how much sooner an open pair is lost than another is worth less
-LIKELY, HARDLY = 0.95, 0.05  # that a bus not listed yet will be, and one that should be live and is not
-MISSED = 0.5  # the share of that for each time in a row that the bus was missing where it should be listed
-LEAST_VALUE = 0.05
-PATIENCE = 2.0  # what a first one loses by coming too early, for each share of likelihood it gives away
-REVALUE_SECONDS = 3.0
-RETRY_SECONDS = 2.0
-_NEVER, _ALMOST_ALL, _NOT_WORTH = inf, 0.97, 0.01
-_FOUND, _LOCATE_SECONDS = 0.65, 150.0
-_SURELY_GONE = 2.06  # so many spreads after the mean even FIRST_OF_PAIR times what is left is not worth it
-_LOOK_BACK_SECONDS = 75.0
-_LIVE_AHEAD_SECONDS = 240.0  # a bus not live by then before it leaves will hardly be
 _SQRT_2 = sqrt(2.0)
 
 
-class PollValuer:
-    """The value of polls for an allowance of so many requests a minute; without bonuses visits are alike."""
+class _Completable(NamedTuple):
+    """A visit whose passage the second poll of an open pair may evidence."""
 
-    def __init__(self, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
-        self._few_bonus = FEW_BONUS if has_bonuses else 0.0
-        self._third_bonus = THIRD_BONUS * 60.0 / rate_per_minute if has_bonuses else 0.0
+    visit: ExpectedVisit
+    weight: float
+    passed: float  # the probability that it has passed already
+
+
+class PollValuer:
+    """The value of polls at a permit rate; without bonuses all visits count alike."""
+
+    def __init__(
+        self, rate_per_minute: float, parameters: PlannerParameters, *, has_bonuses: bool = True
+    ) -> None:
+        self._poll = parameters.poll
+        self._p = p = parameters.poll_value
+        self._few_visits_bonus = p.few_visits_bonus if has_bonuses else 0.0
+        self._third_bonus = p.third_bonus_at_60_per_minute * 60.0 / rate_per_minute if has_bonuses else 0.0
 
     def value(self, stop: StopState, now: float) -> tuple[float, float]:
-        """Return what a poll of a stop is worth now, and when to ask again; never, if nothing is expected."""
-        if is_pending(stop, now):
-            return 0.0, stop.asked_at + PENDING_SECONDS
-        since = now - stop.seen_at
-        is_open = since < EVIDENCE_SECONDS
-        completed = completable = prepared = 0.0
-        again_at, over_at = _NEVER, now
+        """Return what a poll is worth now, in visits, and when to compute it again; infinity for never."""
+        if is_pending(stop, now, self._poll):
+            return 0.0, stop.asked_at + self._poll.pending_seconds
+        p, answered_at = self._p, stop.answered_at
+        is_open = now - answered_at < self._poll.evidence_seconds
+        prepared, again_at = 0.0, inf
+        completable: list[_Completable] = []
         for visit in stop.visits.values():
-            if visit.worth_from > now:
-                if visit.worth_from < again_at:  # noqa: PLR1730 - calling min costs more than all of the rest
-                    again_at = visit.worth_from
+            if visit.valuable_from > now:
+                if visit.valuable_from < again_at:  # noqa: PLR1730 - calling min costs more than the rest
+                    again_at = visit.valuable_from
                 continue
-            is_half_done = is_open and visit.listed_at == stop.seen_at
-            if not is_half_done and now - visit.mean > min(_LOOK_BACK_SECONDS, _SURELY_GONE * visit.spread):
+            is_completable = is_open and visit.listed_at == answered_at
+            if not is_completable and self._is_over(visit, now):
                 continue
-            again_at = now + REVALUE_SECONDS
-            gone = _below(now, visit)
-            preparation = _preparation(visit, gone, now)
-            if preparation < _NOT_WORTH and not is_half_done:
+            again_at = now + p.revalue_seconds
+            passed = passed_probability(visit, now)
+            preparation = self.first_poll_value(visit, passed, now)
+            if preparation < p.least_preparation_value and not is_completable:
                 continue
-            weight = self._weight(visit)
+            weight = self.weight(visit)
             prepared += weight * preparation
-            if is_half_done:
-                completed += weight * gone
-                completable += weight * _below(stop.seen_at + PAIR_SECONDS, visit)
-                over_at = max(over_at, visit.mean + _SURELY_GONE * visit.spread)
-        if completable <= 2 * LEAST_VALUE:
+            if is_completable:
+                completable.append(_Completable(visit, weight, passed))
+        if not completable:
             return prepared, again_at
-        if since < READY_SECONDS and completed < _ALMOST_ALL * completable:
-            return 0.0, min(max(over_at, now + REVALUE_SECONDS), stop.seen_at + READY_SECONDS)
-        return URGENT * completed + prepared, again_at
+        return self._second_poll_value(stop, completable, prepared, now, again_at)
 
-    def _weight(self, visit: ExpectedVisit) -> float:
-        """Return how much a visit counts, by what its trip lacks and how likely it comes about."""
-        run = visit.run
+    def weight(self, visit: ExpectedVisit) -> float:
+        """Return how much a visit counts: by what evidence its trip lacks, and how likely it is listed."""
+        p, trip = self._p, visit.trip
         weight = 1.0
-        if run.route is not None:
-            to_come, to_come_in_third = run.route.to_come(visit.position)
-            if run.n_evidenced < ENOUGH_PER_TRIP:
-                weight += self._few_bonus * (1 + run.n_evidenced) / (FEW_LEISURE + to_come)
-            third = run.route.third(visit.position)
-            if third is not None and not run.thirds >> third & 1:
-                weight += self._third_bonus / (1 + to_come_in_third)
-        if visit.listed_at > -inf:
-            return weight
-        if run.route is not None:
-            weight *= run.route.is_served(visit.position)
-        is_still_unseen = not run.is_live and run.seen_at > run.origin_at - _LIVE_AHEAD_SECONDS
-        return weight * (HARDLY if is_still_unseen else LIKELY * MISSED**run.n_missed)
+        if trip.pattern is not None:
+            calls, position = trip.pattern.calls, visit.position
+            n_to_come, n_to_come_in_third = calls.to_come(position)
+            if trip.n_evidenced < p.visits_wanted:
+                weight += self._few_visits_bonus * (1 + trip.n_evidenced) / (p.few_visits_stops + n_to_come)
+            third = calls.third(position)
+            if third is not None and third not in trip.evidenced_thirds:
+                weight += self._third_bonus / (1 + n_to_come_in_third)
+        return weight if visit.listed_at > -inf else self._if_listed(visit, weight)
+
+    def first_poll_value(self, visit: ExpectedVisit, passed: float, now: float) -> float:
+        """Return what a poll now prepares of a visit of weight 1 that has `passed` with this probability."""
+        p, pair = self._p, self._poll.pair_seconds
+        passed_by_second = passed_probability(visit, now + pair)
+        enclosed = passed_by_second - passed
+        most_enclosed = erf(pair / (2.0 * _SQRT_2 * visit.spread))
+        value = p.first_poll_weight * enclosed
+        if now < visit.mean - pair / 2:
+            value = max(0.0, value - p.first_poll_weight * p.early_poll_weight * (most_enclosed - enclosed))
+        if most_enclosed >= p.located_probability:
+            return value
+        located = passed_probability(visit, now + p.locating_seconds) - passed_by_second
+        return value + p.locating_weight * (p.located_probability - most_enclosed) * located
+
+    def _if_listed(self, visit: ExpectedVisit, weight: float) -> float:
+        """Multiply the weight of a visit not listed live yet by the probability that it will be."""
+        p, trip = self._p, visit.trip
+        if trip.pattern is not None:
+            weight *= trip.pattern.calls.probability(visit.position)
+        if not trip.is_live and trip.listed_at > trip.leaves_at - p.late_live_seconds:
+            return weight * p.late_live_probability
+        return weight * (p.live_probability * p.missing_factor**trip.n_missing)
+
+    def _is_over(self, visit: ExpectedVisit, now: float) -> bool:
+        p = self._p
+        return now - visit.mean > min(p.longest_over_seconds, p.over_spreads * visit.spread)
+
+    def _second_poll_value(
+        self, stop: StopState, visits: list[_Completable], prepared: float, now: float, again_at: float
+    ) -> tuple[float, float]:
+        """Return what a poll that closes an open pair is worth; nothing while it is better to wait."""
+        p, answered_at = self._p, stop.answered_at
+        completed = completable = 0.0
+        over_at = now
+        for visit, weight, passed in visits:
+            completed += weight * passed
+            completable += weight * passed_probability(visit, answered_at + self._poll.pair_seconds)
+            over_at = max(over_at, visit.mean + p.over_spreads * visit.spread)
+        if completable <= 2 * p.least_value:
+            return prepared, again_at
+        is_ready = now - answered_at >= self._poll.ready_seconds
+        if not is_ready and completed < p.enough_closed_share * completable:
+            return 0.0, min(max(over_at, now + p.revalue_seconds), answered_at + self._poll.ready_seconds)
+        return p.second_poll_weight * completed + prepared, again_at
 
 
-def is_pending(stop: StopState, now: float) -> bool:
-    """Tell whether a stop has been asked and its answer may still come."""
-    return stop.asked_at > stop.seen_at and now - stop.asked_at < PENDING_SECONDS
-
-
-def note_answer(stop: StopState, at: float, *, is_good: bool) -> None:
-    """Let a stop whose answer was lost be asked again soon, and less soon each time it happens in a row."""
-    stop.n_failed = 0 if is_good else stop.n_failed + 1
-    if not is_good:
-        wait = min(PENDING_SECONDS, RETRY_SECONDS * 2 ** min(8, stop.n_failed - 1))
-        stop.asked_at = at + wait - PENDING_SECONDS
-
-
-def _preparation(visit: ExpectedVisit, gone: float, now: float) -> float:
-    """Return what a poll now is worth to a visit that it may come before."""
-    passed = _below(now + PAIR_SECONDS, visit)
-    likely = passed - gone
-    best = erf(PAIR_SECONDS / (2.0 * _SQRT_2 * visit.spread))
-    pair = FIRST_OF_PAIR * likely
-    if now < visit.mean - PAIR_SECONDS / 2:
-        pair = max(0.0, pair - FIRST_OF_PAIR * PATIENCE * (best - likely))
-    if best >= _FOUND:
-        return pair
-    return pair + LOCATING * (_FOUND - best) * (_below(now + _LOCATE_SECONDS, visit) - passed)
-
-
-def _below(instant: float, visit: ExpectedVisit) -> float:
-    """Return how likely it is that a visit is over by an instant."""
-    return 0.5 * (1.0 + erf((instant - visit.mean) / (visit.spread * _SQRT_2)))
+def passed_probability(visit: ExpectedVisit, at: float) -> float:
+    """Return the probability that the trip of a visit has passed by an instant: a normal distribution."""
+    return 0.5 * (1.0 + erf((at - visit.mean) / (visit.spread * _SQRT_2)))

@@ -1,87 +1,106 @@
-"""Learns how good the upstream's predictions are, by how far ahead they look."""
+"""Learns how far the upstream's predictions are off, by how far ahead they look and within one trip."""
 
 from bisect import bisect
 from math import sqrt
 
-# How far a prediction is off by seconds ahead, and how much too early it is, in a real feed: the beginning.
-AHEAD = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0)
-_SPREAD = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
-_TOO_EARLY = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
-_BELIEF = 300.0  # the beginning counts like so many passages
-LEAST_AHEAD = 2  # below, polls are too far apart to measure what is left of the error
-# How late buses leave in a real feed: the beginning of what is learned of those that are timetable time yet.
-_LATE, _LATE_SPREAD = 219.0, 350.0
-_LATE_BELIEF, _LATE_OF = 20.0, 300.0
-_MOST_SPREADS = 3.0
-_LEAST_SPREAD = 10.0
+from transit_etl.collect.planning.estimates import Estimate
+from transit_etl.collect.planning.parameters import PredictionErrorParameters
+from transit_etl.collect.planning.state import TrackedTrip
 
 
 class PredictionErrorModel:
-    """The error to expect of a prediction, from those whose passages were seen."""
+    """The expected error of a prediction: a bias and a standard deviation for each of a few horizons.
 
-    def __init__(self) -> None:
-        self._spread, self._too_early = list(_SPREAD), list(_TOO_EARLY)
-        self._n = [_BELIEF] * len(AHEAD)
-        self._square = self._errors = self._rests = _BELIEF / 3
-        self._product = self._likeness = 0.0
-        self._left = 1.0
-        self.late, self.late_spread, self._n_late = _LATE, _LATE_SPREAD, _LATE_BELIEF
+    Errors of one trip resemble each other; how much is learned too, and corrects its next predictions.
+    """
+
+    def __init__(self, parameters: PredictionErrorParameters) -> None:
+        self._p = parameters
+        self._horizons = parameters.horizons_seconds
+        self._spreads, self._biases = list(parameters.spreads_seconds), list(parameters.biases_seconds)
+        self._n_passages = [parameters.prior_passages] * len(self._horizons)
+        self.within_trip = WithinTripErrors(parameters.prior_trip_errors)
 
     def spread(self, ahead: float) -> float:
-        """Return how many seconds a prediction that looks so many ahead is off."""
-        return _between(ahead, self._spread)
+        """Return the standard deviation, in seconds, of a prediction that looks so many seconds ahead."""
+        return self._interpolated(ahead, self._spreads)
 
-    def too_early(self, ahead: float) -> float:
-        """Return by how many seconds it is too early on average."""
-        return _between(ahead, self._too_early)
+    def bias(self, ahead: float) -> float:
+        """Return by how many seconds such a prediction is too early on average."""
+        return self._interpolated(ahead, self._biases)
 
-    def of_run(self, bias: float) -> tuple[float, float]:
-        """Return what remains of a run's error of late, and of the spread, both as shares of the spread.
+    def estimate(self, predicted_at: float, ahead: float, trip: TrackedTrip) -> Estimate:
+        """Return when a trip is to be expected by a prediction that looks `ahead` seconds ahead."""
+        mean, spread = predicted_at + self.bias(ahead), self.spread(ahead)
+        if trip.n_errors and ahead > self._p.least_corrected_seconds:
+            within_trip = self.within_trip
+            shift = within_trip.likeness * trip.error_bias
+            return Estimate(mean + shift * spread, within_trip.remaining_share * spread)
+        return Estimate(mean, spread)
 
-        Nothing is known of how alike the errors of one run are until some have been compared.
-        """
-        return self._likeness * bias, self._left
-
-    def learn_lateness(self, late: float) -> None:
-        """Take over by how much a bus turned out late when a vehicle first stood behind it."""
-        self._n_late = min(_LATE_OF, self._n_late + 1.0)
-        most = _MOST_SPREADS * self.late_spread
-        error = max(-most, min(most, late - self.late))
-        self.late += error / self._n_late
-        self.late_spread = sqrt(self.late_spread**2 + (error**2 - self.late_spread**2) / self._n_late)
-
-    def compare(self, error: float, bias: float) -> None:
-        """Take over that a run whose errors had a bias so far erred by so much; both in spreads."""
-        self._square += bias * bias
-        self._product += error * bias
-        self._likeness = min(1.0, max(0.0, self._product / self._square))
-        self._errors += error * error
-        self._rests += (error - self._likeness * bias) ** 2
-        self._left = min(1.0, sqrt(self._rests / self._errors))
+    def horizon_to_learn(self, ahead: float) -> int | None:
+        """Return the number of the horizon that a prediction teaches about, None if it is near none."""
+        horizon = max(0, bisect(self._horizons, ahead) - 1)
+        seconds = self._horizons[horizon]
+        is_near = abs(ahead - seconds) <= self._p.horizon_tolerance_share * ahead
+        return horizon if is_near and seconds >= self._p.least_learned_horizon_seconds else None
 
     def learn(self, horizon: int, late: float, interval: float) -> float:
-        """Take over how late a bus was by a prediction, known to within an interval; see `horizon_of`.
+        """Learn from a trip that was `late` seconds by a prediction, known to within an interval.
 
-        Those below LEAST_AHEAD are not for it. Return the error in spreads.
+        Return the part of the error that was not expected, in spreads.
         """
-        spread, too_early = self._spread[horizon], self._too_early[horizon]
-        error = max(-_MOST_SPREADS * spread, min(_MOST_SPREADS * spread, late - too_early))
-        self._n[horizon] += 1.0
-        share = 1.0 / self._n[horizon]
-        self._too_early[horizon] += share * error
+        spread, bias, outlier = self._spreads[horizon], self._biases[horizon], self._p.outlier_spreads
+        error = max(-outlier * spread, min(outlier * spread, late - bias))
+        self._n_passages[horizon] += 1.0
+        share = 1.0 / self._n_passages[horizon]
+        self._biases[horizon] += share * error
         variance = spread**2 + share * (error**2 - interval**2 / 12.0 - spread**2)
-        self._spread[horizon] = max(_LEAST_SPREAD, sqrt(max(0.0, variance)))
+        self._spreads[horizon] = max(self._p.least_spread_seconds, sqrt(max(0.0, variance)))
         return error / spread
 
+    def learn_passage(
+        self, trip: TrackedTrip, predictions: dict[int, float], passed_at: float, interval: float
+    ) -> None:
+        """Learn from a passage how good its predictions, by horizon, were, and how the trip's errors are."""
+        errors = [
+            self.learn(horizon, passed_at - predicted_at, interval)
+            for horizon, predicted_at in predictions.items()
+        ]
+        if not errors:
+            return
+        error = sum(errors) / len(errors)
+        if trip.n_errors:
+            self.within_trip.learn(error, trip.error_bias)
+        trip.n_errors += 1
+        trip.error_bias += (error - trip.error_bias) / min(trip.n_errors, self._p.trip_errors_averaged)
 
-def horizon_of(ahead: float) -> int:
-    """Return the place in AHEAD nearest below."""
-    return max(0, bisect(AHEAD, ahead) - 1)
+    def _interpolated(self, ahead: float, values: list[float]) -> float:
+        horizons = self._horizons
+        above = bisect(horizons, ahead)
+        if above >= len(horizons):
+            return values[-1]
+        share = (ahead - horizons[above - 1]) / (horizons[above] - horizons[above - 1])
+        return values[above - 1] + share * (values[above] - values[above - 1])
 
 
-def _between(ahead: float, values: list[float]) -> float:
-    step = bisect(AHEAD, ahead)
-    if step >= len(AHEAD):
-        return values[-1]
-    share = (ahead - AHEAD[step - 1]) / (AHEAD[step] - AHEAD[step - 1])
-    return values[step - 1] + share * (values[step] - values[step - 1])
+class WithinTripErrors:
+    """How much the errors of one trip resemble each other: a regression of each on those before it.
+
+    `likeness` is its slope, from 0 to 1; `remaining_share` is what remains of the spread once an error is
+    corrected by it. Before errors have been compared nothing is corrected.
+    """
+
+    def __init__(self, prior_errors: float) -> None:
+        self.likeness, self.remaining_share = 0.0, 1.0
+        self._bias_squares = self._error_squares = self._remaining_squares = prior_errors
+        self._products = 0.0
+
+    def learn(self, error: float, bias: float) -> None:
+        """Compare an error of a trip with the average of its errors before; both in spreads."""
+        self._bias_squares += bias * bias
+        self._products += error * bias
+        self.likeness = min(1.0, max(0.0, self._products / self._bias_squares))
+        self._error_squares += error * error
+        self._remaining_squares += (error - self.likeness * bias) ** 2
+        self.remaining_share = min(1.0, sqrt(self._remaining_squares / self._error_squares))

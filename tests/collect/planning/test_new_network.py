@@ -10,13 +10,14 @@ from transit_emulator.days.motion import TripOutcome
 from transit_emulator.world import World, build_world
 from transit_etl.collect.passage_parser import normal_label
 from transit_etl.collect.planning.adaptive import Adaptive
+from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
 
 DAY = date(2026, 9, 23)
 FIRST_HOUR, N_HOURS = 8, 5
 EVERY_SECONDS = 10.0  # a permit, for a network of which a permit a second would see everything
-EVIDENCE_SECONDS = 60.0
+EVIDENCE_SECONDS = DEFAULTS.poll.evidence_seconds
 SEEDS = range(1, 6)  # an hour of one world has some forty trips, too few to tell a difference by
 
 
@@ -30,12 +31,12 @@ def shares() -> list[float]:
 def _shares_in(world: World) -> list[float]:
     start = world.schedule(DAY).starts_at + FIRST_HOUR * 3600.0
     stops = [stop.code for stop in world.network.stops]
-    courses = [
+    all_line_stops = [
         LineStops(normal_label(line.number), tuple(stop.stop_code for stop in line_stops))
         for line in world.network.lines
         for line_stops in line.stops.values()
     ]
-    planner = Adaptive(stops, courses, 60 / EVERY_SECONDS)
+    planner = Adaptive(stops, all_line_stops, 60 / EVERY_SECONDS)
     polls: dict[str, list[float]] = {stop: [] for stop in stops}
     for at in np.arange(start, start + N_HOURS * 3600, EVERY_SECONDS).tolist():
         stop = planner.choose(at)

@@ -1,0 +1,286 @@
+"""The planner's parameters: every number that was chosen rather than computed, in one immutable object.
+
+The end of a name is its unit: `seconds`, `stops`, `choices`, `answers`; `spreads` are standard deviations of
+an estimate; a `share` is a fraction of something, a `factor` multiplies it; a `probability` lies between 0
+and 1. A `value`, `weight` or `bonus` is measured in visits: 1 is one ordinary visit evidenced for certain.
+`docs/planning.md` explains how they work together and lists them all.
+"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class PollParameters:
+    """The timing of single polls and of the two polls that together evidence a passage."""
+
+    evidence_seconds: float = 60.0
+    """Two good polls of a stop at most this far apart evidence the passages between them."""
+    pair_seconds: float = 55.0
+    """Planned time between the polls of a pair; the rest is for the network and the wait for a permit."""
+    ready_seconds: float = 54.0
+    """From this age on an open pair is closed, whatever its second poll completes."""
+    look_ahead_seconds: float = 150.0
+    """A visit has a value at most this long before it is expected."""
+    look_ahead_spreads: float = 2.0
+    """A visit has a value from `pair_seconds` and this many spreads before it is expected."""
+    pending_seconds: float = 30.0
+    """A stop is not asked again while its answer is awaited, at most this long."""
+    first_retry_seconds: float = 2.0
+    """Wait after a failed answer; each further one in a row doubles it, up to `pending_seconds`."""
+    answers_until_rest: int = 4
+    """So many answers in a row without a listing begin a rest period of the stop."""
+    first_rest_seconds: float = 300.0
+    """The first rest period; each further empty answer doubles it."""
+    longest_rest_seconds: float = 3_600.0
+    """The longest rest period."""
+
+
+@dataclass(frozen=True, slots=True)
+class PollValueParameters:
+    """The terms of the value of a poll."""
+
+    first_poll_weight: float = 0.5
+    """Value of a passage that the first poll of a pair prepares, because the second has its price too."""
+    second_poll_weight: float = 3.0
+    """Value of a passage that a second poll completes: an open pair is lost within seconds."""
+    early_poll_weight: float = 2.0
+    """Value lost by a first poll per unit of probability that a later one would gain."""
+    locating_weight: float = 0.3
+    """Value of a first poll that tells where a trip is, per unit of probability that pairs lack."""
+    located_probability: float = 0.65
+    """A visit needs no locating once the best pair would evidence it with this probability."""
+    locating_seconds: float = 150.0
+    """A first poll locates trips that pass at most this long after it."""
+    visits_wanted: int = 3
+    """Trips with fewer evidenced visits get a bonus."""
+    few_visits_bonus: float = 20.0
+    """That bonus, divided by `few_visits_stops` and the stops to come, times 1 + evidenced visits."""
+    few_visits_stops: float = 10.0
+    """The larger, the less the number of stops to come matters."""
+    third_bonus_at_60_per_minute: float = 10.0
+    """Bonus for a third of the trip without evidence, divided by 1 + its stops to come and by the rate."""
+    live_probability: float = 0.95
+    """That a trip will be listed live where it has not been listed yet."""
+    late_live_probability: float = 0.05
+    """The same for a trip that should be live already and is listed by timetable only."""
+    late_live_seconds: float = 240.0
+    """A trip should be live this long before it leaves its first stop."""
+    missing_factor: float = 0.5
+    """Factor of these for each answer in a row that did not list the trip although it should."""
+    enough_closed_share: float = 0.97
+    """An open pair is closed early once this share of what it can complete is complete."""
+    over_spreads: float = 2.06
+    """So many spreads after its expected time a first poll for a visit has no value."""
+    longest_over_seconds: float = 75.0
+    """The same, however unsure the expected time is."""
+    least_preparation_value: float = 0.01
+    """A smaller part of a visit in a first poll counts as nothing."""
+    least_value: float = 0.05
+    """A smaller value of a poll counts as nothing; an open pair must promise twice as much."""
+    revalue_seconds: float = 3.0
+    """Time until a value is worked out again while a visit is near."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankingParameters:
+    """How many values are worked out again before a choice."""
+
+    candidates_revalued: int = 4
+    """At most so many of the best stops are valued again before one is chosen."""
+    far_behind_share: float = 0.4
+    """A stop worth less than this share of the best is valued less often."""
+    far_behind_factor: float = 4.0
+    """It waits this many times `revalue_seconds`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FloorParameters:
+    """The choices that go to what has not been looked at, whatever it is worth."""
+
+    floor_every_choices: int = 3
+    """At most one of so many choices serves the floor."""
+    longest_stop_unseen_seconds: float = 86_400.0
+    """Every stop is asked at least this often."""
+    longest_pattern_unseen_seconds: float = 1_800.0
+    """Of every stop pattern a stop is asked at least this often."""
+    pattern_retry_seconds: float = 180.0
+    """A stop pattern whose turn has come is looked at again after this time if it is still unseen."""
+    explore_every_choices: int = 48
+    """One of so many choices explores: it goes to the stop patterns that have gone longest unseen."""
+    unseen_cap_seconds: float = 900.0
+    """Longer without a look does not make a stop pattern any more worth exploring."""
+    nothing_to_ask_seconds: float = 450.0
+    """A stop pattern of which no stop can be asked counts as unseen for this long at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTimeParameters:
+    """What is assumed of the time between stops before it is learned, and how fast it is learned."""
+
+    usual_segment_seconds: float = 75.0
+    """Running time of a segment of which nothing is known."""
+    usual_segment_spread_seconds: float = 40.0
+    """How far such a running time may be off."""
+    least_segment_spread_seconds: float = 3.0
+    """No learned running time is surer than this."""
+    shortest_segment_seconds: float = 8.0
+    """No learned running time is shorter."""
+    longest_segment_seconds: float = 900.0
+    """No learned running time is longer."""
+    trip_segment_spread_seconds: float = 20.0
+    """How much single trips differ on one segment."""
+    trip_pace_share: float = 0.08
+    """How much the pace of single trips differs over the whole way."""
+    schedule_spread_seconds: float = 5.0
+    """How far scheduled times are off the running times that they teach."""
+    schedule_pace_share: float = 0.05
+    """The same per second of the way: timetables differ by hour."""
+    refresh_seconds: float = 30.0
+    """A stop pattern takes over this often what others have learned on the segments they share."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallParameters:
+    """Which stops of a pattern its trips call at, and how the calls are divided."""
+
+    answers_until_unserved: int = 4
+    """A stop that has so often not listed a trip that was due, and never one, is not served."""
+    prior_listed_answers: float = 2.0
+    """So many answers that listed the trip are assumed before the first."""
+    third_margin_share: float = 0.12
+    """A call nearer than this share of a third to where two thirds meet is in none for certain."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchingParameters:
+    """Which tracked trip a listing is about, by when it would leave its first stop."""
+
+    same_trip_seconds: float = 1_200.0
+    """Departures at most this far apart, with the same id, are one trip."""
+    same_trip_share: float = 0.6
+    """The same as a share of the running time from end to end: no vehicle sets out again sooner."""
+    least_same_trip_seconds: float = 300.0
+    """The lower limit of that."""
+    same_nameless_trip_seconds: float = 400.0
+    """Departures without an id at most this far apart are one trip."""
+    same_schedule_seconds: float = 30.0
+    """A stop lists one trip without an id at scheduled times at most this far apart."""
+    longest_lateness_seconds: float = 600.0
+    """A vehicle takes the place of a scheduled trip at most this far from the usual lateness."""
+    lateness_spreads: float = 2.0
+    """The same in spreads of the lateness."""
+    forget_trip_seconds: float = 5_400.0
+    """A trip not listed for this long is forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionErrorParameters:
+    """The upstream's prediction errors: their starting values, from a real feed, and how they are learned."""
+
+    horizons_seconds: tuple[float, ...] = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0)
+    """How far ahead predictions look; between two of these their errors are interpolated."""
+    spreads_seconds: tuple[float, ...] = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
+    """Standard deviation of the error at each of them, at the start."""
+    biases_seconds: tuple[float, ...] = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
+    """How much too early predictions are on average at each of them, at the start."""
+    prior_passages: float = 300.0
+    """The starting values count like this many observed passages."""
+    least_learned_horizon_seconds: float = 120.0
+    """Errors nearer than this are not learned: polls are too far apart to measure them."""
+    horizon_tolerance_share: float = 0.35
+    """A prediction counts for a horizon if it looks at most this share of its own length further."""
+    least_spread_seconds: float = 10.0
+    """No learned spread is smaller."""
+    outlier_spreads: float = 3.0
+    """A larger error counts as one of this size."""
+    trip_errors_averaged: int = 3
+    """The error of a trip is averaged over about so many passages."""
+    prior_trip_errors: float = 100.0
+    """So many comparisons are assumed that showed no likeness between the errors of one trip."""
+    least_corrected_seconds: float = 60.0
+    """Predictions further ahead than this are corrected by the trip's own error."""
+    longest_taught_seconds: float = 120.0
+    """A passage known to within this interval teaches prediction errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class LatenessParameters:
+    """How late trips turn out that were listed by timetable only: starting values and learning."""
+
+    lateness_seconds: float = 219.0
+    """Their average lateness at the start."""
+    spread_seconds: float = 350.0
+    """Its standard deviation at the start."""
+    prior_trips: float = 20.0
+    """The starting values count like this many trips."""
+    most_trips: float = 300.0
+    """Older trips count for less once so many have been seen."""
+    outlier_spreads: float = 3.0
+    """A larger deviation counts as one of this size."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrackingParameters:
+    """How a trip's anchor is chosen and projected to the stops ahead, and when a visit is over."""
+
+    disagreement_spreads: float = 2.0
+    """Of two estimates further apart than this one must be wrong: the surer is taken alone."""
+    anchor_factor: float = 1.2
+    """A listing becomes the anchor unless it is this many times less sure than the projection."""
+    sure_spread_seconds: float = 16.0
+    """Times at least this sure teach running times."""
+    least_passage_spread_seconds: float = 4.0
+    """No passage is known better, however near the two polls were."""
+    passage_spread_share: float = 0.25
+    """The spread of a passage as a share of the interval between the polls."""
+    horizon_seconds: float = 900.0
+    """A trip is expected at the stops it reaches within this time."""
+    look_back_seconds: float = 30.0
+    """It is also expected at the stops it passed this recently."""
+    reproject_seconds: float = 90.0
+    """A trip is projected again at least this often, for the stops that came within the horizon."""
+    moved_seconds: float = 3.0
+    """A smaller change of its progress need not be projected."""
+    moved_spread_share: float = 0.25
+    """A smaller change of how sure that is need not be projected."""
+    recently_polled_seconds: float = 180.0
+    """A trip is not projected to a stop polled this recently that did not list it."""
+    projection_factor: float = 1.1
+    """A projection replaces an estimate unless it is this many times less sure."""
+    changed_seconds: float = 1.0
+    """A smaller change of an estimate leaves the value of a poll as it was."""
+    listings_per_line: int = 2
+    """A stop lists about so many trips of a line; a third may be due and not listed."""
+    unlisted_margin_seconds: float = 30.0
+    """A trip may be such a third if it is expected at most this long before the last one listed."""
+    vanished_seconds: float = 20.0
+    """A trip that is no longer listed this long before its time has vanished, not passed."""
+    vanished_spreads: float = 2.0
+    """The same in spreads; the larger of the two decides."""
+    missing_spreads: float = 2.0
+    """A trip is missing at a stop that should list it if it is expected this many spreads ahead."""
+    forget_every_seconds: float = 120.0
+    """What is over is forgotten this often."""
+    forget_visit_seconds: float = 300.0
+    """A visit is forgotten this long after its expected time."""
+    forget_step_seconds: float = 10.0
+    """Expected times are rounded down to this for that."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerParameters:
+    """All parameters of the planner. The defaults are the values measured in `docs/planning.md`."""
+
+    poll: PollParameters = field(default_factory=PollParameters)
+    poll_value: PollValueParameters = field(default_factory=PollValueParameters)
+    ranking: RankingParameters = field(default_factory=RankingParameters)
+    floor: FloorParameters = field(default_factory=FloorParameters)
+    running_time: RunningTimeParameters = field(default_factory=RunningTimeParameters)
+    calls: CallParameters = field(default_factory=CallParameters)
+    matching: MatchingParameters = field(default_factory=MatchingParameters)
+    prediction_error: PredictionErrorParameters = field(default_factory=PredictionErrorParameters)
+    lateness: LatenessParameters = field(default_factory=LatenessParameters)
+    tracking: TrackingParameters = field(default_factory=TrackingParameters)
+
+
+DEFAULTS = PlannerParameters()
