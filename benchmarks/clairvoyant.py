@@ -16,7 +16,7 @@ from transit_emulator.world import World
 from transit_etl.collect.planning.calls import Calls
 from transit_etl.collect.planning.due_queue import DueQueue
 from transit_etl.collect.planning.estimates import Estimate
-from transit_etl.collect.planning.parameters import DEFAULTS
+from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.planning.poll_value import PollValuer
 from transit_etl.collect.planning.polls import note_answer
@@ -37,11 +37,20 @@ class _ExactCalls(Calls):
 class Clairvoyant:
     """Knows when each tracked trip of a service date passes each stop."""
 
-    def __init__(self, world: World, day: date, rate_per_minute: float, *, has_bonuses: bool = True) -> None:
+    def __init__(
+        self,
+        world: World,
+        day: date,
+        rate_per_minute: float,
+        parameters: PlannerParameters,
+        *,
+        has_bonuses: bool = True,
+    ) -> None:
+        self._p = parameters
         self._stops = {stop.code: StopState(stop.code) for stop in world.network.stops}
         self._turn = deque(self._stops.values())
         self._visits = self._true_visits(world, day)
-        self._valuer = PollValuer(rate_per_minute, DEFAULTS, has_bonuses=has_bonuses)
+        self._valuer = PollValuer(rate_per_minute, parameters, has_bonuses=has_bonuses)
         self._values: dict[StopState, float] = {}
         self._to_value: DueQueue[StopState] = DueQueue()
         self._n_entered = 0
@@ -49,7 +58,7 @@ class Clairvoyant:
     def observe(self, observation: Observation) -> None:
         """Note which passages this answer and the one before it enclose."""
         stop, at = self._stops[observation.stop_code], observation.at
-        note_answer(stop, observation, DEFAULTS.poll)
+        note_answer(stop, observation, self._p.poll)
         self._to_value.put_at_latest(stop, at)
         if not observation.is_good:
             return
@@ -59,7 +68,7 @@ class Clairvoyant:
                 visit.listed_at = at
                 continue
             del stop.visits[visit.trip]
-            is_within_pair = at - answered_before <= DEFAULTS.poll.evidence_seconds
+            is_within_pair = at - answered_before <= self._p.poll.evidence_seconds
             if visit.listed_at == answered_before and is_within_pair:
                 self._count(visit)
 
@@ -111,18 +120,18 @@ class Clairvoyant:
         for row in np.flatnonzero(motion.is_complete).tolist():
             codes = tuple(network.stops[place].code for place in schedule.stops[row][schedule.is_call[row]])
             number = int(network.trip_pattern[schedule.trips[row]])
-            pattern = patterns.get(number) or patterns.setdefault(number, _exact_pattern(codes))
+            pattern = patterns.get(number) or patterns.setdefault(number, _exact_pattern(codes, self._p))
             trip = TrackedTrip("", str(row), pattern, 0.0, is_live=True)
             passed = motion.passed_at[row][schedule.is_call[row]].tolist()
             for position, (code, at) in enumerate(zip(codes, passed, strict=True)):
                 if at > motion.live_from[row]:
                     visit = ExpectedVisit(trip, self._stops[code], position)
-                    visit.expect(Estimate(float(at), _SPREAD_SECONDS), DEFAULTS.poll)
+                    visit.expect(Estimate(float(at), _SPREAD_SECONDS), self._p.poll)
                     found.append(visit)
         return sorted(found, key=lambda visit: visit.mean)
 
 
-def _exact_pattern(stop_codes: tuple[str, ...]) -> StopPattern:
-    pattern = StopPattern(LineStops("", stop_codes), DEFAULTS)
-    pattern.calls = _ExactCalls(len(stop_codes), DEFAULTS.calls)
+def _exact_pattern(stop_codes: tuple[str, ...], parameters: PlannerParameters) -> StopPattern:
+    pattern = StopPattern(LineStops("", stop_codes), parameters)
+    pattern.calls = _ExactCalls(len(stop_codes), parameters.calls)
     return pattern

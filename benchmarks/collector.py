@@ -2,6 +2,7 @@
 
     python benchmarks/collector.py --gtfs feed.zip             # that feed and the city network, three seeds
     python benchmarks/collector.py --size city --rate 60 --hours 6 9 --seed 1 --policy adaptive
+    python benchmarks/collector.py --policy adaptive --parameter poll_value.locating_weight=0.6
 
 Policies are driven straight against the emulated world, without HTTP: one poll per permit, evenly spaced.
 A passage is evidenced when a poll lists its bus live and a poll of the same stop at most 60 s later lists it
@@ -18,35 +19,45 @@ import argparse
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date
 from itertools import product
 from pathlib import Path
 from statistics import mean, median
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.clairvoyant import Clairvoyant
-from transit_emulator import noise
-from transit_emulator.days.trip_ids import IdMode
+from benchmarks.polled_world import ANSWER_SECONDS, PolledWorld, line_stops_of, observation_of
 from transit_emulator.world import Passage, World, build_world
-from transit_etl.collect.passage_parser import normal_label
-from transit_etl.collect.planning.planner import Listing, Observation, Policy
+from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
+from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.planning.policies import policy_of
-from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.settings import PolicyName
 
-EVIDENCE_SECONDS = 60.0
-ANSWER_SECONDS = 0.15  # from the permit to the instant the answer speaks of
-TARGETS = {60: (0.96, 0.18, 0.85), 300: (0.995, 0.80, 0.98)}  # for a feed without faults
-SHARE_TARGETS = {60: 0.8, 300: 0.9}  # of the clairvoyant policy's evidenced visits
+EVIDENCE_SECONDS = DEFAULTS.poll.evidence_seconds
 CLAIRVOYANT, ONLY_VISITS = "clairvoyant", "clairvoyant-visits"
 POLICIES = [CLAIRVOYANT, ONLY_VISITS, *sorted(PolicyName)]  # it comes first: the others are compared with it
-ERROR_SHARE, VANISHING_SHARE = 0.05, 0.03
-OUTAGE_HOUR, OUTAGE_SECONDS = 8, 1_200.0
+COLUMNS = (
+    "network", "rate", "faults", "policy", "trips ≥ 3", "visits", "each third",
+    "of clairvoyant", "allowance used", "over it", "false", "median CPU ms",
+)  # fmt: skip
+
+
+class Shares(NamedTuple):
+    """The shares of trips with three evidenced visits, of visits, and of trips with one in each third."""
+
+    three_visits: float
+    visits: float
+    thirds: float
+
+
+GOALS = {60: Shares(0.96, 0.18, 0.85), 300: Shares(0.995, 0.80, 0.98)}  # for a feed without faults
+CLAIRVOYANT_GOALS = {60: 0.8, 300: 0.9}  # of the clairvoyant policy's evidenced visits
 
 
 @dataclass
@@ -63,7 +74,7 @@ class Truth:
 
 @dataclass
 class Score:
-    """What a policy evidenced. `n_false`: vanished listings that were no passage."""
+    """What a policy evidenced, as places by trip. `n_false`: vanished listings that were no passage."""
 
     evidenced: dict[str, set[int]] = field(default_factory=dict)
     n_polls: int = 0
@@ -74,11 +85,9 @@ class Score:
 
 @dataclass(frozen=True)
 class Result:
-    """The shares that are wanted, what a decision took, and whether the allowance was kept and used."""
+    """The shares reached in one world, what a decision took, and whether the allowance was kept and used."""
 
-    three_visits: float
-    visits: float
-    thirds: float
+    shares: Shares
     median_ms: float
     n_false: int
     used: float
@@ -86,21 +95,12 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Trouble:
-    """What goes wrong with answers, as a function of stop and instant."""
+class Scenario:
+    """One policy at one permit rate, with or without faults."""
 
-    seed: int
-    outage_from: float
-
-    def is_lost(self, stop: str, at: float) -> bool:
-        """Tell whether a request gets an error for an answer."""
-        is_out = self.outage_from <= at < self.outage_from + OUTAGE_SECONDS
-        return is_out or noise.unit("error", self.seed, stop, f"{at:.2f}") < ERROR_SHARE
-
-    def hides(self, passage: Passage, at: float) -> bool:
-        """Tell whether a live row is missing in this minute."""
-        draw = noise.unit("vanishes", self.seed, int(at // 60), passage.trip_id)
-        return not passage.is_theoretical and draw < VANISHING_SHARE
+    rate: int
+    is_faulty: bool
+    policy: str
 
 
 def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Truth:
@@ -114,56 +114,6 @@ def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Tr
         if start <= passed[0] and passed[-1] <= end:
             found[world.network.trips[int(schedule.trips[row])].id] = passed
     return Truth(found)
-
-
-def line_stops_of(world: World) -> list[LineStops]:
-    """Return what the lists of lines and stops tell a collector."""
-    return [
-        LineStops(normal_label(line.number), tuple(stop.stop_code for stop in stops))
-        for line in world.network.lines
-        for stops in line.stops.values()
-    ]
-
-
-def polls(world: World, day: date, hours: tuple[float, float], rate: int) -> Iterator[float]:
-    """Yield the instants of the permits."""
-    start = world.schedule(day).starts_at
-    first, last = start + hours[0] * 3600, start + hours[1] * 3600
-    yield from np.arange(first, last, 60 / rate).tolist()
-
-
-def run(
-    world: World, policy: Policy, moments: Iterator[float], judge: "Judge", trouble: Trouble | None = None
-) -> Score:
-    """Let a policy poll the world at the given instants, and judge what it could know."""
-    score, last_minute = judge.score, deque[float]()
-    for moment in moments:
-        began = time.thread_time()
-        stop = policy.choose(moment)
-        chose = time.thread_time() - began
-        at = moment + ANSWER_SECONDS
-        is_good, passages = _answer(world, stop, at, trouble)
-        observation = Observation(stop, at, is_good, listings=tuple(map(_listing, passages)))
-        began = time.thread_time()
-        policy.observe(observation)
-        score.milliseconds.append(1000 * (chose + time.thread_time() - began))
-        last_minute.append(moment)
-        while last_minute[0] <= moment - 60:
-            last_minute.popleft()
-        score.most_in_a_minute = max(score.most_in_a_minute, len(last_minute))
-        score.n_polls += 1
-        if is_good:
-            judge.poll(stop, at, passages)
-    return score
-
-
-def _answer(world: World, stop: str, at: float, trouble: Trouble | None) -> tuple[bool, list[Passage]]:
-    if trouble is not None and trouble.is_lost(stop, at):
-        return False, []
-    passages = world.passages(stop, datetime.fromtimestamp(at, world.network.zone))
-    if trouble is not None:
-        passages = [passage for passage in passages if not trouble.hides(passage, at)]
-    return True, passages
 
 
 class Judge:
@@ -196,14 +146,27 @@ class Judge:
                 self.score.n_false += 1
 
 
-def _listing(passage: Passage) -> Listing:
-    return Listing(
-        line_label=normal_label(passage.line_label),
-        destination=passage.destination,
-        trip_id=passage.shown_id,
-        predicted_at=float(passage.shown_at),
-        is_live=not passage.is_theoretical,
-    )
+def run(polled: PolledWorld, policy: Policy, permit_times: Iterable[float], judge: Judge) -> Score:
+    """Let a policy poll a world at the given instants, and judge what it could know."""
+    score, last_minute = judge.score, deque[float]()
+    for moment in permit_times:
+        began = time.thread_time()
+        stop = policy.choose(moment)
+        chose = time.thread_time() - began
+        at = moment + ANSWER_SECONDS
+        passages = polled.answer(stop, at)
+        observation = observation_of(stop, at, passages)
+        began = time.thread_time()
+        policy.observe(observation)
+        score.milliseconds.append(1000 * (chose + time.thread_time() - began))
+        last_minute.append(moment)
+        while last_minute[0] <= moment - 60:
+            last_minute.popleft()
+        score.most_in_a_minute = max(score.most_in_a_minute, len(last_minute))
+        score.n_polls += 1
+        if passages is not None:
+            judge.poll(stop, at, passages)
+    return score
 
 
 def result_of(score: Score, truth: Truth, n_permits: int, rate: int) -> Result:
@@ -213,10 +176,13 @@ def result_of(score: Score, truth: Truth, n_permits: int, rate: int) -> Result:
         trip: {min(2, 3 * (sequence - 1) // len(truth.trips[trip])) for sequence in sequences}
         for trip, sequences in score.evidenced.items()
     }
-    return Result(
+    shares = Shares(
         three_visits=sum(len(found) >= 3 for found in score.evidenced.values()) / n_trips,
         visits=sum(map(len, score.evidenced.values())) / max(1, truth.n_visits),
         thirds=sum(len(found) == 3 for found in thirds.values()) / n_trips,
+    )
+    return Result(
+        shares=shares,
         median_ms=median(score.milliseconds),
         n_false=score.n_false,
         used=score.n_polls / n_permits,
@@ -224,67 +190,74 @@ def result_of(score: Score, truth: Truth, n_permits: int, rate: int) -> Result:
     )
 
 
-def results(
-    name: str, rate: int, worlds: list[World], arguments: argparse.Namespace, *, is_faulty: bool
-) -> list[Result]:
+def results(scenario: Scenario, worlds: list[World], arguments: argparse.Namespace) -> list[Result]:
     """Run a policy once in each world."""
-    hours, found = (arguments.hours[0], arguments.hours[1]), []
+    day, (first_hour, last_hour), found = arguments.day, arguments.hours, []
     for world in worlds:
-        day = arguments.day
-        truth = truth_of(world, day, *hours)
-        moments = list(polls(world, day, hours, rate))
-        outage_from = world.schedule(day).starts_at + OUTAGE_HOUR * 3600.0
-        world.id_mode = IdMode.VEHICLE if is_faulty else IdMode.STABLE
-        trouble = Trouble(world.seed, outage_from) if is_faulty else None
-        score = run(world, policy(name, world, day, rate), iter(moments), Judge(truth, day), trouble)
-        found.append(result_of(score, truth, len(moments), rate))
+        truth = truth_of(world, day, first_hour, last_hour)
+        polled = PolledWorld(world, day, is_faulty=scenario.is_faulty)
+        permit_times = polled.permit_times(first_hour, last_hour, scenario.rate)
+        policy = policy_named(scenario.policy, world, day, scenario.rate, arguments.parameters)
+        score = run(polled, policy, permit_times, Judge(truth, day))
+        found.append(result_of(score, truth, len(permit_times), scenario.rate))
     return found
 
 
-def policy(name: str, world: World, day: date, rate: int) -> Policy:
+def policy_named(
+    name: str, world: World, day: date, rate: int, parameters: PlannerParameters = DEFAULTS
+) -> Policy:
     """Return a new policy for a network."""
     if name in (CLAIRVOYANT, ONLY_VISITS):
-        return Clairvoyant(world, day, rate, has_bonuses=name == CLAIRVOYANT)
+        return Clairvoyant(world, day, rate, parameters, has_bonuses=name == CLAIRVOYANT)
     codes = [stop.code for stop in world.network.stops]
-    return policy_of(PolicyName(name), codes, line_stops_of(world), rate)
+    return policy_of(PolicyName(name), codes, line_stops_of(world), rate, parameters)
+
+
+def means(found: list[Result]) -> Shares:
+    """Return the shares averaged over the worlds."""
+    return Shares(*(mean(values) for values in zip(*(each.shares for each in found), strict=True)))
+
+
+def row(network: str, scenario: Scenario, found: list[Result], of_clairvoyant: float | None) -> list[str]:
+    """Return the cells of a scenario, in the order of COLUMNS."""
+    return [
+        network, str(scenario.rate), "on" if scenario.is_faulty else "off", scenario.policy,
+        *(f"{share:.1%}" for share in means(found)),
+        "-" if of_clairvoyant is None else f"{of_clairvoyant:.0%}",
+        f"{min(each.used for each in found):.1%}", str(max(each.n_over for each in found)),
+        str(sum(each.n_false for each in found)), f"{median(each.median_ms for each in found):.3f}",
+    ]  # fmt: skip
+
+
+def missed_goals(rate: int, shares: Shares, of_clairvoyant: float | None) -> list[str]:
+    """Return the goals of a permit rate that the adaptive policy misses."""
+    goals = list(zip(shares, GOALS.get(rate, ()), strict=False))
+    if of_clairvoyant is not None:
+        goals.append((of_clairvoyant, CLAIRVOYANT_GOALS.get(rate, 0.0)))
+    return [f"adaptive at {rate}: {share:.1%} of {goal:.1%}" for share, goal in goals if share < goal]
 
 
 def main() -> int:
     """Run the policies side by side; 1 if adaptive misses a goal on a feed."""
     arguments = _arguments()
     console, missed = Console(width=130), []
-    table = Table(
-        "network", "rate", "faults", "policy", "trips ≥ 3", "visits", "each third",
-        "of clairvoyant", "allowance used", "over it", "false", "median CPU ms",
-        title=f"{arguments.day}, {arguments.hours[0]:g}-{arguments.hours[1]:g} h, seeds {arguments.seed}",
-    )  # fmt: skip
+    hours = f"{arguments.hours[0]:g}-{arguments.hours[1]:g} h"
+    table = Table(*COLUMNS, title=f"{arguments.day}, {hours}, seeds {arguments.seed}")
     for size, gtfs in [(None, path) for path in arguments.gtfs] + [(size, None) for size in arguments.size]:
         worlds = [build_world(size or "", gtfs, seed) for seed in arguments.seed]
         best: dict[tuple[int, bool], float] = {}
         for rate, is_faulty, name in product(arguments.rate, arguments.faults, arguments.policy):
-            found = results(name, rate, worlds, arguments, is_faulty=is_faulty)
-            shares = [
-                mean(getattr(one, part) for one in found) for part in ("three_visits", "visits", "thirds")
-            ]
+            scenario = Scenario(rate, is_faulty, name)
+            found = results(scenario, worlds, arguments)
+            shares = means(found)
             if name == CLAIRVOYANT:
-                best[rate, is_faulty] = shares[1]
-            share = shares[1] / best[rate, is_faulty] if (rate, is_faulty) in best else None
-            row = [
-                worlds[0].network.name, str(rate), "on" if is_faulty else "off", name,
-                *(f"{value:.1%}" for value in shares), "-" if share is None else f"{share:.0%}",
-                f"{min(one.used for one in found):.1%}", str(max(one.n_over for one in found)),
-                str(sum(one.n_false for one in found)), f"{median(one.median_ms for one in found):.3f}",
-            ]  # fmt: skip
-            table.add_row(*row)
-            print(*row, sep="  ", file=sys.stderr, flush=True)
+                best[rate, is_faulty] = shares.visits
+            of_clairvoyant = shares.visits / best[rate, is_faulty] if (rate, is_faulty) in best else None
+            cells = row(worlds[0].network.name, scenario, found, of_clairvoyant)
+            table.add_row(*cells)
+            print(*cells, sep="  ", file=sys.stderr, flush=True)
             if name == PolicyName.ADAPTIVE and gtfs and not is_faulty:
-                goals = [
-                    *zip(shares, TARGETS.get(rate, ()), strict=False),
-                    (share or 1.0, SHARE_TARGETS.get(rate, 0.0)),
-                ]
-                missed += [
-                    f"adaptive at {rate}: {value:.1%} of {goal:.1%}" for value, goal in goals if value < goal
-                ]
+                missed += missed_goals(rate, shares, of_clairvoyant)
     console.print(table)
     for problem in missed:
         console.print(problem, style="red")
@@ -303,14 +276,30 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rate", type=int, action="append")
     parser.add_argument("--seed", type=int, action="append")
     parser.add_argument("--policy", choices=POLICIES, action="append")
-    parser.add_argument("--faults", choices=["on", "off"], help="both unless told")
+    parser.add_argument("--faults", choices=["on", "off"], help="both by default")
+    parser.add_argument(
+        "--parameter", action="append", default=[], help="group.name=value, instead of its default"
+    )
     arguments = parser.parse_args()
     arguments.size = (arguments.size or ["city"]) if not arguments.only_gtfs else []
     arguments.rate = arguments.rate or [60, 300]
     arguments.seed = arguments.seed or [1, 2, 3]
     arguments.policy = sorted(arguments.policy or POLICIES, key=POLICIES.index)
     arguments.faults = [False, True] if arguments.faults is None else [arguments.faults == "on"]
+    arguments.parameters = parameters_with(arguments.parameter)
     return arguments
+
+
+def parameters_with(changes: Iterable[str]) -> PlannerParameters:
+    """Return the planner's parameters with some of its numbers changed, each given as `group.name=value`."""
+    parameters = DEFAULTS
+    for change in changes:
+        path, value = change.split("=")
+        group_name, name = path.split(".")
+        group = getattr(parameters, group_name)
+        number = type(getattr(group, name))(value)
+        parameters = replace(parameters, **{group_name: replace(group, **{name: number})})
+    return parameters
 
 
 if __name__ == "__main__":
