@@ -1,9 +1,9 @@
-{# A model's folder is its schema, exactly: no prefix for who builds it. A build beside the first, under another
-   ruleset or as of another moment, has schemas of its own (`marts_ruleset_2`); seeds and quality stay shared. #}
+{# A model's folder is its schema, exactly: no prefix for who builds it. A variant, built under another ruleset
+   or as of another instant, has schemas of its own (`marts_ruleset_2`); seeds and quality stay shared. #}
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {%- set name = custom_schema_name if custom_schema_name is not none else target.schema -%}
     {%- set own = ["intermediate", "core", "marts"] + (["staging"] if var("as_of") else []) -%}
-    {{ name ~ (var("beside") if node.resource_type == "model" and name in own else "") }}
+    {{ name ~ (var("schema_suffix") if node.resource_type == "model" and name in own else "") }}
 {%- endmacro %}
 
 {# `staging_passages` is the table `staging.passages`: dbt wants names unique over the project, analysts do not. #}

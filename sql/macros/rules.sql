@@ -1,4 +1,4 @@
-{# Joins the ruleset in force on a service date, as `rules`; a build beside the first may ask for another. #}
+{# Joins the ruleset in force on a service date, as `rules`; a variant may use another one. #}
 {% macro join_rules(service_date) -%}
     inner join {{ ref("rulesets") }} as rules
         on {% if var("ruleset_version") -%}

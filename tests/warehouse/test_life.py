@@ -150,11 +150,11 @@ def _kill_a_build(settings: Settings, at: str) -> None:
 
 
 def _wait_for_the_lock(settings: Settings) -> None:
-    from transit_etl.warehouse.database import only_one  # noqa: PLC0415 - looks behind the surface
+    from transit_etl.warehouse.database import warehouse_lock  # noqa: PLC0415 - looks behind the surface
 
     for _ in range(100):
         try:
-            with only_one(settings):
+            with warehouse_lock(settings):
                 return
         except warehouse.BuildRunningError:
             time.sleep(0.05)
@@ -219,9 +219,9 @@ def test_an_analyst_keeps_reading_through_a_publication(
 
 
 def test_one_builds_at_a_time(copy: Settings) -> None:
-    from transit_etl.warehouse.database import only_one  # noqa: PLC0415 - looks behind the surface
+    from transit_etl.warehouse.database import warehouse_lock  # noqa: PLC0415 - looks behind the surface
 
-    with only_one(copy), pytest.raises(warehouse.BuildRunningError, match="another build"):
+    with warehouse_lock(copy), pytest.raises(warehouse.BuildRunningError, match="another build"):
         warehouse.build(copy)
 
 

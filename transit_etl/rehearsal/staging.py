@@ -114,9 +114,9 @@ class SubprocessStaging:
 def _serve(questions: IO[bytes], answers: int) -> None:
     """Stage what is asked for until nobody asks any more, or nobody is there to be told."""
     settings = Settings(**json.loads(questions.readline()))
-    from transit_etl.stage import gx  # noqa: PLC0415 - slow to load, so while the first period is collected
+    from transit_etl.stage import validation_context  # noqa: PLC0415 - slow to load, so while the first period is collected
 
-    gx.context()
+    validation_context.shared_context()
     for line in questions:
         report = stage(settings, endpoints=json.loads(line)["endpoints"])
         answer = json.dumps({"rejected": report.rejected, "errors": report.errors}).encode() + b"\n"

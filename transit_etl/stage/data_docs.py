@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from transit_etl.files import make_folder, replace_folder, replacement_of, write_text
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
-from transit_etl.stage import gx
-from transit_etl.stage.docs_pages import Shown, make_self_contained, write_first_page
+from transit_etl.stage import validation_context
+from transit_etl.stage.data_docs_html import Shown, make_self_contained, write_first_page
 from transit_etl.stage.suites import Suite, load_suites
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def build_data_docs(settings: Settings) -> Path:
     built = replacement_of(place)
     shutil.rmtree(built, ignore_errors=True)
     make_folder(built)
-    context = gx.new_context()
+    context = validation_context.new_context()
     _add_site(context, built)
     suites = load_suites()
     for suite in suites.values():

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl.errors import TransitError
-from transit_etl.stage import gx
+from transit_etl.stage import validation_context
 from transit_etl.stage.normalise import LeftOut
 from transit_etl.stage.raw import Window, arrow
 from transit_etl.stage.schemas import QUARANTINE, VALIDATION_RESULTS
@@ -53,7 +53,7 @@ class Quality:
     def __init__(self, suites: Mapping[str, Suite] | None = None) -> None:
         self._suites = suites or load_suites()
         self._evaluables: dict[tuple[str, frozenset[str], bool], ExpectationSuite] = {}
-        source = gx.context().data_sources.add_or_update_pandas("stage")
+        source = validation_context.shared_context().data_sources.add_or_update_pandas("stage")
         self._assets = {dataset: source.add_dataframe_asset(dataset) for dataset in self._suites}
         self._batches = {
             dataset: asset.add_batch_definition_whole_dataframe("window")

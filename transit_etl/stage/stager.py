@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from transit_etl.api.exchange import Outcome
 from transit_etl.settings import Settings
-from transit_etl.stage.known import KnownLines
 from transit_etl.stage.lake import day_lock, staged_windows, write_window
+from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.normalise import Normalised, Normaliser
 from transit_etl.stage.quality import BatchRejectedError, Quality, left_out_results, quarantined
 from transit_etl.stage.raw import Window
@@ -55,7 +55,7 @@ class Stager:
         finally:
             self._idle.append(normaliser)
 
-    def finish(self, normalised: Normalised, root: Path, known: KnownLines, report: StageReport) -> None:
+    def finish(self, normalised: Normalised, root: Path, known: ListedLines, report: StageReport) -> None:
         """Validate a normalised window and write what it gives into the lake below `root`."""
         window = normalised.window
         batch = _Batch(normalised, self._parameters(window, known))
@@ -67,7 +67,7 @@ class Stager:
         batch.add_to(report)
         known.forget(window.operator, window.day)
 
-    def _parameters(self, window: Window, known: KnownLines) -> dict[str, Sequence[object] | float]:
+    def _parameters(self, window: Window, known: ListedLines) -> dict[str, Sequence[object] | float]:
         codes, labels = known.codes_and_labels(window)
         given: dict[str, Sequence[object] | float] = {
             "known_outcomes": [str(outcome) for outcome in Outcome],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from transit_etl.errors import TransitError
 from transit_etl.paths import part_of_project
-from transit_etl.stage import gx
+from transit_etl.stage import validation_context
 from transit_etl.stage.schemas import DATASETS
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _looked_at(kwargs: dict[str, Any]) -> list[str]:
 
 
 def _build(path: Path, document: dict[str, Any]) -> "ExpectationSuite":
-    gx.context()
+    validation_context.shared_context()
     from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
 
     # Data Docs show notes, and the reason is what a reader of those pages wants to know.

@@ -1,24 +1,30 @@
-"""Builds the service dates the lake has news of, in order, and remembers what it has built."""
+"""Builds the service dates that changed in the lake, in order, and records which lake files are built."""
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
 import duckdb
 
 from transit_etl.settings import Settings
-from transit_etl.warehouse import dbt, touched
-from transit_etl.warehouse.database import WarehouseError, drop_models, last_build, only_one, opened
-from transit_etl.warehouse.touched import DAY, LakeFile, News
+from transit_etl.warehouse import dbt, lake_changes
+from transit_etl.warehouse.database import (
+    WarehouseError,
+    drop_models,
+    last_build,
+    open_build_database,
+    warehouse_lock,
+)
+from transit_etl.warehouse.lake_changes import DAY, LakeChanges
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
-_NO_DATE = date(1970, 1, 1)  # what an empty lake is built for, so that its tables exist
+_NO_DATE = date(1970, 1, 1)  # an empty lake is built for this date, so that its tables exist
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did; all counts are 0 when the lake held nothing new."""
+    """What a build did; all counts are 0 when nothing in the lake had changed."""
 
     n_files: int
     n_dates: int
@@ -35,12 +41,11 @@ class BuildReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Plan:
+class _StartedBuild:
     number: int
     dates: list[date]
-    fingerprint: str
     is_full: bool
-    news: News
+    changes: LakeChanges
 
 
 def build(
@@ -50,75 +55,101 @@ def build(
     last_date: date | None = None,
     on_progress: dbt.OnProgress | None = None,
 ) -> BuildReport:
-    """Rebuild whole service dates from the lake and check them: those given, or those the lake has news of.
+    """Rebuild whole service dates from the lake and check them: those given, or those that changed.
 
     A changed model, macro or seed rebuilds everything. BuildFailedError, BuildRunningError or EmptyLakeError
-    say in one line what stood in the way; the published warehouse is never touched here.
+    say why it failed; the published warehouse is not changed here.
     """
-    started = time.monotonic()
-    with only_one(settings) as lock:
-        plan = _plan(settings, first_date, last_date)
-        outcomes = _run(settings, plan, lock, on_progress)
-        if plan.dates:
-            _remember(settings, plan)
+    started_at = time.monotonic()
+    with warehouse_lock(settings) as lock:
+        started = _start(settings, first_date, last_date)
+        try:
+            result = build_dates(
+                settings, started.dates, is_full=started.is_full, lock=lock, on_progress=on_progress
+            )
+        except dbt.BuildFailedError:
+            _record_failure(settings, started)
+            raise
+        if started.dates:
+            _record_success(settings, started)
     return BuildReport(
-        n_files=len(plan.news.dates_of),
-        n_dates=len(plan.dates),
-        n_models=sum(outcome.n_models for outcome in outcomes),
-        n_checks=sum(outcome.n_checks for outcome in outcomes),
-        first_date=min(plan.dates, default=None),
-        last_date=max(plan.dates, default=None),
-        seconds=time.monotonic() - started,
+        n_files=len(started.changes.dates_of),
+        n_dates=len(started.dates),
+        n_models=result.n_models,
+        n_checks=result.n_checks,
+        first_date=min(started.dates, default=None),
+        last_date=max(started.dates, default=None),
+        seconds=time.monotonic() - started_at,
     )
 
 
-def _plan(settings: Settings, first_date: date | None, last_date: date | None) -> _Plan:
-    """Decide which dates to build; when there are any, mark the database as being built."""
-    files = touched.lake_files(settings)
-    with opened(settings) as connection:
+def build_dates(
+    settings: Settings,
+    dates: Sequence[date],
+    *,
+    is_full: bool,
+    lock: int,
+    on_progress: dbt.OnProgress | None,
+    target: dbt.BuildTarget = dbt.MAIN_TARGET,
+) -> dbt.DbtResult:
+    """Build and check sorted service dates, at most DAYS_AT_ONCE in one run of dbt.
+
+    The first run of a full build drops what the tables held.
+    """
+    ranges = list(date_ranges(dates))
+    results: list[dbt.DbtResult] = []
+
+    def report(step: dbt.BuildProgress) -> None:
+        if on_progress is not None:
+            n_before, n_total = len(results) * step.n_total, len(ranges) * step.n_total
+            on_progress(replace(step, n_done=n_before + step.n_done, n_total=n_total))
+
+    for first, last in ranges:
+        results.append(
+            dbt.run(
+                settings, first, last,
+                is_full=is_full and not results, lock=lock, on_progress=report, target=target,
+            )
+        )  # fmt: skip
+    return dbt.DbtResult(sum(each.n_models for each in results), sum(each.n_checks for each in results))
+
+
+def date_ranges(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
+    """Group sorted dates into ranges without gaps of at most DAYS_AT_ONCE days."""
+    days: list[date] = []
+    for day in dates:
+        if days and (day != days[-1] + DAY or len(days) == DAYS_AT_ONCE):
+            yield days[0], days[-1]
+            days = []
+        days.append(day)
+    if days:
+        yield days[0], days[-1]
+
+
+def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:
+    """Decide which dates to build; when there are any, record that the build is running."""
+    files = lake_changes.lake_files(settings)
+    with open_build_database(settings) as connection:
         number, _ = last_build(connection)
-        found = touched.news(connection, settings, files)
-        now = dbt.fingerprint()
-        is_full = now != _built_fingerprint(connection)
-        dates = (_asked(first_date, last_date) or found.dates) | _unfinished(connection)
+        changes = lake_changes.find_changes(connection, settings, files)
+        fingerprint = dbt.fingerprint()
+        is_full = fingerprint != _built_fingerprint(connection)
+        dates = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         if is_full:
-            dates = dates | touched.all_dates(connection, settings, files) or {_NO_DATE}
-        plan = _Plan(number + 1, sorted(dates), now, is_full, found)
+            dates = dates | lake_changes.all_dates(connection, settings, files) or {_NO_DATE}
+        started = _StartedBuild(number + 1, sorted(dates), is_full, changes)
         if dates and is_full:
             drop_models(connection)
         if dates:
             connection.execute(
                 "insert into quality.builds values (?, 'running', ?, ?, ?, ?)",
-                [plan.number, now, plan.dates[0], plan.dates[-1], is_full],
+                [started.number, fingerprint, started.dates[0], started.dates[-1], is_full],
             )
-    return plan
-
-
-def _run(settings: Settings, plan: _Plan, lock: int, on_progress: dbt.OnProgress | None) -> list[dbt.Outcome]:
-    """Run the stretches one after another; the first of a full build drops what the tables held."""
-    parts = list(stretches(plan.dates))
-    outcomes: list[dbt.Outcome] = []
-
-    def on_step(step: dbt.BuildProgress) -> None:
-        if on_progress is not None:
-            n_before, n_total = len(outcomes) * step.n_total, len(parts) * step.n_total
-            on_progress(replace(step, n_done=n_before + step.n_done, n_total=n_total))
-
-    try:
-        for first, last in parts:
-            is_full = plan.is_full and not outcomes
-            outcomes.append(dbt.run(settings, first, last, is_full=is_full, lock=lock, on_progress=on_step))
-    except dbt.BuildFailedError:
-        with opened(settings) as connection:
-            connection.execute(
-                "update quality.builds set outcome = 'failed' where build_number = ?", [plan.number]
-            )
-        raise
-    return outcomes
+    return started
 
 
 def _built_fingerprint(connection: duckdb.DuckDBPyConnection) -> str | None:
-    """Return the models the tables are made of; None unless a full build of them came to its end."""
+    """Return the fingerprint of the models that made the tables; None unless a full build of them passed."""
     rows = connection.execute(
         """
         select fingerprint from quality.builds
@@ -132,7 +163,7 @@ def _built_fingerprint(connection: duckdb.DuckDBPyConnection) -> str | None:
 
 
 def _unfinished(connection: duckdb.DuckDBPyConnection) -> set[date]:
-    """Return the dates of builds that failed or were killed and that no later one has made good."""
+    """Return the dates of the builds that failed or were killed since the last one that passed."""
     rows = connection.execute(
         """
         select first_date, last_date from quality.builds
@@ -141,10 +172,11 @@ def _unfinished(connection: duckdb.DuckDBPyConnection) -> set[date]:
         )
         """
     ).fetchall()
-    return set[date]().union(*(_asked(first, last) for first, last in rows))
+    return set[date]().union(*(_date_set(first, last) for first, last in rows))
 
 
-def _asked(first_date: date | None, last_date: date | None) -> set[date]:
+def _date_set(first_date: date | None, last_date: date | None) -> set[date]:
+    """Return the dates from the first to the last; one alone is both, without either there are none."""
     first, last = first_date or last_date, last_date or first_date
     if first is None or last is None:
         return set()
@@ -153,31 +185,26 @@ def _asked(first_date: date | None, last_date: date | None) -> set[date]:
     return {first + DAY * number for number in range((last - first).days + 1)}
 
 
-def stretches(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
-    """Group sorted dates into unbroken stretches of at most DAYS_AT_ONCE days."""
-    stretch: list[date] = []
-    for day in dates:
-        if stretch and (day != stretch[-1] + DAY or len(stretch) == DAYS_AT_ONCE):
-            yield stretch[0], stretch[-1]
-            stretch = []
-        stretch.append(day)
-    if stretch:
-        yield stretch[0], stretch[-1]
+def _record_failure(settings: Settings, started: _StartedBuild) -> None:
+    with open_build_database(settings) as connection:
+        connection.execute(
+            "update quality.builds set outcome = 'failed' where build_number = ?", [started.number]
+        )
 
 
-def _remember(settings: Settings, plan: _Plan) -> None:
-    """Record, only now that all checks passed, which files are in the database whole."""
-    built = set(plan.dates)
-    done: list[LakeFile] = [file for file, dates in plan.news.dates_of.items() if dates <= built]
-    gone = [path for path, dates in plan.news.gone.items() if dates <= built]
-    with opened(settings) as connection:
+def _record_success(settings: Settings, started: _StartedBuild) -> None:
+    """Record, only now that all checks passed, which files are completely in the database."""
+    built = set(started.dates)
+    done = [file for file, dates in started.changes.dates_of.items() if dates <= built]
+    removed = [path for path, dates in started.changes.removed.items() if dates <= built]
+    with open_build_database(settings) as connection:
         connection.begin()
-        for path in gone + [file.path for file in done]:
+        for path in removed + [file.path for file in done]:
             connection.execute("delete from quality.built_files where path = ?", [path])
         for file in done:
             row = [file.path, file.size_bytes, file.modified_ns]
             connection.execute("insert into quality.built_files values (?, ?, ?)", row)
         connection.execute(
-            "update quality.builds set outcome = 'passed' where build_number = ?", [plan.number]
+            "update quality.builds set outcome = 'passed' where build_number = ?", [started.number]
         )
         connection.commit()

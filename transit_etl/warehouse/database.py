@@ -1,4 +1,4 @@
-"""Opens the build database, for one builder or publisher at a time, and keeps its own history in it."""
+"""Opens the build database, for one build or publication at a time, and keeps the history of builds in it."""
 
 import fcntl
 import os
@@ -71,10 +71,11 @@ class BuildRunningError(WarehouseError):
 
 
 @contextmanager
-def only_one(settings: Settings) -> Iterator[int]:
+def warehouse_lock(settings: Settings) -> Iterator[int]:
     """Hold the warehouse's lock; yield its file descriptor, which a child process may inherit.
 
-    A child that outlives its killed parent keeps the lock, so that nobody opens the database beside it.
+    A child process that outlives its killed parent keeps the lock, so that no other process opens the
+    database. BuildRunningError if the lock is taken.
     """
     path = paths.warehouse_lock(settings.data_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +85,7 @@ def only_one(settings: Settings) -> Iterator[int]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise BuildRunningError(
-                f"another build or publication is at work on {settings.data_dir}: wait for it and try again"
+                f"another build or publication is running on {settings.data_dir}: wait for it and try again"
             ) from None
         yield descriptor
     finally:
@@ -92,7 +93,7 @@ def only_one(settings: Settings) -> Iterator[int]:
 
 
 @contextmanager
-def opened(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_build_database(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the build database with its history tables; the caller holds the lock."""
     path = paths.build_database(settings.data_dir)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +123,7 @@ def drop_models(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
-    """Return the number and outcome of the last build begun; (0, 'none') before the first."""
+    """Return the number and outcome of the last build started; (0, 'none') before the first."""
     query = "select build_number, outcome from quality.builds order by build_number desc limit 1"
     rows = connection.execute(query).fetchall()
     return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "none")

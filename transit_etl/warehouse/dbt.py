@@ -1,4 +1,4 @@
-"""Runs the dbt project in a process of its own, follows its progress and explains its failures."""
+"""Runs the dbt project in its own process, reports its progress and explains its failures."""
 
 import json
 import os
@@ -26,7 +26,7 @@ class BuildFailedError(WarehouseError):
 
 @dataclass(frozen=True, slots=True)
 class BuildProgress:
-    """How far a build is: the model or check just finished, and the count of both."""
+    """The model or check just finished, and how many of all models and checks are done."""
 
     name: str
     n_done: int
@@ -34,27 +34,27 @@ class BuildProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many models and checks a run carried out."""
+class DbtResult:
+    """How many models and checks were built and passed."""
 
     n_models: int
     n_checks: int
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
-    """What a build beside the first sets and selects: dbt variables, and folders of models (all if none)."""
+class BuildTarget:
+    """What is built: the dbt variables to set, and the models to select (all if none)."""
 
     variables: Mapping[str, str | int]
     models: tuple[str, ...]
 
 
-NOT_BESIDE = Beside({}, ())
+MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
 
 def fingerprint() -> str:
-    """Return a text that changes whenever a model, a macro, a seed or the configuration does."""
+    """Return a hash that changes whenever a model, a macro, a seed or the configuration changes."""
     digest = sha256()
     for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
@@ -70,18 +70,18 @@ def run(
     is_full: bool,
     lock: int,
     on_progress: OnProgress | None = None,
-    beside: Beside = NOT_BESIDE,
-) -> Outcome:
-    """Build and check every model for some service dates; BuildFailedError says what went wrong first.
+    target: BuildTarget = MAIN_TARGET,
+) -> DbtResult:
+    """Build and check the models of a target for some service dates.
 
-    `beside` builds some of them into other schemas. The process inherits the lock, so that it keeps
-    others away even if this one is killed.
+    The dbt process inherits the lock, so that it keeps the lock even if this process is killed.
+    BuildFailedError names the first model or check that failed.
     """
     folder = paths.dbt_dir(settings.data_dir).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     paths.dbt_run_results(settings.data_dir).unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
-        _command(folder, beside, is_full=is_full),
+        _command(folder, target, is_full=is_full),
         cwd=folder,
         env=_environment(settings, folder, (first, last)),
         stdin=subprocess.DEVNULL,
@@ -103,45 +103,45 @@ def run(
         raise BuildFailedError(_explain(folder / "target", last_error))
     results = _results(folder / "target")
     n_checks = sum(result["unique_id"].startswith("test.") for result in results)
-    return Outcome(len(results) - n_checks, n_checks)
+    return DbtResult(len(results) - n_checks, n_checks)
 
 
-def _command(folder: Path, beside: Beside, *, is_full: bool) -> list[str]:
-    # what dbt has parsed names seeds by their absolute path: a project that moved is another one
-    variables = {"project": str(PROJECT), **beside.variables}
+def _command(folder: Path, target: BuildTarget, *, is_full: bool) -> list[str]:
+    # dbt's parsed project holds absolute paths of seeds: a project that was moved must be parsed again
+    variables = {"project": str(PROJECT), **target.variables}
     return [
         sys.executable, "-m", "dbt.cli.main", "--log-format", "json", "--log-level-file", "none",
         "build", "--exclude-resource-type", "unit_test",
         "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", "build",
         "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
         "--vars", json.dumps(variables), *(["--full-refresh"] if is_full else []),
-        *(["--select", *beside.models] if beside.models else []),
+        *(["--select", *target.models] if target.models else []),
     ]  # fmt: skip
 
 
 def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> dict[str, str]:
-    """Say where and what to build; leave out the user's own dbt flags, which would override ours."""
+    """Return the environment that says where and what to build, without the user's own dbt settings."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DBT_")}
     threads = str(max(2, os.cpu_count() or 2))
-    own = {
+    build = {
         "BUILD_DATA": str(settings.data_dir.absolute()),
         "BUILD_FROM": dates[0].isoformat(),
         "BUILD_TO": dates[1].isoformat(),
-        # as seen from where dbt runs: what it has parsed is as good in a data folder that moved
+        # relative to where dbt runs: the parsed project stays valid when the data folder is moved
         "BUILD_DATABASE": os.path.relpath(database_path(settings).resolve(), folder.resolve()),
         "BUILD_SCRATCH": "scratch",
         "BUILD_THREADS": threads,
     }
-    return {**inherited, **own}
+    return {**inherited, **build}
 
 
 def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:
-    """Report each finished model and check; return the last error or, without one, the last words."""
-    last_error = last_words = ""
+    """Report each finished model and check; return the last error or, without one, the last message."""
+    last_error = last_message = ""
     n_done = 0
     for event in _events(lines):
         info, data = event["info"], event.get("data", {})
-        last_words = info.get("msg", "") or last_words
+        last_message = info.get("msg", "") or last_message
         if info.get("level") == "error" and info.get("msg", "").strip():
             last_error = info["msg"].strip()
         if info.get("name") in _FINISHED:
@@ -149,11 +149,11 @@ def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:
             if on_progress is not None:
                 name = data.get("node_info", {}).get("node_name", "")
                 on_progress(BuildProgress(name, n_done, int(data.get("total", 0))))
-    return last_error or last_words
+    return last_error or last_message
 
 
 def _events(lines: IO[str]) -> Iterator[dict[str, Any]]:
-    """Read dbt's JSON log; a line that is none (a crash's traceback) counts as an error message."""
+    """Read dbt's JSON log; a line that is no JSON, such as one of a traceback, counts as an error message."""
     for line in lines:
         try:
             event = json.loads(line)

@@ -1,4 +1,4 @@
-"""Puts a checked build in front of analysts in one atomic step, and answers questions from it."""
+"""Publishes a checked build in one atomic step, and answers queries from the published warehouse."""
 
 import os
 from pathlib import Path
@@ -9,14 +9,20 @@ import pyarrow as pa
 from transit_etl import paths
 from transit_etl.files import open_atomic
 from transit_etl.settings import Settings
-from transit_etl.warehouse.database import WarehouseError, database_path, last_build, only_one, opened
+from transit_etl.warehouse.database import (
+    WarehouseError,
+    database_path,
+    last_build,
+    open_build_database,
+    warehouse_lock,
+)
 from transit_etl.warehouse.variants import drop_unfinished
 
 _CHUNK = 1 << 30
 
 
 class UncheckedBuildError(WarehouseError):
-    """The build database holds no build that came to its end with all checks passed."""
+    """The last build of the build database did not finish, or a check failed."""
 
 
 class NotPublishedError(WarehouseError):
@@ -24,23 +30,23 @@ class NotPublishedError(WarehouseError):
 
 
 class QueryError(WarehouseError):
-    """The database cannot answer a question; the message is its own."""
+    """The database refused a query; the message is DuckDB's."""
 
 
 def publish(settings: Settings) -> Path:
-    """Copy the checked build beside the published file and rename it into place; return where it is.
+    """Replace the published file by a copy of the checked build, atomically; return its path.
 
-    Readers that hold the old file open keep it; UncheckedBuildError leaves what is published as it was.
+    Readers that hold the old file open keep it. UncheckedBuildError leaves the published file unchanged.
     """
-    with only_one(settings):
-        _settle(settings)
+    with warehouse_lock(settings):
+        _checkpoint_passed_build(settings)
         return _copy(database_path(settings), paths.published_database(settings.data_dir).absolute())
 
 
 def query(settings: Settings, sql: str) -> pa.Table:
-    """Answer a question from the published warehouse, read-only; instants are UTC.
+    """Run a query on the published warehouse, read-only; instants are UTC.
 
-    NotPublishedError before the first publication, QueryError when the database refuses the question.
+    NotPublishedError before the first publication, QueryError when the database refuses the query.
     """
     path = paths.published_database(settings.data_dir)
     if not path.exists():
@@ -53,20 +59,20 @@ def query(settings: Settings, sql: str) -> pa.Table:
     except duckdb.Error as error:
         raise QueryError(str(error)) from error
     if table is None:
-        raise QueryError("that is no question: it gives no rows")
+        raise QueryError("this statement is not a query: it returns no rows")
     return table
 
 
-def _settle(settings: Settings) -> None:
-    """Insist on a passed build, and fold the write-ahead log into the file so that a copy is whole."""
+def _checkpoint_passed_build(settings: Settings) -> None:
+    """Write the log of a passed build into its file, so that a copy is complete, or raise."""
     path = database_path(settings)
     if not path.exists():
         raise UncheckedBuildError(f"nothing to publish: there is no build at {path}")
-    with opened(settings) as connection:
+    with open_build_database(settings) as connection:
         number, outcome = last_build(connection)
         if outcome != "passed":
             raise UncheckedBuildError(
-                f"nothing published: build {number} is {outcome}, not passed; mend it and build again"
+                f"nothing published: build {number} is {outcome}, not passed; correct it and build again"
             )
         drop_unfinished(connection)
         connection.execute("checkpoint")

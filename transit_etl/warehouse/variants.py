@@ -1,4 +1,4 @@
-"""Builds the marts beside the first: under another ruleset, or as the data stood at another moment."""
+"""Builds variants of the marts: under another ruleset, or from what was received up to an instant."""
 
 import time
 from dataclasses import dataclass
@@ -8,38 +8,37 @@ import duckdb
 
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
-from transit_etl.warehouse.builder import BuildReport, stretches
-from transit_etl.warehouse.database import WarehouseError, last_build, only_one, opened
+from transit_etl.warehouse.builder import BuildReport, build_dates
+from transit_etl.warehouse.database import WarehouseError, last_build, open_build_database, warehouse_lock
 
 _SCHEMAS = ("marts", "core", "intermediate", "staging")
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """Another reading of the same lake. `ruleset` names a version, `as_of` (aware) hides what came later."""
+    """A ruleset version, an instant (aware) after which nothing received is used, or both."""
 
     ruleset: int | None = None
     as_of: datetime | None = None
 
     @property
     def suffix(self) -> str:
-        """What the schemas of this reading end in, such as `_ruleset_2`."""
+        """The ending of the names of its schemas, such as `_ruleset_2`."""
         rules = "" if self.ruleset is None else f"_ruleset_{self.ruleset}"
-        moment = "" if self.as_of is None else f"_as_of_{self.as_of.astimezone(UTC):%Y%m%dt%H%M%Sz}"
-        return rules + moment
+        instant = "" if self.as_of is None else f"_as_of_{self.as_of.astimezone(UTC):%Y%m%dt%H%M%Sz}"
+        return rules + instant
 
     @property
-    def beside(self) -> dbt.Beside:
-        """What tells dbt to build it; staging is the same unless a moment is asked for."""
-        moment = "" if self.as_of is None else f"{self.as_of.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}"
+    def target(self) -> dbt.BuildTarget:
+        """What dbt has to build; without an instant the staging views are those of the main build."""
         variables: dict[str, str | int] = {
-            "beside": self.suffix,
+            "schema_suffix": self.suffix,
             "ruleset_version": self.ruleset or 0,
-            "as_of": moment,
+            "as_of": "" if self.as_of is None else f"{self.as_of.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}",
         }
         staging = () if self.as_of is None else ("staging",)
         folders = (*staging, "intermediate", "core", "marts")
-        return dbt.Beside(variables, tuple(f"path:models/{folder}" for folder in folders))
+        return dbt.BuildTarget(variables, tuple(f"path:models/{folder}" for folder in folders))
 
 
 def build_variant(
@@ -52,44 +51,37 @@ def build_variant(
 ) -> BuildReport:
     """Build and check intermediate, core and marts once more, into schemas of their own in the same database.
 
-    Takes the service dates that are built already, within those given, and starts from nothing each time.
-    A failed one leaves no schema; WarehouseError where there is no checked build to stand beside.
+    Builds the service dates that the main build has, within those given, and always all of them anew. One
+    that fails leaves no schema. WarehouseError where the main build is missing, failed or out of date.
     """
-    started = time.monotonic()
-    with only_one(settings) as lock:
-        dates = _begin(settings, variant, first_date, last_date)
-        parts = list(stretches(dates))
-        outcomes: list[dbt.Outcome] = []
+    started_at = time.monotonic()
+    with warehouse_lock(settings) as lock:
+        dates = _start(settings, variant, first_date, last_date)
         try:
-            for first, last in parts:
-                is_full = not outcomes
-                outcomes.append(
-                    dbt.run(
-                        settings, first, last,
-                        is_full=is_full, lock=lock, on_progress=on_progress, beside=variant.beside,
-                    )
-                )  # fmt: skip
+            result = build_dates(
+                settings, dates, is_full=True, lock=lock, on_progress=on_progress, target=variant.target
+            )
         except dbt.BuildFailedError:
-            with opened(settings) as connection:
+            with open_build_database(settings) as connection:
                 drop_unfinished(connection)
             raise
-        with opened(settings) as connection:
+        with open_build_database(settings) as connection:
             connection.execute(
                 "update quality.variants set outcome = 'passed' where suffix = ?", [variant.suffix]
             )
     return BuildReport(
         n_files=0,
         n_dates=len(dates),
-        n_models=sum(outcome.n_models for outcome in outcomes),
-        n_checks=sum(outcome.n_checks for outcome in outcomes),
+        n_models=result.n_models,
+        n_checks=result.n_checks,
         first_date=dates[0],
         last_date=dates[-1],
-        seconds=time.monotonic() - started,
+        seconds=time.monotonic() - started_at,
     )
 
 
 def drop_unfinished(connection: duckdb.DuckDBPyConnection) -> None:
-    """Remove the schemas of builds beside the first that did not pass, or that other models made."""
+    """Remove the schemas of variants that did not pass or were built by an older version of the models."""
     rows = connection.execute(
         "select suffix from quality.variants where outcome <> 'passed' or fingerprint <> ?",
         [dbt.fingerprint()],
@@ -98,20 +90,20 @@ def drop_unfinished(connection: duckdb.DuckDBPyConnection) -> None:
         _drop(connection, str(suffix))
 
 
-def _begin(
+def _start(
     settings: Settings, variant: Variant, first_date: date | None, last_date: date | None
 ) -> list[date]:
-    """Check what was asked for, make room, and mark the variant as being built; return its dates."""
-    now = dbt.fingerprint()
-    with opened(settings) as connection:
-        _require_build(connection, now)
+    """Check the request, drop an older build of the variant, record that it is running; return its dates."""
+    fingerprint = dbt.fingerprint()
+    with open_build_database(settings) as connection:
+        _require_build(connection, fingerprint)
         _require_ruleset(connection, variant.ruleset)
         dates = _dates(connection, variant, first_date, last_date)
         _drop(connection, variant.suffix)
         connection.execute(
             "insert into quality.variants values (?, 'running', ?, ?, ?, ?, ?)",
             [
-                variant.suffix, now, variant.ruleset,
+                variant.suffix, fingerprint, variant.ruleset,
                 None if variant.as_of is None else variant.as_of.astimezone(UTC).replace(tzinfo=None),
                 dates[0], dates[-1],
             ],
@@ -123,21 +115,21 @@ def _require_build(connection: duckdb.DuckDBPyConnection, fingerprint: str) -> N
     query = "select fingerprint from quality.builds order by build_number desc limit 1"
     row = connection.execute(query).fetchone()
     if last_build(connection)[1] != "passed" or row is None or row[0] != fingerprint:
-        raise WarehouseError("there is no checked build by these models to stand beside: run build first")
+        raise WarehouseError("there is no checked build by these models yet: run build first")
 
 
 def _require_ruleset(connection: duckdb.DuckDBPyConnection, ruleset: int | None) -> None:
     query = "select ruleset_version from core.rulesets order by ruleset_version"
-    known = [int(version) for (version,) in connection.execute(query).fetchall()]
-    if ruleset is not None and ruleset not in known:
-        raise WarehouseError(f"there is no ruleset {ruleset}: sql/seeds/rulesets.csv has {known}")
+    existing = [int(version) for (version,) in connection.execute(query).fetchall()]
+    if ruleset is not None and ruleset not in existing:
+        raise WarehouseError(f"there is no ruleset {ruleset}: sql/seeds/rulesets.csv has {existing}")
 
 
 def _dates(
     connection: duckdb.DuckDBPyConnection, variant: Variant, first_date: date | None, last_date: date | None
 ) -> list[date]:
-    """Return the dates built already, of those asked for, that had begun by the moment asked about."""
-    moment = None if variant.as_of is None else variant.as_of.astimezone(UTC).replace(tzinfo=None)
+    """Return the dates requested that the main build has and that had begun at the instant."""
+    as_of = None if variant.as_of is None else variant.as_of.astimezone(UTC).replace(tzinfo=None)
     rows = connection.execute(
         """
         select distinct service_date from core.service_days
@@ -145,10 +137,10 @@ def _dates(
             and zero_at <= coalesce(?, zero_at)
         order by service_date
         """,
-        [first_date, last_date, moment],
+        [first_date, last_date, as_of],
     ).fetchall()
     if not rows:
-        raise WarehouseError("none of the service dates asked for is built")
+        raise WarehouseError("none of the service dates requested is built")
     return [row[0] for row in rows]
 
 

@@ -16,8 +16,8 @@ from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_di
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import build_data_docs, keep
-from transit_etl.stage.known import KnownLines
 from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, staged_windows
+from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import DATASETS
@@ -42,7 +42,7 @@ def stage(
     waiting = _waiting(settings.data_dir, endpoints)
     if waiting:
         with closing(Stager(settings, _threads(len(waiting)))) as stager:
-            known = KnownLines([settings.data_dir])
+            known = ListedLines([settings.data_dir])
             staged = _stage_all(stager, waiting, settings.data_dir, known, report)
             for n_done, window in enumerate(staged, start=1):
                 if on_progress is not None:
@@ -96,7 +96,7 @@ def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:
 
 
 def _stage_all(
-    stager: Stager, windows: Sequence[Window], root: Path, known: KnownLines, report: StageReport
+    stager: Stager, windows: Sequence[Window], root: Path, known: ListedLines, report: StageReport
 ) -> Iterator[Window]:
     """Stage windows in order and yield each when done; while one is validated, the next ones are read."""
     with ThreadPoolExecutor(max_workers=_READERS, thread_name_prefix="normalise") as readers:
@@ -126,7 +126,7 @@ def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[Window], repo
     shutil.rmtree(shadow, ignore_errors=True)
     make_folder(shadow)
     n_errors = len(report.errors)
-    known = KnownLines([data_dir, shadow])
+    known = ListedLines([data_dir, shadow])
     for _ in _stage_all(stager, windows, shadow, known, report):
         pass
     if len(report.errors) == n_errors:

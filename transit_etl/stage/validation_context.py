@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def context() -> "EphemeralDataContext":
+def shared_context() -> "EphemeralDataContext":
     """Return the context the process validates in; the first call takes seconds."""
     return new_context()
 

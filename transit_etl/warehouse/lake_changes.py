@@ -1,4 +1,4 @@
-"""Finds out which service dates the lake's new, changed and removed files speak of."""
+"""Finds the service dates that are affected by the new, changed and removed files of the lake."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ from transit_etl.stage.schemas import DATASETS
 from transit_etl.warehouse.database import WarehouseError
 
 DAY = timedelta(days=1)
-# A poll this soon after the cutoff may still show what became of a bus of the day before.
-_AFTERMATH_SECONDS = 3 * 3600
-# The service dates of a row, as a list in SQL.
+# A poll this soon after the cutoff may still tell when a trip of the service date before passed.
+_LATE_TRIP_SECONDS = 3 * 3600
+# SQL for the list of service dates that a row affects.
 _REQUEST_DATES = """[
     service_date,
-    case when service_seconds < {soon} then service_date - 1 end,
+    case when service_seconds < {late_trip_until} then service_date - 1 end,
     case when endpoint in ({dated}) then try_cast(split_part(key, '/', 2) as date) end
 ]"""
 _ROW_DATES = {
@@ -29,12 +29,12 @@ _ROW_DATES = {
 
 
 class EmptyLakeError(WarehouseError):
-    """There is no lake to build from; the message says where it was looked for."""
+    """There is no lake to build from; the message says where one was expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class LakeFile:
-    """A lake file as it was seen: its path below the data folder, and what tells that it changed."""
+    """A lake file: its path below the data folder, and its size and time, which tell whether it changed."""
 
     path: str
     size_bytes: int
@@ -47,19 +47,16 @@ class LakeFile:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """What changed in the lake: files with the service dates each touches, and paths that are gone."""
+class LakeChanges:
+    """New and changed files, and the paths of removed ones, each with the service dates it affects."""
 
     dates_of: dict[LakeFile, set[date]]
-    gone: dict[str, set[date]]
+    removed: dict[str, set[date]]
 
     @property
     def dates(self) -> set[date]:
-        """Every service date touched by anything."""
-        return set[date]().union(*self.dates_of.values(), *self.gone.values())
-
-    def __bool__(self) -> bool:
-        return bool(self.dates_of or self.gone)
+        """Every service date that any file affects."""
+        return set[date]().union(*self.dates_of.values(), *self.removed.values())
 
 
 def lake_files(settings: Settings) -> list[LakeFile]:
@@ -75,26 +72,28 @@ def lake_files(settings: Settings) -> list[LakeFile]:
     return found
 
 
-def news(connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]) -> News:
-    """Compare the lake's files with those built, and read which service dates the difference touches."""
+def find_changes(
+    connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]
+) -> LakeChanges:
+    """Compare the lake's files with those built, and read which service dates the difference affects."""
     rows = connection.execute("select path, size_bytes, modified_ns from quality.built_files").fetchall()
     built = {LakeFile(*row) for row in rows}
     present = set(files)
-    fresh = sorted(present - built, key=lambda file: file.path)
-    gone = {file.path for file in built} - {file.path for file in present}
-    dates_of: dict[LakeFile, set[date]] = {file: set() for file in fresh}
+    changed = sorted(present - built, key=lambda file: file.path)
+    removed = {file.path for file in built} - {file.path for file in present}
+    dates_of: dict[LakeFile, set[date]] = {file: set() for file in changed}
     for dataset in DATASETS:
-        some = {str(settings.data_dir / file.path): file for file in fresh if file.dataset == dataset}
+        some = {str(settings.data_dir / file.path): file for file in changed if file.dataset == dataset}
         for name, day in _service_dates(connection, settings, dataset, list(some)):
             dates_of[some[name]].add(day)
-    _add_first_network(connection, settings, dates_of, known={file.dataset for file in built})
-    return News(dates_of, {path: _around(path) for path in gone})
+    _add_first_network(connection, settings, dates_of, built_datasets={file.dataset for file in built})
+    return LakeChanges(dates_of, {path: _dates_of_receipt(path) for path in removed})
 
 
 def all_dates(
     connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]
 ) -> set[date]:
-    """Return every service date the lake speaks of."""
+    """Return every service date that the lake has answers about."""
     dates: set[date] = set()
     for dataset in ("requests", *_datasets_dated(Dates.OF_ROWS)):
         some = [str(settings.data_dir / file.path) for file in files if file.dataset == dataset]
@@ -105,7 +104,7 @@ def all_dates(
 def _service_dates(
     connection: duckdb.DuckDBPyConnection, settings: Settings, dataset: str, files: list[str]
 ) -> list[tuple[str, date]]:
-    """Read the pairs of file and service date; none for datasets that speak of no date themselves."""
+    """Read the pairs of file and service date; none for datasets whose requests alone have dates."""
     dates = _dates_in_row(settings, dataset)
     if not files or dates is None:
         return []
@@ -128,9 +127,9 @@ def _dates_in_row(settings: Settings, dataset: str) -> str | None:
         dates = next((row.dates for row in ENDPOINTS.values() if row.dataset == dataset), Dates.OF_REQUEST)
         return _ROW_DATES.get(dates)
     cutoff = settings.service_day_cutoff
-    soon = cutoff.hour * 3600 + cutoff.minute * 60 + _AFTERMATH_SECONDS
+    late_trip_until = cutoff.hour * 3600 + cutoff.minute * 60 + _LATE_TRIP_SECONDS
     dated = [f"'{name}'" for name, row in ENDPOINTS.items() if row.asked is Asked.PER_LINE_AND_DATE]
-    return _REQUEST_DATES.format(soon=soon, dated=", ".join(dated))
+    return _REQUEST_DATES.format(late_trip_until=late_trip_until, dated=", ".join(dated))
 
 
 def _datasets_dated(dates: Dates) -> list[str]:
@@ -141,19 +140,19 @@ def _add_first_network(
     connection: duckdb.DuckDBPyConnection,
     settings: Settings,
     dates_of: dict[LakeFile, set[date]],
-    known: set[str],
+    built_datasets: set[str],
 ) -> None:
-    """Let the first list of lines or stops touch every day: it also speaks for the time before it."""
-    network = set(_datasets_dated(Dates.OF_RECEIPT)) - known
+    """Let the first list of lines or stops affect all dates: it is used for the time before it, too."""
+    network = set(_datasets_dated(Dates.OF_RECEIPT)) - built_datasets
     first = [file for file in dates_of if file.dataset in network]
     if any(dates_of[file] for file in first):
-        everything = all_dates(connection, settings, lake_files(settings))
+        dates = all_dates(connection, settings, lake_files(settings))
         for file in first:
-            dates_of[file] |= everything
+            dates_of[file] |= dates
 
 
-def _around(path: str) -> set[date]:
-    """Return the service dates that a file of a UTC day of receipt can have touched."""
+def _dates_of_receipt(path: str) -> set[date]:
+    """Return the service dates that a file can have affected, by its UTC day of receipt."""
     day = date.fromisoformat(_part(path, "date"))
     return {day - DAY, day}
 

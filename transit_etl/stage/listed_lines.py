@@ -15,7 +15,7 @@ _DAYS_BACK = 30
 _COLUMNS = ["window", "line_code", "line_number"]
 
 
-class KnownLines:
+class ListedLines:
     """The lines listed in the lake over the last month, with the window that listed each first.
 
     `roots` are data folders, the later ones preferred: a day found in one hides that day in those before.
