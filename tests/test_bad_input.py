@@ -16,6 +16,7 @@ from tests.collect.helpers import NOON, STOP, answer, landing_at, rows, write_la
 from tests.hostile import Reply, http, json_reply, serving
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
+from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.catalogue import NothingKnownError
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.settings import BadSettingError, Settings, load_settings
@@ -225,7 +226,7 @@ def collect_here(folder: Path, base_url: str, dataset: str, seconds: float | Non
         max_body_bytes=1_000_000,
         status_interval_seconds=5,
     )
-    return collect(settings, dataset, seconds=seconds, clock=VirtualClock(NOON))
+    return collect(settings, dataset, seconds=seconds, clock=VirtualClock(NOON), store=MemoryStore())
 
 
 def body_of(row: dict[str, Any]) -> bytes:

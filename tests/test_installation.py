@@ -200,7 +200,7 @@ def test_the_pace_tells_of_a_429(settings: Settings) -> None:
     assert pace is not None
     assert pace.rate_per_minute == 30
     assert pace.blocked_until is not None
-    assert timedelta(seconds=20) < pace.blocked_until - datetime.now(UTC) <= timedelta(seconds=40)
+    assert timedelta(seconds=20) < pace.blocked_until - settings.clock.now() <= timedelta(seconds=40)
 
 
 def screen(settings: Settings) -> str:

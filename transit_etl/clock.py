@@ -5,7 +5,7 @@ import heapq
 import selectors
 import time
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
@@ -13,14 +13,39 @@ T = TypeVar("T")
 
 
 class Clock(Protocol):
-    """What the collector knows of time: the present instant, and how to let some of it pass."""
+    """What the pipeline knows of time, and the one way to wait and to run what waits."""
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether this clock tells another time than the real one, so that an emulator has to be told."""
+        ...
 
     def now(self) -> datetime:
         """Return the present instant, aware, in UTC."""
         ...
 
+    def to_real(self, instant: datetime) -> datetime:
+        """Return the real instant at which this clock shows `instant`; in virtual time it is the same one."""
+        ...
+
+    def from_real(self, instant: datetime) -> datetime:
+        """Return what this clock shows at a real instant: the inverse of `to_real`."""
+        ...
+
+    def stopwatch(self) -> float:
+        """Return seconds of which only differences mean something: they never run backwards."""
+        ...
+
+    def busy(self) -> AbstractContextManager[None]:
+        """Return a context in which real input or output is under way; virtual time stands still in it."""
+        ...
+
     async def sleep(self, seconds: float) -> None:
         """Return once `seconds` have passed on this clock; at once if they are not positive."""
+        ...
+
+    def run(self, main: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end on this clock and return its result."""
         ...
 
 
@@ -30,21 +55,48 @@ class SystemClock:
     def __init__(self, shift_seconds: float = 0.0) -> None:
         self._shift = timedelta(seconds=shift_seconds)
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the clock is shifted."""
+        return bool(self._shift)
+
     def now(self) -> datetime:
         """Return the machine's time plus the shift."""
-        return datetime.fromtimestamp(time.time(), UTC) + self._shift
+        return self.from_real(datetime.fromtimestamp(time.time(), UTC))
+
+    def to_real(self, instant: datetime) -> datetime:
+        """Take the shift off."""
+        return instant - self._shift
+
+    def from_real(self, instant: datetime) -> datetime:
+        """Add the shift."""
+        return instant + self._shift
+
+    def stopwatch(self) -> float:
+        """Return a count that goes on evenly when the machine's clock is set."""
+        return time.perf_counter()
+
+    def busy(self) -> AbstractContextManager[None]:
+        """Return a context that changes nothing: real time cannot be held."""
+        return nullcontext()
 
     async def sleep(self, seconds: float) -> None:
         """Sleep for real."""
         await asyncio.sleep(max(0.0, seconds))
 
+    def run(self, main: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine in an event loop of its own."""
+        return asyncio.run(main)
+
 
 class VirtualClock:
-    """A clock that stands still while anybody works and jumps on once everybody sleeps.
+    """A clock that stands still while any task works and jumps on once all of them sleep.
 
-    Only `run` can tell that everybody sleeps, so `sleep` works inside it alone. Sleepers wake one at a
+    Only `run` can tell that all tasks sleep, so `sleep` works inside it alone. Sleepers wake one at a
     time, in order of instant and then of falling asleep: the same program gives the same course.
     """
+
+    is_simulated = True
 
     def __init__(self, start: datetime) -> None:
         self._now = start.astimezone(UTC)
@@ -55,6 +107,27 @@ class VirtualClock:
     def now(self) -> datetime:
         """Return the virtual instant."""
         return self._now
+
+    def to_real(self, instant: datetime) -> datetime:
+        """Return the same instant: whatever runs on this clock has no other time."""
+        return instant
+
+    def from_real(self, instant: datetime) -> datetime:
+        """Return the same instant."""
+        return instant
+
+    def stopwatch(self) -> float:
+        """Return the virtual instant in seconds, so that what is measured is repeatable."""
+        return self._now.timestamp()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Hold the clock still while real input or output is under way."""
+        self._n_busy += 1
+        try:
+            yield
+        finally:
+            self._n_busy -= 1
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the clock has jumped `seconds` on; at least give the others a turn."""
@@ -67,22 +140,13 @@ class VirtualClock:
         heapq.heappush(self._sleepers, (wake_at, self._n_slept, wake))
         await wake
 
-    @contextmanager
-    def busy(self) -> Iterator[None]:
-        """Hold the clock still while real input or output is under way."""
-        self._n_busy += 1
-        try:
-            yield
-        finally:
-            self._n_busy -= 1
-
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end in virtual time and return its result."""
         with asyncio.Runner(loop_factory=lambda: _JumpingLoop(self)) as runner:
             return runner.run(main)
 
     def wake_next(self) -> bool:
-        """Jump to the next sleeper's instant and wake it; False when somebody is busy or nobody sleeps."""
+        """Jump to the next sleeper's instant and wake it; False when a task is busy or none sleeps."""
         while self._sleepers and not self._n_busy:
             wake_at, _, wake = heapq.heappop(self._sleepers)
             if not wake.done():
@@ -98,7 +162,7 @@ class _JumpingLoop(asyncio.SelectorEventLoop):
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """A loop asks its selector to wait only when no callback is ready: that is when everybody sleeps."""
+    """A loop asks its selector to wait only when no callback is ready: then every task sleeps."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__()

@@ -221,8 +221,7 @@ def _collect(settings: Settings, dataset: str, window: Window | None = None) -> 
     else:
         begin = max(window.begin, datetime.now(UTC))
         left = (window.end - begin).total_seconds()
-        begin_at = begin + timedelta(seconds=settings.clock_shift_seconds)
-        report = collect(settings, dataset, seconds=left, begin_at=begin_at)
+        report = collect(settings, dataset, seconds=left, begin_at=settings.clock.from_real(begin))
     for warning in report.warnings:
         _log.warning(warning)
     return report
@@ -304,4 +303,4 @@ def counts(report: object) -> dict[str, int]:
 
 def _instant(settings: Settings) -> datetime:
     run = current_run()
-    return (run.logical_date or run.run_after) + timedelta(seconds=settings.clock_shift_seconds)
+    return settings.clock.from_real(run.logical_date or run.run_after)

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from transit_etl.clock import SystemClock
 from transit_etl.errors import TransitError
 from transit_etl.paths import budget_database
 
@@ -96,7 +97,7 @@ class Settings(BaseSettings):
     timezone: Annotated[str, AfterValidator(_zone_name)] = "Europe/Rome"
     service_day_cutoff: time = time(4)
     data_dir: Path = Path("data")
-    clock_shift_seconds: float = 0
+    clock_shift_seconds: float = 0  # only `clock` reads it: demonstrations live in another time
 
     @model_validator(mode="before")
     @classmethod
@@ -115,6 +116,11 @@ class Settings(BaseSettings):
     def zone(self) -> ZoneInfo:
         """The operator's time zone."""
         return ZoneInfo(self.timezone)
+
+    @property
+    def clock(self) -> SystemClock:
+        """The clock of this installation: the machine's, moved by the shift."""
+        return SystemClock(self.clock_shift_seconds)
 
     @property
     def legacy_root(self) -> str:

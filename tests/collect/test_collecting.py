@@ -11,6 +11,7 @@ from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.api.client import MissingTokenError
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import Progress, collect
+from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.catalogue import NothingKnownError
 from transit_etl.collect.datasets import UnknownDatasetError
 
@@ -235,6 +236,7 @@ def test_progress_tells_how_far_a_list_is(tmp_path: Path) -> None:
         settings_at(tmp_path),
         "stops",
         clock=VirtualClock(NOON),
+        store=MemoryStore(),
         transport=httpx.MockTransport(Upstream()),
         on_progress=seen.append,
     )
@@ -252,6 +254,7 @@ def test_a_callback_that_fails_ends_the_run_and_loses_no_answer(tmp_path: Path) 
             settings_at(tmp_path),
             "lines",
             clock=VirtualClock(NOON),
+            store=MemoryStore(),
             transport=httpx.MockTransport(Upstream()),
             on_progress=fail,
         )

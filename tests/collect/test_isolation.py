@@ -1,17 +1,26 @@
-"""A mistake in reading or planning costs one answer or one choice, and is told once."""
+"""A failure of learning or choosing costs one answer's lesson or one choice, and is logged once per kind."""
 
 import json
 import logging
+from collections.abc import Iterator
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
+import zstandard
 
-from tests.collect.helpers import rows, write_network
-from tests.collect.upstream import Upstream, collect_from, settings_at
+from tests.collect.helpers import NOON, answer, rows, write_network
+from tests.collect.upstream import START, Upstream, collect_from, settings_at
+from transit_etl.api import v1
+from transit_etl.api.exchange import Answer
 from transit_etl.collect import CollectReport, datasets, sources
+from transit_etl.collect.isolation import learn
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Observation, Rotation
+from transit_etl.collect.sources import Passages
+from transit_etl.files import make_folder
+from transit_etl.paths import raw_file, window_name
 
 STOPS = ["0001", "0002", "0003"]
 
@@ -58,7 +67,10 @@ def test_a_policy_that_fails_to_learn_loses_that_answer_alone_and_says_so_once(
     assert {"ok": report.planned} == report.outcomes
     assert report.planned == len(rows(tmp_path)) >= 55
     assert {"0001", "0003"} == {each.stop_code for each in policy.learned}
-    assert ["learning from the answer of stop 0002 failed; going on without it"] == failures(caplog)
+    assert ["learning from the answer of passages 0002 failed; going on without it"] == failures(caplog)
+    assert [
+        "learning from the answer of passages 0002 failed: ZeroDivisionError('nobody thought of this')"
+    ] == report.warnings
     assert "nobody thought of this" in caplog.text
 
 
@@ -112,17 +124,38 @@ def test_a_source_that_cannot_read_a_list_goes_on_and_the_report_says_so(
     assert any("learning from the answer of news failed" in warning for warning in report.warnings)
 
 
-def test_a_last_hour_that_cannot_be_read_is_no_reason_to_ask_nothing(
+def test_a_last_hour_that_cannot_be_read_does_not_stop_the_collection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*_: object) -> None:
-        raise UnicodeDecodeError("utf-8", b"?", 0, 1, "damaged")
-
-    monkeypatch.setattr(datasets, "replay", fail)
+    window = raw_file(tmp_path, "emulated", "passages", START.date(), window_name(START, "passages", "w1"))
+    make_folder(window.parent)
+    window.write_bytes(zstandard.compress(b"no row at all\n"))
     report = collect_with(Clumsy(), tmp_path, monkeypatch)
 
     assert {"ok": report.planned} == report.outcomes
-    assert ["replaying the last hour's answers failed; going on without it"] == failures(caplog)
+    assert ["reading an answer to learn from failed; going on without it"] == failures(caplog)
+
+
+def test_every_failure_is_counted_and_each_kind_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    learner = Passages(Clumsy("0001", "0002"), PassageParser(ZoneInfo("UTC")))
+    learn(learner, [answer(NOON, request=v1.passages(stop)) for stop in ("0001", "0002", "0003", "0001")])
+
+    assert 3 == learner.failures.count
+    assert 1 == len(learner.failures.messages) == len(failures(caplog))
+
+
+def test_answers_that_cannot_be_read_to_the_end_teach_up_to_there() -> None:
+    policy = Clumsy()
+    learner = Passages(policy, PassageParser(ZoneInfo("UTC")))
+
+    def damaged() -> Iterator[Answer]:
+        yield answer(NOON, request=v1.passages("0001"))
+        raise OSError("damaged")
+
+    learn(learner, damaged())
+
+    assert ["0001"] == [each.stop_code for each in policy.learned]
+    assert 1 == learner.failures.count
 
 
 def test_lost_answers_and_an_outage_leave_what_is_known_as_it_was(
@@ -139,10 +172,10 @@ def test_lost_answers_and_an_outage_leave_what_is_known_as_it_was(
         httpx.Response(200, json={"passaggi": "none"}),
     ])  # fmt: skip
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def reply(request: httpx.Request) -> httpx.Response:
         return next(bad, None) or Upstream()(request)
 
-    report = collect_from(answer, settings_at(tmp_path), "passages", seconds=60)
+    report = collect_from(reply, settings_at(tmp_path), "passages", seconds=60)
     taught_nothing = [each for each in policy.learned if not each.is_good]
 
     assert 5 == len(taught_nothing) == report.planned - report.outcomes["ok"]

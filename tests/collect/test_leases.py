@@ -1,4 +1,4 @@
-"""A stop that a worker has in hand is leased to it for as long as the answer takes, and little longer."""
+"""A stop that a worker asks for is leased to it until some seconds after the answer."""
 
 from zoneinfo import ZoneInfo
 
@@ -13,26 +13,62 @@ from transit_etl.collect.sources import Passages
 from transit_etl.endpoints import Kind
 
 
-def test_what_one_worker_claimed_the_next_passes_over() -> None:
+async def next_stop(store: MemoryStore, clock: VirtualClock) -> str | None:
+    """Return what a new worker asks for first, of three stops in turn, and leave it unanswered."""
+    source = Passages(Rotation(["0000", "0001", "0002"]), PassageParser(ZoneInfo("UTC")))
+    budget = Budget(Limits(60), store, clock)
+    permit = await budget.acquire(Kind.PASSAGES)
+    stop = source.choose(clock.now()).key
+    while stop in permit.leased_elsewhere:
+        stop = source.choose(clock.now()).key
+    return stop if await budget.lease(permit, stop) else None
+
+
+def test_a_permit_names_what_others_have_leased() -> None:
     clock, store = VirtualClock(BEGIN), MemoryStore()
 
-    async def claim() -> str | None:
-        source = Passages(Rotation(["0000", "0001", "0002"]), PassageParser(ZoneInfo("UTC")))
-        permit = await Budget(Limits(60), store, clock).acquire(
-            Kind.PASSAGES, None, lambda taken: source.claim(clock.now(), taken)
-        )
-        assert f"passaggi/{permit.claimed}" == source.choose(clock.now()).path
-        return permit.claimed
-
     async def main() -> list[str | None]:
-        return [await claim() for _ in range(3)]
+        return [await next_stop(store, clock) for _ in range(3)]
 
     assert ["0000", "0001", "0002"] == clock.run(main())
 
 
+def test_a_key_leased_since_the_permit_was_granted_is_refused() -> None:
+    clock, store = VirtualClock(BEGIN), MemoryStore()
+
+    async def main() -> list[bool]:
+        one, other = Budget(Limits(60), store, clock), Budget(Limits(60), store, clock)
+        early, late = await one.acquire(Kind.PASSAGES), await other.acquire(Kind.PASSAGES)
+        return [await other.lease(late, "0001"), await one.lease(early, "0001")]
+
+    assert [True, False] == clock.run(main())
+
+
+def test_a_settled_permit_leaves_its_key_to_the_others_some_seconds_later() -> None:
+    clock, store = VirtualClock(BEGIN), MemoryStore()
+
+    async def main() -> list[bool]:
+        one, other = Budget(Limits(60), store, clock), Budget(Limits(60), store, clock)
+        permit = await one.acquire(Kind.PASSAGES)
+        await one.lease(permit, "0001")
+        await one.settle(permit)
+        await one.acquire(Kind.PASSAGES)
+        leased = []
+        for seconds in (0, 10):
+            await clock.sleep(seconds)
+            leased.append(await other.lease(await other.acquire(Kind.PASSAGES), "0001"))
+        return leased
+
+    assert [False, True] == clock.run(main())
+
+
 def test_a_worker_may_ask_again_for_what_is_its_own() -> None:
-    assert set() == state_with_a_lease().taken("one")
-    assert {"0001"} == state_with_a_lease().taken("two")
+    state = state_with_a_lease()
+
+    assert set() == state.leased_elsewhere("one")
+    assert {"0001"} == state.leased_elsewhere("two")
+    assert state.lease("one", "0001", 1080.0)
+    assert not state.lease("two", "0001", 1080.0)
 
 
 def state_with_a_lease() -> BudgetState:
@@ -46,34 +82,34 @@ def test_a_lease_ends_some_seconds_after_the_answer() -> None:
     state = state_with_a_lease()
     state.release("one", ["0001"], 1015.0)
     state.advance(1014.0, Limits(60), None)
-    assert {"0001"} == state.taken("two")
+    assert {"0001"} == state.leased_elsewhere("two")
     state.advance(1015.0, Limits(60), None)
 
-    assert set() == state.taken("two")
+    assert set() == state.leased_elsewhere("two")
 
 
 def test_a_lease_of_a_worker_that_died_ends_too() -> None:
     state = state_with_a_lease()
     state.advance(1076.0, Limits(60), None)
 
-    assert set() == state.taken("two")
+    assert set() == state.leased_elsewhere("two")
 
 
-def test_nobody_releases_what_is_another_s() -> None:
+def test_nobody_ends_a_lease_of_another_worker() -> None:
     state = state_with_a_lease()
     state.release("two", ["0001"], 1001.0)
     state.release_all("two")
 
-    assert {"0001"} == state.taken("three")
+    assert {"0001"} == state.leased_elsewhere("three")
 
 
 def test_leases_move_with_a_clock_that_was_set_back() -> None:
     state = state_with_a_lease()
     state.advance(500.0, Limits(60), None)
-    assert {"0001"} == state.taken("two")
+    assert {"0001"} == state.leased_elsewhere("two")
     state.advance(576.0, Limits(60), None)
 
-    assert set() == state.taken("two")
+    assert set() == state.leased_elsewhere("two")
 
 
 def test_leases_read_back_as_they_were_written() -> None:
@@ -82,14 +118,14 @@ def test_leases_read_back_as_they_were_written() -> None:
     assert state == BudgetState.loads(state.dumps())
 
 
-def test_a_worker_that_ends_lets_go_of_everything() -> None:
+def test_a_worker_that_ends_ends_its_leases() -> None:
     clock, store = VirtualClock(BEGIN), MemoryStore()
 
-    async def main() -> set[str]:
+    async def main() -> frozenset[str]:
         async with Budget(Limits(60), store, clock) as budget:
-            await budget.acquire(Kind.PASSAGES, None, lambda _: "0001")
-            held = await store.transact(lambda state, _: state.taken("other"), lambda: 0.0)
+            await budget.lease(await budget.acquire(Kind.PASSAGES), "0001")
+            held = await store.transact(lambda state, _: state.leased_elsewhere("other"), lambda: 0.0)
         assert {"0001"} == held
-        return await store.transact(lambda state, _: state.taken("other"), lambda: 0.0)
+        return await store.transact(lambda state, _: state.leased_elsewhere("other"), lambda: 0.0)
 
     assert set() == clock.run(main())

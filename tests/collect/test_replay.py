@@ -1,36 +1,16 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from tests.collect.helpers import NOON, STOP, answer, landing_at
-from transit_etl.api.exchange import Outcome
-from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Observation
-from transit_etl.collect.replay import replay
+from transit_etl.api.exchange import Answer, Outcome
+from transit_etl.collect.replay import recent_answers
 
 BODY = json.dumps({"passaggi": [{"linea": "1", "orario": "13:05:00", "teorico": False}]}).encode()
 
 
-class Remembers:
-    """A policy that only listens."""
-
-    def __init__(self) -> None:
-        self.observed: list[Observation] = []
-
-    def observe(self, observation: Observation) -> None:
-        """Keep it."""
-        self.observed.append(observation)
-
-    def choose(self, now: float) -> str:
-        """Never be asked."""
-        raise NotImplementedError(now)
-
-
-def replayed(folder: Path, now: datetime) -> list[Observation]:
-    policy = Remembers()
-    replay(policy, PassageParser(ZoneInfo("Europe/Rome")), folder, "emulated", now)
-    return policy.observed
+def replayed(folder: Path, now: datetime) -> list[Answer]:
+    return list(recent_answers(folder, "emulated", now))
 
 
 def land(folder: Path, at: datetime, body: bytes = BODY, outcome: Outcome = Outcome.OK) -> None:
@@ -38,14 +18,14 @@ def land(folder: Path, at: datetime, body: bytes = BODY, outcome: Outcome = Outc
         landing.land(landing.plan(STOP), answer(at, body, outcome=outcome))
 
 
-def test_the_last_hours_answers_are_observed_again_oldest_first(tmp_path: Path) -> None:
+def test_the_last_hours_answers_come_oldest_first(tmp_path: Path) -> None:
     for minutes in (90, 10, 30):
         land(tmp_path, NOON - timedelta(minutes=minutes))
 
-    expected = [(NOON - timedelta(minutes=minutes)).timestamp() for minutes in (30, 10)]
+    expected = [NOON - timedelta(minutes=minutes) for minutes in (30, 10)]
 
-    assert expected == [observation.at for observation in replayed(tmp_path, NOON)]
-    assert all(observation.listings for observation in replayed(tmp_path, NOON))
+    assert expected == [each.received_at for each in replayed(tmp_path, NOON)]
+    assert [BODY, BODY] == [each.body for each in replayed(tmp_path, NOON)]
 
 
 def test_answers_of_before_midnight_are_found_after_it(tmp_path: Path) -> None:
@@ -55,13 +35,13 @@ def test_answers_of_before_midnight_are_found_after_it(tmp_path: Path) -> None:
     assert 1 == len(replayed(tmp_path, midnight + timedelta(minutes=5)))
 
 
-def test_bad_answers_are_observed_as_bad_and_unsent_requests_not_at_all(tmp_path: Path) -> None:
+def test_bad_answers_are_replayed_as_bad_and_unsent_requests_not_at_all(tmp_path: Path) -> None:
     land(tmp_path, NOON, outcome=Outcome.SERVER_ERROR)
     with landing_at(tmp_path) as landing:
         landing.skip(landing.plan(STOP), "no permit")
         landing.plan(STOP)
 
-    assert [False] == [observation.is_good for observation in replayed(tmp_path, NOON)]
+    assert [Outcome.SERVER_ERROR] == [each.outcome for each in replayed(tmp_path, NOON)]
 
 
 def test_without_raw_files_nothing_is_replayed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Workers that share a plan leave alone what another has in hand, and learn from each other's answers."""
+"""Workers of one data folder never ask the same stop at once, and learn from each other's answers."""
 
 import os
 import subprocess
@@ -10,23 +10,21 @@ from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
 
-from tests.collect.helpers import NOON, answer, rows, write_network
+from tests.collect.helpers import answer, rows, write_network
 from tests.collect.test_budget_store import url
 from tests.collect.upstream import START, Upstream, settings_at
 from tests.hostile import json_reply, serving
 from transit_etl.api.exchange import Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import collect, datasets
-from transit_etl.collect.allowance.budget_state import Limits
-from transit_etl.collect.passage_parser import PassageParser
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.planning.planner import Observation, Rotation
 from transit_etl.collect.raw.landing import Landing
-from transit_etl.collect.sources import Passages
 
 __all__ = ["url"]
 
@@ -40,7 +38,8 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
-from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Rotation
@@ -49,23 +48,27 @@ from transit_etl.collect.sources import Passages
 
 async def main(url: str) -> None:
     source = Passages(Rotation({STOPS!r}), PassageParser(ZoneInfo("UTC")))
-    claim = lambda taken: source.claim(datetime.now(UTC), taken)
     async with Budget({QUICK!r}, SqlStore(url, "shared"), SystemClock()) as budget:
         await budget.usage()
         print("ready", flush=True)
         until = datetime.fromtimestamp(float(sys.stdin.readline()), UTC)
         running = set()
-        async def ask(permit):
+        async def ask(permit, stop):
             sent = time.time()
             await asyncio.sleep({ANSWER_SECONDS})
-            print(permit.claimed, sent, time.time())
+            print(stop, sent, time.time())
             await budget.settle(permit)
+        async def choose(permit):
+            while True:
+                stop = source.choose(datetime.now(UTC)).key
+                if stop not in permit.leased_elsewhere and await budget.lease(permit, stop):
+                    return stop
         while True:
             try:
-                permit = await budget.acquire(Kind.PASSAGES, until, claim)
+                permit = await budget.acquire(Kind.PASSAGES, until)
             except BudgetClosedError:
                 break
-            running.add(asyncio.create_task(ask(permit)))
+            running.add(asyncio.create_task(ask(permit, await choose(permit))))
         await asyncio.gather(*running)
 
 asyncio.run(main(sys.argv[1]))
@@ -124,10 +127,29 @@ def test_processes_never_have_the_same_stop_in_hand(url: str, n_workers: int) ->
     assert all(after.sent > before.answered for before, after in others)
 
 
-def test_when_others_have_every_stop_the_permit_is_used_all_the_same() -> None:
-    source = Passages(Rotation(STOPS[:2]), PassageParser(ZoneInfo("UTC")))
+def asked_while_leased(folder: Path, leased: set[str]) -> Counter[str]:
+    """Collect from three stops for 30 s while another worker holds some, and count what was asked."""
+    write_network(folder, {"015-00": ["0001", "0002", "0003"]})
+    state, upstream = BudgetState(), Upstream()
+    for stop in leased:
+        state.lease("other", stop, START.timestamp() + 60)
+    collect(
+        settings_at(folder, policy="rotation"),
+        "passages",
+        seconds=30,
+        clock=VirtualClock(START),
+        store=MemoryStore(state),
+        transport=httpx.MockTransport(upstream),
+    )
+    return Counter(path[-4:] for path in upstream.asked)
 
-    assert source.claim(NOON, {"0000", "0001"}) in {"0000", "0001"}
+
+def test_a_stop_that_another_worker_has_leased_is_passed_over(tmp_path: Path) -> None:
+    assert {"0001", "0003"} == set(asked_while_leased(tmp_path, {"0002"}))
+
+
+def test_when_others_have_leased_every_stop_the_permits_are_used_all_the_same(tmp_path: Path) -> None:
+    assert asked_while_leased(tmp_path, {"0001", "0002", "0003"}).total() >= 29
 
 
 class Spy(Rotation):
@@ -163,6 +185,7 @@ def test_a_window_that_waits_for_its_turn_learns_and_asks_nothing_before(
             seconds=30,
             begin_at=begin_at,
             clock=VirtualClock(START),
+            store=MemoryStore(),
             transport=httpx.MockTransport(Upstream()),
         )
     sent = sorted(row["sent_at"] for row in rows(tmp_path) if row["window"] != before.finished[0].name[:-10])

@@ -10,6 +10,7 @@ import httpx
 
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
+from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.settings import Settings
 
 START = datetime(2026, 3, 4, 7, tzinfo=UTC)
@@ -61,4 +62,11 @@ def collect_from(
 ) -> CollectReport:
     """Collect in virtual time from a made-up upstream."""
     transport = httpx.MockTransport(upstream)
-    return collect(settings, dataset, seconds=seconds, clock=VirtualClock(start), transport=transport)
+    return collect(
+        settings,
+        dataset,
+        seconds=seconds,
+        clock=VirtualClock(start),
+        store=MemoryStore(),
+        transport=transport,
+    )

@@ -1,9 +1,8 @@
 """Sends one polite GET at a time and turns whatever comes of it into an answer."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Self
@@ -14,7 +13,7 @@ from transit_etl.api.classification import REDIRECTION, Verdict, classify
 from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
 from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
 from transit_etl.api.retry_after import retry_after_seconds
-from transit_etl.clock import Clock, VirtualClock
+from transit_etl.clock import Clock
 from transit_etl.errors import TransitError
 from transit_etl.settings import Settings
 
@@ -46,9 +45,9 @@ class _Reply:
 class Client(AbstractAsyncContextManager["Client"]):
     """An open connection pool to one upstream, for both versions. Use it with `async with`.
 
-    `transport` replaces the network in tests. With `sends_clock`, or when the settings shift the clock, every
-    request tells the emulator what time it is. A virtual clock stands still while an answer is awaited; do
-    not hold it around `send`, which sleeps before a retry. The token goes into headers and nowhere else.
+    `transport` replaces the network in tests. When the clock is simulated, every request tells the emulator
+    what time it is. A virtual clock stands still while an answer is awaited; do not hold it around `send`,
+    which sleeps before a retry. The token goes into headers and nowhere else.
     """
 
     def __init__(
@@ -56,12 +55,9 @@ class Client(AbstractAsyncContextManager["Client"]):
         settings: Settings,
         clock: Clock,
         transport: httpx.AsyncBaseTransport | None = None,
-        *,
-        sends_clock: bool = False,
     ) -> None:
         self._settings = settings
         self._clock = clock
-        self._sends_clock = sends_clock or settings.clock_shift_seconds != 0
         self._redactor = Redactor(_tokens(settings))
         self._http = _connection_pool(settings, transport)
         self._open = AsyncExitStack()
@@ -93,10 +89,10 @@ class Client(AbstractAsyncContextManager["Client"]):
 
     async def _attempt(self, request: Request, attempts: int) -> Answer:
         outgoing = self._build(request)
-        sent_at, started = self._clock.now(), self._stopwatch()
-        with self._standing_clock():
+        sent_at, started = self._clock.now(), self._clock.stopwatch()
+        with self._clock.busy():
             reply = await self._exchange(outgoing, sent_at)
-        elapsed_ms = (self._stopwatch() - started) * 1000
+        elapsed_ms = (self._clock.stopwatch() - started) * 1000
         answer = Answer(
             request=request,
             outcome=Outcome.OK,
@@ -108,14 +104,6 @@ class Client(AbstractAsyncContextManager["Client"]):
             retry_after_seconds=reply.retry_after_seconds,
         )
         return self._judged(answer, reply)
-
-    def _stopwatch(self) -> float:
-        # The machine's clock may be set while an answer is under way. Virtual time is repeatable instead.
-        is_virtual = isinstance(self._clock, VirtualClock)
-        return self._clock.now().timestamp() if is_virtual else time.perf_counter()
-
-    def _standing_clock(self) -> AbstractContextManager[None]:
-        return self._clock.busy() if isinstance(self._clock, VirtualClock) else nullcontext()
 
     async def _exchange(self, outgoing: httpx.Request, sent_at: datetime) -> _Reply:
         reply = _Reply()
@@ -174,7 +162,7 @@ class Client(AbstractAsyncContextManager["Client"]):
     def _build(self, request: Request) -> httpx.Request:
         root = self._settings.base_url if request.version else self._settings.legacy_root
         headers = self._legacy_credential() if request.version == 0 else self._credential()
-        if self._sends_clock:
+        if self._clock.is_simulated:
             headers[NOW_HEADER] = self._clock.now().isoformat()
         return self._http.build_request(
             "GET", root + request.path, params=request.query or None, headers=headers

@@ -1,38 +1,77 @@
-"""Runs the collection of a dataset from settings to report: recovers, collects, finalises."""
+"""Composes a collection, in real or virtual time, and runs that of a dataset from settings to report."""
 
-import asyncio
-import logging
-import signal
-import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
-from types import FrameType
-from typing import Any, TypeVar
+from typing import Self
 
 import httpx
 
 from transit_etl.api.client import Client
-from transit_etl.clock import Clock, SystemClock, VirtualClock
-from transit_etl.collect.allowance.budget import Budget, open_budget
-from transit_etl.collect.allowance.budget_state import Limits
-from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.collector import Collector, Tools
+from transit_etl.clock import Clock
+from transit_etl.collect.allowance.budget import open_budget
+from transit_etl.collect.allowance.budget_store import BudgetStore
+from transit_etl.collect.collector import Collector, Measure, Tools, unmeasured
 from transit_etl.collect.datasets import source_of
-from transit_etl.collect.peer_windows import PeerWindows
+from transit_etl.collect.peer_windows import PeerWindows, learning_from
 from transit_etl.collect.raw.landing import Landing, worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
 from transit_etl.collect.report import CollectReport, ProgressCallback, Tally
-from transit_etl.collect.sources import Passages, Source
+from transit_etl.collect.signals import stop_on_signal
+from transit_etl.collect.sources import Source
 from transit_etl.endpoints import is_polled
 from transit_etl.settings import Settings
 
-T = TypeVar("T")
-FOLLOW_SECONDS = 2.0
-_log = logging.getLogger(__name__)
+
+class Session(AbstractAsyncContextManager["Session"]):
+    """One client, one budget and one clock: everything that collections share. Use it with `async with`.
+
+    In real time a session serves one collection, and its budget is that of all processes with these
+    settings. A rehearsal runs many collections in a session on a virtual clock, with a `client` and a
+    `store` of the budget of its own.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock,
+        *,
+        client: Client | None = None,
+        store: BudgetStore | None = None,
+        measure: Measure = unmeasured,
+    ) -> None:
+        self.clock = clock
+        self._settings = settings
+        self._client = client or Client(settings, clock)
+        self._budget = open_budget(settings, clock, store)
+        self._measure = measure
+        self._open = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        await self._open.enter_async_context(self._client)
+        await self._open.enter_async_context(self._budget)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._open.aclose()
+
+    def landing(self, worker: str) -> Landing:
+        """Return where a collection of this session lands its answers."""
+        return Landing(self._settings.data_dir, self._settings.operator, self.clock, worker)
+
+    def collector(
+        self,
+        source: Source,
+        landing: Landing,
+        tally: Tally,
+        deadline: datetime | None,
+        on_progress: ProgressCallback | None = None,
+    ) -> Collector:
+        """Return a collector of one source, with the tools of this session."""
+        tools = Tools(self._client, self._budget, landing, self.clock, self._measure)
+        return Collector(tools, source, tally, deadline, on_progress)
 
 
 def collect(
@@ -42,6 +81,7 @@ def collect(
     seconds: float | None = None,
     begin_at: datetime | None = None,
     clock: Clock | None = None,
+    store: BudgetStore | None = None,
     on_progress: ProgressCallback | None = None,
     transport: httpx.AsyncBaseTransport | None = None,
 ) -> CollectReport:
@@ -50,18 +90,19 @@ def collect(
     Passages and status are polled for `seconds`, or one window; lists until they are done, or for
     `seconds`. Windows that a killed collector left are finished first. With `begin_at`, everything is made
     ready, and the answers of other workers are learned from, but nothing is asked before that instant of
-    the clock. `transport` replaces the network.
+    the clock. `transport` replaces the network, `store` the budget that all processes share.
 
     Raises NothingKnownError when the lake does not hold yet what is needed to ask, DataFolderError when
     the data folder cannot be written, UnknownDatasetError, and MissingTokenError for version 0.
     """
-    clock = clock or SystemClock(settings.clock_shift_seconds)
+    clock = clock or settings.clock
     check_writable(settings.data_dir)
     recovered = recover(settings.data_dir)
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
-    job = _Job(settings, dataset, clock, seconds, begin_at, on_progress, transport)
-    return _run(clock, _collect(job, recovered))
+    session = Session(settings, clock, client=Client(settings, clock, transport), store=store)
+    job = _Job(settings, dataset, seconds, begin_at, on_progress)
+    return clock.run(_collect(job, session, recovered))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,32 +111,23 @@ class _Job:
 
     settings: Settings
     dataset: str
-    clock: Clock
     seconds: float | None
     begin_at: datetime | None
     on_progress: ProgressCallback | None
-    transport: httpx.AsyncBaseTransport | None
 
 
-def _run(clock: Clock, main: Coroutine[Any, Any, T]) -> T:
-    return clock.run(main) if isinstance(clock, VirtualClock) else asyncio.run(main)
-
-
-async def _collect(job: _Job, recovered: list[Path]) -> CollectReport:
-    settings, clock = job.settings, job.clock
-    worker = worker_name()
+async def _collect(job: _Job, session: Session, recovered: list[Path]) -> CollectReport:
+    settings, clock, worker = job.settings, session.clock, worker_name()
     begin_at = max(job.begin_at or clock.now(), clock.now())
-    landing = Landing(settings.data_dir, settings.operator, clock, worker)
-    tally = Tally(job.dataset, job.seconds)
-    with _stopping() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
+    deadline = None if job.seconds is None else begin_at + timedelta(seconds=job.seconds)
+    landing, tally = session.landing(worker), Tally(job.dataset, job.seconds)
+    with stop_on_signal() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
         source = source_of(job.dataset, settings, begin_at)
-        async with Client(settings, clock, job.transport) as client, _budget(settings, clock) as budget:
+        async with session:
             with landing:
-                tools = Tools(client, budget, landing, clock)
-                deadline = _deadline(begin_at, job.seconds)
-                collector = Collector(tools, source, tally, deadline, job.on_progress)
-                stop.then(collector.stop)
-                async with _learning(source, peers, clock):
+                collector = session.collector(source, landing, tally, deadline, job.on_progress)
+                stop.on_made(collector.stop)
+                async with learning_from(peers, source, clock):
                     await collector.run(begin_at)
     return tally.report(
         max(clock.now() - begin_at, timedelta()),
@@ -104,78 +136,3 @@ async def _collect(job: _Job, recovered: list[Path]) -> CollectReport:
         recovered,
         is_stopped=collector.is_stopped,
     )
-
-
-@asynccontextmanager
-async def _learning(source: Source, peers: PeerWindows, clock: Clock) -> AsyncIterator[None]:
-    """Let a source of passages learn from the answers of other workers meanwhile."""
-    if not isinstance(source, Passages):
-        yield
-        return
-
-    async def follow() -> None:
-        while True:
-            for answer in peers.new_answers():
-                source.observe(answer)
-            await clock.sleep(FOLLOW_SECONDS)
-
-    following = asyncio.create_task(follow())
-    try:
-        yield
-    finally:
-        following.cancel()
-        await asyncio.wait([following])
-        if not following.cancelled() and (error := following.exception()):
-            _log.error("learning from other workers failed; went on without it", exc_info=error)
-
-
-class _Stop:
-    """A wish to stop that a signal made, perhaps before there was anything to stop."""
-
-    def __init__(self) -> None:
-        self._is_wished = False
-        self._stop: Callable[[], None] | None = None
-
-    def wish(self) -> None:
-        self._is_wished = True
-        if self._stop is not None:
-            self._stop()
-
-    def then(self, stop: Callable[[], None]) -> None:
-        self._stop = stop
-        if self._is_wished:
-            stop()
-
-
-@contextmanager
-def _stopping() -> Iterator[_Stop]:
-    """Turn SIGTERM and SIGINT into a wish to stop meanwhile.
-
-    Installed once a run, not by each collector: handlers belong to the process, which may run several.
-    Outside the main thread signals are somebody else's.
-    """
-    loop, stop = asyncio.get_running_loop(), _Stop()
-
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(stop.wish)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _budget(settings: Settings, clock: Clock) -> Budget:
-    """Open the budget all processes share; virtual time is shared with nobody, so its budget is its own."""
-    if isinstance(clock, VirtualClock):
-        return Budget(Limits(settings.rate_per_minute), MemoryStore(), clock)
-    return open_budget(settings, clock)
-
-
-def _deadline(start: datetime, seconds: float | None) -> datetime | None:
-    return None if seconds is None else start + timedelta(seconds=seconds)

@@ -1,7 +1,8 @@
 """Runs one collection: takes a permit, lets the source choose, sends, lands, and lets the source learn."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -9,12 +10,12 @@ from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
-from transit_etl.collect.isolation import FailureLog
+from transit_etl.collect.isolation import learn
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.collect.report import ProgressCallback, Tally
-from transit_etl.collect.sources import SharedSource, Source
+from transit_etl.collect.sources import Source
 
 MAX_IN_FLIGHT = 16  # at 300 a minute three seconds' worth: slow answers do not starve the allowance
 GRACE_SECONDS = 2.0  # what answers in flight get at the end; the next window takes over within three
@@ -23,14 +24,26 @@ _LONGEST_PAUSE_SECONDS = 15.0
 _RETRY_PATIENCE = timedelta(seconds=10)
 
 
+Measure = Callable[[str], AbstractContextManager[None]]
+
+
+def unmeasured(_part: str) -> AbstractContextManager[None]:
+    """Return a context for a part of the work that measures nothing."""
+    return nullcontext()
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a collection works with; all of it is shared or outlives it."""
+    """What a collection works with; all of it is shared or outlives it.
+
+    `measure` returns a context for the time that a part of the work ("planning", "landing") takes.
+    """
 
     client: Client
     budget: Budget
     landing: Landing
     clock: Clock
+    measure: Measure = unmeasured
 
 
 class Collector:
@@ -59,8 +72,6 @@ class Collector:
         self._in_flight: set[asyncio.Task[None]] = set()
         self._producer: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
-        self._failures = FailureLog()
-        self._claim = self._claimed if isinstance(source, SharedSource) else None
         self._n_retrying = 0
         self._n_unanswered = 0
         self._last_unanswered_at = self._started_at
@@ -104,11 +115,11 @@ class Collector:
             if request_now is None:
                 continue
             try:
-                permit = await self._tools.budget.acquire(self._source.kind, self._deadline, self._claim)
+                permit = await self._tools.budget.acquire(self._source.kind, self._deadline)
             except BudgetClosedError as error:
                 self._ended_because = str(error)
                 return
-            self._send_chosen(permit)
+            self._send(await self._choose(permit), permit)
 
     async def _wait_for_the_beginning(self) -> None:
         """Wait, if it is too early; meanwhile open what would take its time later."""
@@ -157,10 +168,25 @@ class Collector:
         finally:
             bell.cancel()
 
-    def _send_chosen(self, permit: Permit) -> None:
-        now = self._now()
-        request = self._source.choose(now)
-        intent = self._plan(request, now)
+    async def _choose(self, permit: Permit) -> Request:
+        """Return the most valuable request that no other worker has leased, and lease it.
+
+        Those passed over count as asked: another worker asks for them. Once the source offers one of them
+        again, every request is leased, and the permit is used all the same.
+        """
+        passed_over: set[str] = set()
+        while True:
+            with self._tools.measure("planning"):
+                request = self._source.choose(self._now())
+            if not self._source.is_shared or request.key in passed_over:
+                return request
+            is_free = request.key not in permit.leased_elsewhere
+            if is_free and await self._tools.budget.lease(permit, request.key):
+                return request
+            passed_over.add(request.key)
+
+    def _send(self, request: Request, permit: Permit) -> None:
+        intent = self._plan(request, self._now())
         self._tally.sent += 1
         task = asyncio.create_task(self._exchange(request, intent, permit))
         self._in_flight.add(task)
@@ -178,26 +204,20 @@ class Collector:
             self._tools.landing.interrupt(intent)
             self._tally.add_unanswered(Outcome.INTERRUPTED)
             return
-        self._tools.landing.land(intent, answer)
+        with self._tools.measure("landing"):
+            self._tools.landing.land(intent, answer)
         self._take_note(answer)
-        self._learn(answer)
+        with self._tools.measure("planning"):
+            learn(self._source, [answer])
+        self._warn_of_failures()
         for used in permits:
             await self._tools.budget.settle(used)
         if answer.outcome is Outcome.RATE_LIMITED:
             await self._tools.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
 
-    def _claimed(self, taken: Collection[str]) -> str:
-        assert isinstance(self._source, SharedSource)  # noqa: S101 - looked at when it was given
-        return self._source.claim(self._now(), taken)
-
-    def _learn(self, answer: Answer) -> None:
-        """Show the source an answer; if that fails, only what it would have taught is lost."""
-        try:
-            self._source.observe(answer)
-        except Exception as error:  # noqa: BLE001 - the answer is landed, the next ones are worth their permits
-            what = f"{answer.request.endpoint} {answer.request.key}".rstrip()
-            if self._failures.add(f"learning from the answer of {what}", error):
-                self._tally.warn(f"learning from the answer of {what} failed: {error!r}")
+    def _warn_of_failures(self) -> None:
+        for message in self._source.failures.messages:
+            self._tally.warn(message)
 
     async def _permit_for_retry(self) -> Permit:
         patience = self._now() + _RETRY_PATIENCE
@@ -254,7 +274,8 @@ class Collector:
         self._show_progress()
 
     def _plan(self, request: Request, at: datetime) -> Planned:
-        intent = self._tools.landing.plan(request, at)
+        with self._tools.measure("landing"):
+            intent = self._tools.landing.plan(request, at)
         self._tally.planned += 1
         return intent
 

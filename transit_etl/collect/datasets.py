@@ -9,12 +9,11 @@ from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
 from transit_etl.collect import sources
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
-from transit_etl.collect.isolation import FailureLog, IsolatedParser, IsolatedPolicy
+from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
 from transit_etl.collect.passage_parser import PassageParser, normal_label
-from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
-from transit_etl.collect.replay import replay
+from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, planned
 from transit_etl.endpoints import COLLECTIONS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
@@ -91,21 +90,11 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
         for known in catalogue.line_directions()
     ]
     policy = policy_of(settings.policy, stop_codes, all_line_stops, settings.rate_per_minute)
-    failures = FailureLog()
+    failures = Failures()
     isolated = IsolatedPolicy(policy, stop_codes, failures)
-    parser = IsolatedParser(settings.zone, failures)
-    _remember(isolated, parser, settings, start, failures)
-    return sources.Passages(isolated, parser, plan.unaskable)
-
-
-def _remember(
-    policy: Policy, parser: PassageParser, settings: Settings, start: datetime, failures: FailureLog
-) -> None:
-    """Replay the last hour; without it a policy knows less, which is no reason to ask nothing."""
-    try:
-        replay(policy, parser, settings.data_dir, settings.operator, start)
-    except Exception as error:  # noqa: BLE001 - a damaged old window must not end this one
-        failures.add("replaying the last hour's answers", error)
+    source = sources.Passages(isolated, PassageParser(settings.zone), plan.unaskable, failures)
+    learn(source, recent_answers(settings.data_dir, settings.operator, start))
+    return source
 
 
 _SOURCES: dict[Asked, Callable[[Endpoint, Settings, Catalogue, datetime], Source]] = {

@@ -1,8 +1,9 @@
 """Reads what other workers land while they land it, so that each learns from the answers of all."""
 
-import json
+import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,10 +12,13 @@ import zstandard
 
 from transit_etl.api.exchange import Answer
 from transit_etl.clock import Clock
+from transit_etl.collect.isolation import learn
 from transit_etl.collect.raw.windows import recent_windows
-from transit_etl.collect.replay import answer_of
+from transit_etl.collect.replay import answers_in
+from transit_etl.collect.sources import Source
 from transit_etl.paths import finished_raw_file
 
+READ_EVERY_SECONDS = 2.0
 _CHUNK_BYTES = 65_536
 _log = logging.getLogger(__name__)
 
@@ -65,14 +69,14 @@ class PeerWindows:
         for tail in self._tails.values():
             tail.close()
 
-    def new_answers(self) -> list[Answer]:
-        """Return the answers landed by others since the last call, oldest first; damage ends a file."""
+    def new_answers(self) -> Iterator[Answer]:
+        """Yield the answers landed by others since the last call, oldest first; damage ends a file."""
         self._open_new()
         answers = [answer for tail in self._tails.values() for answer in self._read(tail)]
         for name in [name for name, tail in self._tails.items() if tail.is_over]:
             self._tails.pop(name).close()
             self._finished.add(name)
-        return sorted(answers, key=lambda answer: answer.received_at)
+        yield from sorted(answers, key=lambda answer: answer.received_at)
 
     def _open_new(self) -> None:
         for path in self._recent():
@@ -90,11 +94,29 @@ class PeerWindows:
     def _read(self, tail: _Tail) -> list[Answer]:
         answers: list[Answer] = []
         try:
-            for line in tail.lines():
-                row = json.loads(line)
-                if row["received_at"] is not None:
-                    answers.append(answer_of(row))
+            for answer in answers_in(tail.lines()):
+                answers.append(answer)  # noqa: PERF402 - those before the damage are kept
         except (OSError, zstandard.ZstdError, ValueError, KeyError) as error:
-            _log.warning("stopped following %s: %s", tail.path.name, error)
+            _log.warning("stopped reading %s, which is damaged: %s", tail.path.name, error)
             tail.is_over = True
         return answers
+
+
+@asynccontextmanager
+async def learning_from(peers: PeerWindows, source: Source, clock: Clock) -> AsyncIterator[None]:
+    """Let a source that workers share learn from the answers of the others until the context ends."""
+    if not source.is_shared:
+        yield
+        return
+
+    async def keep_learning() -> None:
+        while True:
+            learn(source, peers.new_answers())
+            await clock.sleep(READ_EVERY_SECONDS)
+
+    task = asyncio.create_task(keep_learning())
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.wait([task])

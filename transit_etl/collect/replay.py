@@ -1,14 +1,12 @@
-"""Tells a policy again what the last hour's answers said, so that what it knows outlives a window."""
+"""Reads answers back from raw files, so that what they taught a policy outlives a window."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from transit_etl.api.exchange import Answer, Outcome, Request
-from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.paths import finished_raw_file
@@ -16,31 +14,32 @@ from transit_etl.paths import finished_raw_file
 MAX_ANSWERS = 6_000  # about a second's work
 
 
-def replay(policy: Policy, parser: PassageParser, data_dir: Path, operator: str, now: datetime) -> int:
-    """Let a policy observe the newest passage answers, oldest first; return how many.
+def recent_answers(data_dir: Path, operator: str, now: datetime) -> Iterator[Answer]:
+    """Yield the newest passage answers of the last hour, oldest first.
 
-    It reads the finished raw windows, staged or not: an answer says the same in both.
+    They come from the finished raw windows, staged or not: an answer says the same in both.
     """
     answers: list[Answer] = []
     windows = recent_windows(data_dir, operator, now, "passages")
     for path in (path for path in reversed(windows) if finished_raw_file(path) == path):
-        answers += [answer for answer in _answers(path) if now - HOUR <= answer.received_at <= now]
+        answers += [
+            answer for answer in answers_in(read_lines(path)) if now - HOUR <= answer.received_at <= now
+        ]
         if len(answers) >= MAX_ANSWERS:
             break
     answers.sort(key=lambda answer: answer.received_at)
-    for answer in answers[-MAX_ANSWERS:]:
-        policy.observe(parser.parse(answer))
-    return len(answers[-MAX_ANSWERS:])
+    yield from answers[-MAX_ANSWERS:]
 
 
-def _answers(path: Path) -> Iterator[Answer]:
-    for line in read_lines(path):
+def answers_in(lines: Iterable[bytes]) -> Iterator[Answer]:
+    """Yield the answers that lines of a raw file hold; ValueError or KeyError at a line that is not a row."""
+    for line in lines:
         row = json.loads(line)
         if row["received_at"] is not None:
-            yield answer_of(row)
+            yield _answer_of(row)
 
 
-def answer_of(row: dict[str, Any]) -> Answer:
+def _answer_of(row: dict[str, Any]) -> Answer:
     """Return the answer that a landed row holds, as far as a policy learns from it."""
     body = row["body"]
     return Answer(

@@ -2,17 +2,18 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from transit_etl.api import v0, v1
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
 from transit_etl.collect.catalogue import NewsItem, news_item
+from transit_etl.collect.isolation import Failures, Learner
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Policy
+from transit_etl.collect.planning.planner import Observation, Policy
 from transit_etl.endpoints import ENDPOINTS, Kind
 
 MAX_TRIES = 3
@@ -36,12 +37,17 @@ class Unaskable:
     reason: str
 
 
-class Source(Protocol):
-    """Where a collector's requests come from. It takes a permit first and asks what to send then."""
+class Source(Learner, Protocol):
+    """Where a collector's requests come from. It takes a permit first and asks what to send then.
+
+    Of a source that `is_shared` several workers choose at the same time: a request is leased to one of them,
+    and each learns from the answers of all.
+    """
 
     kind: Kind
     total: int | None
     unaskable: list[Unaskable]
+    is_shared: bool
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return when the next request is worth a permit; None when only an answer in flight can tell."""
@@ -51,29 +57,19 @@ class Source(Protocol):
         """Return the most valuable request at this moment; it counts as asked."""
         ...
 
-    def observe(self, answer: Answer) -> None:
-        """Take note of an answer, good or bad."""
-        ...
-
     def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
         """Return what was due by `now` and never asked, and when it was due."""
         ...
 
 
-@runtime_checkable
-class SharedSource(Protocol):
-    """A source of which several workers ask at once: what one of them has in hand the others leave alone."""
-
-    def claim(self, now: datetime, taken: Collection[str]) -> str:
-        """Settle on the key that `choose` returns next: not one that others have taken, if that can be."""
-        ...
-
-
 class Listed:
-    """A list of requests, each made once, in order; one that failed in passing is tried again at the end."""
+    """A list of requests, each made once, in order; one that failed transiently is tried again at the end."""
+
+    is_shared = False
 
     def __init__(self, kind: Kind, plan: "RequestList") -> None:
         self.kind = kind
+        self.failures = Failures()
         self.unaskable = plan.unaskable
         self._queue = deque(plan.requests)
         self._n_tries: dict[Request, int] = {}
@@ -90,7 +86,7 @@ class Listed:
         return request
 
     def observe(self, answer: Answer) -> None:
-        """Put a request that failed in passing at the end of the list, a limited number of times."""
+        """Put a request that failed transiently at the end of the list, a limited number of times."""
         request = answer.request
         if answer.outcome in _WORTH_ANOTHER_TRY and self._n_tries.get(request, 0) < MAX_TRIES:
             self._queue.append(request)
@@ -154,8 +150,10 @@ class Status:
 
     kind = Kind.STATUS
     total: int | None = None
+    is_shared = False
 
     def __init__(self, start: datetime, interval: timedelta, categories: Iterable[str]) -> None:
+        self.failures = Failures()
         self._interval = interval
         self._next_whole_at = start
         plan = planned("status", v1.status, sorted(categories))
@@ -195,38 +193,35 @@ class Passages:
 
     kind = Kind.PASSAGES
     total: int | None = None
+    is_shared = True
 
-    def __init__(self, policy: Policy, parser: PassageParser, unaskable: Iterable[Unaskable] = ()) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        parser: PassageParser,
+        unaskable: Iterable[Unaskable] = (),
+        failures: Failures | None = None,
+    ) -> None:
         self.unaskable = list(unaskable)
+        self.failures = failures or Failures()
         self._policy = policy
         self._parser = parser
-        self._claimed: str | None = None
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return now: there is always a stop worth asking for."""
         return now
 
-    def claim(self, now: datetime, taken: Collection[str]) -> str:
-        """Settle on the best stop that no other worker has in hand, or on the best if they have them all.
-
-        To the policy a stop that was passed over has been asked, which it has: by the other worker.
-        """
-        stop_code = self._policy.choose(now.timestamp())
-        for _ in taken:
-            if stop_code not in taken:
-                break
-            stop_code = self._policy.choose(now.timestamp())
-        self._claimed = stop_code
-        return stop_code
-
     def choose(self, now: datetime) -> Request:
-        """Return the request for the stop that was claimed, otherwise for the best one."""
-        stop_code, self._claimed = self._claimed, None
-        return v1.passages(stop_code or self._policy.choose(now.timestamp()))
+        """Return the request for the best stop."""
+        return v1.passages(self._policy.choose(now.timestamp()))
 
     def observe(self, answer: Answer) -> None:
-        """Tell the policy what the answer says, or that it says nothing."""
-        self._policy.observe(self._parser.parse(answer))
+        """Tell the policy what the answer says; if it cannot be parsed, only that the stop was asked."""
+        observation = Observation(answer.request.key, answer.received_at.timestamp(), is_good=False)
+        try:
+            observation = self._parser.parse(answer)
+        finally:
+            self._policy.observe(observation)
 
     def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:  # noqa: ARG002 - nothing is ever due
         """Return nothing: which stop comes next is only known when there is a permit for it."""

@@ -4,8 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import httpx
 
@@ -16,7 +15,6 @@ from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.budget_store import MemoryStore, Work
 from transit_etl.settings import Settings
 
-P = ParamSpec("P")
 T = TypeVar("T")
 FAULT_HEADER = "X-Emulated-Fault"
 
@@ -43,18 +41,6 @@ class Meter:
             if self._within:
                 self._within[-1] += elapsed
 
-    def measure(self, name: str, thing: object, *methods: str) -> None:
-        """Count what some methods, those that an object has, take for a part; they must not wait."""
-        for method in filter(partial(hasattr, thing), methods):
-            setattr(thing, method, self._measured(name, getattr(thing, method)))
-
-    def _measured(self, name: str, method: Callable[P, T]) -> Callable[P, T]:
-        def measured(*arguments: P.args, **named: P.kwargs) -> T:
-            with self.part(name):
-                return method(*arguments, **named)
-
-        return measured
-
     @contextmanager
     def asking(self) -> Iterator[None]:
         """Count the time in which at least one request is under way."""
@@ -78,7 +64,7 @@ class MeteredClient(Client):
     def __init__(
         self, settings: Settings, clock: Clock, transport: httpx.AsyncBaseTransport | None, meter: Meter
     ) -> None:
-        super().__init__(settings, clock, transport, sends_clock=True)
+        super().__init__(settings, clock, transport)
         self.n_refused = 0
         self._meter = meter
         self._http.event_hooks = {"response": [self._look_at]}

@@ -16,11 +16,9 @@ import httpx
 
 from transit_etl.api.exchange import Outcome
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.allowance.budget import Budget
-from transit_etl.collect.allowance.budget_state import BudgetState, Limits
-from transit_etl.collect.collector import Collector, Tools
+from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.collect.collection import Session
 from transit_etl.collect.datasets import source_of
-from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.report import Tally
 from transit_etl.collect.sources import Source
 from transit_etl.endpoints import CADENCES, Cadence, collections_of, is_polled
@@ -65,7 +63,9 @@ class Period:
         self._clock = VirtualClock(start)
         self._client = MeteredClient(settings, self._clock, transport, meter)
         self._store = MeteredStore(budget, meter)
-        self._budget = Budget(Limits(schedule.rate_per_minute), self._store, self._clock)
+        self._session = Session(
+            settings, self._clock, client=self._client, store=self._store, measure=meter.part
+        )
         self._known: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
         self._polled: Source | None = None
@@ -89,7 +89,7 @@ class Period:
             raise _first(failures) from None
 
     async def _run(self) -> None:
-        async with self._client, self._budget, asyncio.TaskGroup() as group:
+        async with self._session, asyncio.TaskGroup() as group:
             while (
                 self.end < min(self._start + self._schedule.period, self._schedule.end) or self._is_listing()
             ):
@@ -141,10 +141,11 @@ class Period:
         start = self._clock.now()
         source = self._source(dataset, start)
         tally = Tally(dataset, (end - start).total_seconds() if is_polled(dataset) else None)
-        with Landing(self._settings.data_dir, self._settings.operator, self._clock, WORKER) as landing:
-            self._meter.measure("landing", landing, "plan", "land")
-            tools = Tools(self._client, self._budget, landing, self._clock)
-            await Collector(tools, source, tally, end, lambda _: self._tick(self._clock.now())).run()
+        with self._session.landing(WORKER) as landing:
+            collector = self._session.collector(
+                source, landing, tally, end, lambda _: self._tick(self._clock.now())
+            )
+            await collector.run()
         self.outcomes.update(tally.outcomes)
         self.n_sent += tally.sent + tally.retries
         if dataset == "lines":
@@ -159,7 +160,6 @@ class Period:
             return self._polled
         with self._meter.part("planning"):
             source = source_of(dataset, self._settings, start)
-        self._meter.measure("planning", source, "claim", "choose", "observe")
         if dataset == "passages":
             self._polled = source
         return source

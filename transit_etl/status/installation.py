@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from transit_etl.clock import SystemClock
+from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget import credential
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
@@ -83,12 +83,14 @@ class Rejection:
 class Installation:
     """How an installation is doing. Instants are UTC; `now` is the pipeline's own clock.
 
+    `real_now` is the machine's, which files are dated by.
     `pace` is None before anything was collected, `lines` has the least covered first. `waiting` counts
     finished windows that are not staged, `n_open` those being written. `unseen` is the known stop whose last
     good answer is the oldest, `unseen_since` that answer's instant, if there was one.
     """
 
     now: datetime
+    real_now: datetime
     clock_shift_seconds: float
     data_dir: Path
     operator: str
@@ -113,7 +115,8 @@ class Installation:
 
 def describe(settings: Settings) -> Installation:
     """Read the raw folder, the lake, the budget and the published warehouse; nothing is written or locked."""
-    now = SystemClock(settings.clock_shift_seconds).now()
+    clock = settings.clock
+    now = clock.now()
     with last_hour(settings.data_dir, settings.operator, now) as lately:
         usage = _usage(lately.spent(), settings, _last_received(settings))
         evidence, seen = lately.evidence(), {**_last_seen(settings), **lately.seen()}
@@ -123,12 +126,13 @@ def describe(settings: Settings) -> Installation:
     build, until = _published(settings)
     return Installation(
         now=now,
+        real_now=clock.to_real(now),
         clock_shift_seconds=settings.clock_shift_seconds,
         data_dir=settings.data_dir.absolute(),
         operator=settings.operator,
         base_url=settings.base_url,
         rate_per_minute=settings.rate_per_minute,
-        pace=_pace(settings, now),
+        pace=_pace(settings, clock, now),
         usage=usage,
         evidence=evidence,
         lines=_coverage(directions, seen, now),
@@ -171,16 +175,16 @@ def _usage_of(kind: Kind, spent: Sequence[Spent], allowed: float) -> Usage:
     )
 
 
-def _pace(settings: Settings, now: datetime) -> Pace | None:
+def _pace(settings: Settings, clock: Clock, now: datetime) -> Pace | None:
     """Look at the budget as it was last left; None if nobody has used it yet."""
     state = SqlStore(settings.budget_url, credential(settings)).peek()
     if state is None:
         return None
-    at = now.timestamp() - settings.clock_shift_seconds  # the budget lives in real time
-    blocked = state.blocked_until + settings.clock_shift_seconds if state.blocked_until > at else None
+    at = clock.to_real(now).timestamp()  # the budget is kept in real time
+    blocked_until = clock.from_real(datetime.fromtimestamp(state.blocked_until, UTC))
     return Pace(
         rate_per_minute=round(state.rate(at, Limits(settings.rate_per_minute)), 1),
-        blocked_until=None if blocked is None else datetime.fromtimestamp(blocked, UTC),
+        blocked_until=blocked_until if blocked_until > now else None,
         waiting=dict(Counter(demand.kind.value for demand in state.demands.values())),
     )
 

@@ -137,7 +137,7 @@ def _storage(found: "Installation") -> RenderableType:
     grid.add_column(overflow="fold")
     waiting = f"not staged yet: {_counts(found.waiting)}" if found.waiting else "all finished ones are staged"
     grid.add_row("Windows", f"{found.n_open} being written, {waiting}")
-    built = "never" if found.built_at is None else _ago(found.built_at, _real_now(found))
+    built = "never" if found.built_at is None else _ago(found.built_at, found.real_now)
     grid.add_row("Build", f"last written {built}")
     grid.add_row("Published", _published(found))
     for each in found.rejected:
@@ -150,14 +150,9 @@ def _published(found: "Installation") -> str:
     if found.published_at is None:
         return "nothing yet"
     return (
-        f"build {found.published_build}, {_ago(found.published_at, _real_now(found))}, "
+        f"build {found.published_build}, {_ago(found.published_at, found.real_now)}, "
         f"with answers until {_at(found.published_until)}"
     )
-
-
-def _real_now(found: "Installation") -> datetime:
-    """Return the machine's own time, which files are dated by, when the pipeline's clock is shifted."""
-    return found.now - timedelta(seconds=found.clock_shift_seconds)
 
 
 def _bar(share: float) -> Text:

@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -16,10 +16,6 @@ from transit_etl.collect.allowance.budget_store import BudgetStore, BudgetStoreE
 from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
-# Told what others have in hand, settles on what the permit is for. Called inside the store's transaction,
-# perhaps in another thread: it must be quick, and must not fail.
-Claim = Callable[[Collection[str]], str]
-
 _HEARTBEATS_UNTIL_DEAD = 3
 _SHORTEST_PAUSE_SECONDS = 0.001  # a clock of microseconds would not move at all for less than one
 
@@ -32,13 +28,13 @@ class BudgetClosedError(RetryRefusedError):
 class Permit:
     """The right to send one request now. `granted_at` is on the store's clock, `asked_at` on the caller's.
 
-    `claimed` is what the caller settled on with it, if it did.
+    `leased_elsewhere` are the keys that other callers had leased when it was granted.
     """
 
     kind: Kind
     granted_at: float
     asked_at: datetime
-    claimed: str | None = None
+    leased_elsewhere: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,27 +54,27 @@ class Budget(AbstractAsyncContextManager["Budget"]):
     Take a permit first and choose what to ask for then, at the moment it is worth most:
 
         permit = await budget.acquire(Kind.PASSAGES, deadline)
+        is_ours = await budget.lease(permit, request.key)  # where several processes choose from one list
         answer = await client.send(request, before_retry=lambda: budget.acquire(Kind.PASSAGES, deadline))
         await budget.settle(permit)
         if answer.outcome is Outcome.RATE_LIMITED:
             await budget.report_rate_limited(permit, answer.retry_after_seconds)
 
-    A `clock_shift` in seconds is taken off the clock again: the allowance is about real time, and callers
-    whose clocks are shifted differently still share it.
+    The state is kept in real time, so callers whose clocks are shifted differently share it.
     """
 
-    def __init__(self, limits: Limits, store: BudgetStore, clock: Clock, *, clock_shift: float = 0.0) -> None:
+    def __init__(self, limits: Limits, store: BudgetStore, clock: Clock) -> None:
         self._limits = limits
         self._store = store
         self._clock = clock
-        self._shift = clock_shift
         self._expiry = store.heartbeat and store.heartbeat * _HEARTBEATS_UNTIL_DEAD
         self._name = uuid4().hex[:12]
-        self._has_claimed = False
+        self._has_leased = False
+        self._leased: dict[Permit, str] = {}
         self._answered: list[str] = []
 
     async def __aexit__(self, *_: object) -> None:
-        if self._has_claimed:
+        if self._has_leased:
             with suppress(BudgetStoreError):  # then the leases end by themselves, a minute later
                 await self._store.transact(lambda state, _: state.release_all(self._name), self._now)
         await self._store.aclose()
@@ -86,27 +82,38 @@ class Budget(AbstractAsyncContextManager["Budget"]):
     async def __aenter__(self) -> Self:
         return self
 
-    async def acquire(
-        self, kind: Kind, deadline: datetime | None = None, claim: Claim | None = None
-    ) -> Permit:
-        """Wait for a permit; BudgetClosedError as soon as it is clear that none comes before `deadline`.
-
-        With a `claim`, what the permit is for is settled in the same transaction, so that nobody else who
-        claims settles on the same: until some seconds after the permit is settled, or the caller ends.
-        """
+    async def acquire(self, kind: Kind, deadline: datetime | None = None) -> Permit:
+        """Wait for a permit; BudgetClosedError as soon as it is clear that none comes before `deadline`."""
         caller, permit = uuid4().hex, None
         try:
             while permit is None:
-                permit = await self._ask(caller, kind, deadline, claim)
+                permit = await self._ask(caller, kind, deadline)
         except (BudgetClosedError, asyncio.CancelledError):
             await self._store.transact(lambda state, _: state.withdraw(caller), self._now)
             raise
         return permit
 
+    async def lease(self, permit: Permit, key: str) -> bool:
+        """Lease what the permit is used for, unless another caller has leased it; return whether it was.
+
+        A lease ends some seconds after the permit is settled, in which others can read the answer, or with
+        this caller.
+        """
+
+        def work(state: BudgetState, now: float) -> bool:
+            state.advance(now, self._limits, self._expiry)
+            return state.lease(self._name, key, now + self._limits.lease)
+
+        self._has_leased = True
+        is_ours = await self._store.transact(work, self._now)
+        if is_ours:
+            self._leased[permit] = key
+        return is_ours
+
     async def settle(self, permit: Permit) -> None:
         """Tell that a permit's request is over, answered or not; costs nothing unless it took long."""
-        if permit.claimed is not None:
-            self._answered.append(permit.claimed)  # the store is told with the next request for a permit
+        if permit in self._leased:
+            self._answered.append(self._leased.pop(permit))  # the store is told at the next `acquire`
         if self._clock.now() - permit.asked_at <= timedelta(seconds=self._limits.tolerated_delay):
             return
 
@@ -131,20 +138,18 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         def work(state: BudgetState, now: float) -> Usage:
             state.advance(now, self._limits, self._expiry)
             waiting = [demand.kind for demand in state.demands.values()]
-            blocked = state.blocked_until + self._shift if state.blocked_until > now else None
+            blocked_until = self._clock.from_real(datetime.fromtimestamp(state.blocked_until, UTC))
             return Usage(
                 granted={kind: state.counts[kind] for kind in Kind},
                 waiting={kind: waiting.count(kind) for kind in Kind},
                 allowance=self._limits.allowance,
                 current_rate=state.rate(now, self._limits),
-                blocked_until=None if blocked is None else datetime.fromtimestamp(blocked, UTC),
+                blocked_until=blocked_until if state.blocked_until > now else None,
             )
 
         return await self._store.transact(work, self._now)
 
-    async def _ask(
-        self, caller: str, kind: Kind, deadline: datetime | None, claim: Claim | None
-    ) -> Permit | None:
+    async def _ask(self, caller: str, kind: Kind, deadline: datetime | None) -> Permit | None:
         asked_at = self._clock.now()
         answered, self._answered = self._answered, []
 
@@ -152,8 +157,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
             state.advance(now, self._limits, self._expiry)
             state.release(self._name, answered, now + self._limits.learning)
             decision = state.ask(now, caller, kind, self._limits)
-            claimed = self._claim(state, now, claim) if decision.is_granted and claim else None
-            return decision, Permit(kind, now, asked_at, claimed)
+            return decision, Permit(kind, now, asked_at, state.leased_elsewhere(self._name))
 
         _check(deadline, asked_at)
         decision, permit = await self._store.transact(work, self._now)
@@ -169,20 +173,17 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         await self._clock.sleep(min(pause for pause in pauses if pause is not None))
         return None
 
-    def _claim(self, state: BudgetState, now: float, claim: Claim) -> str:
-        self._has_claimed = True
-        claimed = claim(state.taken(self._name))
-        state.lease(self._name, claimed, now + self._limits.lease)
-        return claimed
-
     def _now(self) -> float:
-        return self._clock.now().timestamp() - self._shift
+        return self._clock.to_real(self._clock.now()).timestamp()
 
 
-def open_budget(settings: Settings, clock: Clock) -> Budget:
-    """Return the budget that all processes with these settings share. Nothing is opened before it is used."""
-    store = SqlStore(settings.budget_url, credential(settings))
-    return Budget(Limits(settings.rate_per_minute), store, clock, clock_shift=settings.clock_shift_seconds)
+def open_budget(settings: Settings, clock: Clock, store: BudgetStore | None = None) -> Budget:
+    """Return the budget that all processes with these settings share, or one in a `store` of its own.
+
+    Nothing is opened before it is used.
+    """
+    store = store or SqlStore(settings.budget_url, credential(settings))
+    return Budget(Limits(settings.rate_per_minute), store, clock)
 
 
 def credential(settings: Settings) -> str:

@@ -15,8 +15,8 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
 - Slow-down: `rate = N * share`. A 429 closes the budget to everyone until `Retry-After` has passed, and
   halves `share`, but only if its permit is younger than the last slow-down: a storm of 429s halves once.
   `share` grows again by `1 / recovery` a second, from the moment the budget opens.
-- Leases: what a caller settled on with its permit is its own until `lease` seconds have passed, or
-  `learning` seconds after the answer, in which the others can read it. Others are told to leave it alone.
+- Leases: what a caller asks for with its permit is leased to it until `lease` seconds have passed, or
+  `learning` seconds after the answer, in which the others can read it. Nobody else can lease it meanwhile.
 - A clock that was set back moves every time in the state back with it: ages stay as they were at the last
   look, which can neither free a permit early nor block anyone for longer than the state already did.
 """
@@ -71,7 +71,7 @@ class Demand(NamedTuple):
 
 
 class Lease(NamedTuple):
-    """Who has a key in hand, and until when the others leave it alone."""
+    """Who has leased a key, and until when."""
 
     owner: str
     until: float
@@ -131,23 +131,27 @@ class BudgetState:
         """Forget a caller that no longer waits."""
         self.demands.pop(caller, None)
 
-    def taken(self, owner: str) -> set[str]:
-        """Return the keys that others than `owner` have in hand, as of the last `advance`."""
-        return {key for key, lease in self.leases.items() if lease.owner != owner}
+    def leased_elsewhere(self, owner: str) -> frozenset[str]:
+        """Return the keys that others than `owner` have leased, as of the last `advance`."""
+        return frozenset(key for key, lease in self.leases.items() if lease.owner != owner)
 
-    def lease(self, owner: str, key: str, until: float) -> None:
-        """Let a caller have a key to itself for a while."""
+    def lease(self, owner: str, key: str, until: float) -> bool:
+        """Lease a key to a caller, unless another caller has leased it; return whether it was."""
+        held = self.leases.get(key)
+        if held is not None and held.owner != owner:
+            return False
         self.leases[key] = Lease(owner, until)
+        return True
 
     def release(self, owner: str, keys: Iterable[str], until: float) -> None:
-        """Let go of a caller's keys at `until`, unless that is later than it would have been."""
+        """End the leases of a caller at `until`, unless they end earlier."""
         for key in keys:
             lease = self.leases.get(key)
             if lease is not None and lease.owner == owner:
                 self.leases[key] = Lease(owner, min(lease.until, until))
 
     def release_all(self, owner: str) -> None:
-        """Let go of everything a caller has in hand."""
+        """End all leases of a caller."""
         self.leases = {key: lease for key, lease in self.leases.items() if lease.owner != owner}
 
     def settle(self, now: float, granted_at: float, kind: Kind, limits: Limits) -> None:
