@@ -5,7 +5,7 @@ no longer lists it. So polls come in pairs: an open pair is one whose second pol
 `P(a, b)` for the probability that the trip of a visit passes between two instants, and the names of
 `parameters`, the value of a poll of a stop now is the sum over the visits expected there of
 
-    weight * ( second_poll_weight * P(first poll, now)           if an open pair lists the trip
+    weight * ( second_poll_weight * P(passed by now)             if an open pair lists the trip
              + first_poll_weight * (P(now, now + pair) - early_poll_weight * what waiting would add to it)
              + locating_weight * (located_probability - best P) * P(now + pair, now + locating) )
 

@@ -1,0 +1,105 @@
+"""`docs/planning.md` says what the code does: its example is computed again, its parameters are looked up."""
+
+import inspect
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from transit_etl.collect.planning.estimates import Estimate
+from transit_etl.collect.planning.parameters import DEFAULTS
+from transit_etl.collect.planning.poll_value import PollValuer, passed_probability
+from transit_etl.collect.planning.prediction_error import PredictionErrorModel
+from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip
+from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern
+
+PAGE = Path(__file__).parents[3] / "docs" / "planning.md"
+DESCRIPTION = re.compile(r'^    (\w+): .* = .*\n    """(.*)"""$', re.MULTILINE)
+DUE = 1_000.0
+FIRST_POLL_AHEAD = DEFAULTS.poll.pair_seconds / 2
+
+
+def visit_of_the_example(spread: float, *, listed_at: float | None = None) -> ExpectedVisit:
+    """Return the visit at the tenth of twenty stops of a live trip without evidence, due at DUE."""
+    pattern = StopPattern(LineStops("15", tuple(f"{n:04}" for n in range(20))), DEFAULTS)
+    trip = TrackedTrip("15", "T1", pattern, 0.0, is_live=True)
+    visit = ExpectedVisit(trip, StopState("0009"), 9)
+    visit.expect(Estimate(DUE, spread), DEFAULTS.poll)
+    if listed_at is not None:
+        visit.stop.asked_at = visit.stop.answered_at = visit.listed_at = listed_at
+    visit.stop.visits[trip] = visit
+    return visit
+
+
+def first_poll_row(ahead: int) -> str:
+    """Return the page's row about a first poll so many seconds before the trip is due."""
+    valuer, now, cells = PollValuer(60.0, DEFAULTS), DUE - ahead, [f"{ahead} s"]
+    for spread in (13.0, 60.0):
+        visit = visit_of_the_example(spread)
+        enclosed = passed_probability(visit, now + DEFAULTS.poll.pair_seconds) - passed_probability(
+            visit, now
+        )
+        cells += [f"{enclosed:.2f}", f"{valuer.value(visit.stop, now)[0]:.2f}"]
+    return f"| {' | '.join(cells)} |"
+
+
+def second_poll_row(age: int) -> str:
+    """Return the page's row about a poll so many seconds after a first one that listed the trip."""
+    spread = PredictionErrorModel(DEFAULTS.prediction_error).spread(FIRST_POLL_AHEAD)
+    first_poll_at = DUE - FIRST_POLL_AHEAD
+    visit, now = visit_of_the_example(spread, listed_at=first_poll_at), first_poll_at + age
+    value, _ = PollValuer(60.0, DEFAULTS).value(visit.stop, now)
+    return f"| {age} s | {passed_probability(visit, now):.2f} | {value:.2f} |"
+
+
+def parameter_rows() -> list[str]:
+    """Return the rows of the page's table: each parameter, its value, and its description in the code."""
+    rows = []
+    for field in fields(DEFAULTS):
+        group = getattr(DEFAULTS, field.name)
+        described = dict(DESCRIPTION.findall(inspect.getsource(type(group))))
+        for name in (each.name for each in fields(group)):
+            value = getattr(group, name)
+            shown = ", ".join(f"{each:g}" for each in (value if isinstance(value, tuple) else (value,)))
+            rows.append(f"| `{field.name}.{name}` | {shown} | {described[name]} |")
+    return rows
+
+
+def rows_of_the_page(heading: str) -> list[str]:
+    """Return the rows, without the head, of the table under a heading."""
+    _, _, section = PAGE.read_text().partition(f"\n## {heading}\n")
+    assert section, f"no section {heading!r}"
+    lines = section.partition("\n## ")[0].splitlines()
+    return [line for line in lines if line.startswith("| ")][1:]
+
+
+def test_the_values_of_first_polls_in_the_example_are_those_of_the_code() -> None:
+    assert [first_poll_row(ahead) for ahead in (90, 60, 45, 28, 10, 0, -20)] == rows_of_the_page(
+        "Worked example: the first poll"
+    )
+
+
+def test_the_values_of_second_polls_in_the_example_are_those_of_the_code() -> None:
+    assert [second_poll_row(age) for age in (5, 20, 40, 44, 54, 59, 60)] == rows_of_the_page(
+        "Worked example: the second poll"
+    )
+
+
+def test_the_weight_of_the_example_is_that_of_the_code() -> None:
+    weight = PollValuer(60.0, DEFAULTS).weight(visit_of_the_example(13.0))
+
+    assert f"0.95 · (1 + 20 · 1 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
+
+
+def test_every_parameter_is_on_the_page_with_its_value_and_description() -> None:
+    assert parameter_rows() == rows_of_the_page("All parameters")
+
+
+def test_every_parameter_has_a_unit_in_its_name() -> None:
+    units = (
+        "seconds", "spreads", "share", "factor", "probability", "weight", "bonus", "value", "choices",
+        "answers", "until_rest", "until_unserved", "passages", "trips", "errors", "averaged", "stops",
+        "visits", "wanted", "per_line", "per_minute", "revalued",
+    )  # fmt: skip
+    names = [field.name for group in fields(DEFAULTS) for field in fields(getattr(DEFAULTS, group.name))]
+
+    assert [] == [name for name in names if not name.endswith(units)]
