@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import httpx
 
-from scripts.serving import emulator
+from transit_emulator.process import emulator_process
 from transit_etl.api import v1
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
@@ -51,7 +51,7 @@ def main() -> int:
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="allowance-") as folder:
         log = Path(folder) / "requests.jsonl"
-        with emulator("--log", str(log), "--token", TOKEN) as server:
+        with emulator_process("--log", str(log), "--token", TOKEN) as server:
             settings = Settings(
                 base_url=server.base_url,
                 data_dir=Path(folder) / "data",

@@ -28,7 +28,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from scripts.serving import free_port, serving
+from transit_emulator.process import free_port, server_process
 from transit_etl.collect import collect
 from transit_etl.collect.collector import MAX_IN_FLIGHT
 from transit_etl.collect.raw.rawfile import read_lines
@@ -83,8 +83,8 @@ def main() -> int:
         folder = Path(scratch)
         log = folder / "served.jsonl"
         port = free_port()
-        program = ["-c", EMULATOR, str(port), str(log), TOKEN, str(RATE_PER_MINUTE)]
-        with serving(program, port) as server:
+        command = [sys.executable, "-c", EMULATOR, str(port), str(log), TOKEN, str(RATE_PER_MINUTE)]
+        with server_process(command, port) as server:
             settings = _settings(folder / "data", server.base_url)
             _learn_network(settings)
             kills = [_kill_one(settings, log, moment) for moment in _moments(arguments.kills, arguments.seed)]

@@ -9,8 +9,8 @@ import multiprocessing
 import time
 from datetime import UTC, datetime, timedelta
 
-from scripts.serving import first_answer, free_port
 from transit_emulator.app import create_app
+from transit_emulator.process import first_answer, free_port
 from transit_emulator.server import serve
 from transit_emulator.world import World, build_world
 

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from scripts.local_airflow import BIN, environment, set_up
-from scripts.serving import first_answer, free_port, without_settings
-from scripts.stack import Stack
+from scripts.stack import Stack, without_settings
+from transit_emulator.process import first_answer, free_port
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import raw_files
 
@@ -93,7 +93,7 @@ def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
         _unpause(airflow, ["passages", *OTHERS_IN_THE_WAY])
         yield data_dir
     finally:
-        stack.stop(patience_seconds=10)
+        stack.stop(grace_seconds=10)
 
 
 def _unpause(airflow: Mapping[str, str], dags: Sequence[str]) -> None:

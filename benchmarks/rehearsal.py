@@ -20,7 +20,7 @@ from typing import Self
 import psutil
 
 import transit_etl
-from scripts.serving import emulator
+from transit_emulator.process import emulator_process
 from transit_etl.rehearsal import RehearsalReport, rehearse
 from transit_etl.settings import PolicyName, Settings
 
@@ -32,7 +32,7 @@ SAMPLE_SECONDS = 0.01
 def main() -> int:
     """Rehearse, print what it took, and fail if the upstream refused a request."""
     arguments = _arguments()
-    with emulator("--size", arguments.size) as server, tempfile.TemporaryDirectory() as folder:
+    with emulator_process("--size", arguments.size) as server, tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             data_dir=Path(folder),
             base_url=server.base_url,

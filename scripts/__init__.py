@@ -1,1 +1,1 @@
-"""Programs behind the Makefile: set-up, demonstration, and a local Airflow."""
+"""The programs behind the Makefile: set-up, demonstration, and a local Airflow."""

@@ -1,4 +1,4 @@
-"""Shows the whole way: a day rehearsed, a morning polled through the DAGs, and how near the truth that is."""
+"""Demonstrates the whole pipeline: rehearses a day, polls live through the DAGs, compares with the truth."""
 
 import argparse
 import shutil
@@ -18,13 +18,15 @@ from scripts.demo_findings import ALLOWANCE, show_findings
 from scripts.demo_rehearsal import Rehearsal, RehearsalFailedError, choose_days, write_truth
 from scripts.demo_runs import DagFailedError, Runs
 from scripts.local_airflow import BIN, CHECKOUT, environment, set_up
-from scripts.serving import NoAnswerError, first_answer, free_port, without_settings
-from scripts.stack import Program, Stack
+from scripts.stack import Program, Stack, without_settings
+from transit_emulator.process import NoAnswerError, first_answer, free_port
 
 FOLDER = CHECKOUT / "data" / "demo"
 WINDOW_SECONDS = 120
 REHEARSED_RATE = 60  # the allowance without a token
-LARGEST_FOR_VERSION_0 = 200  # stops; version 0 is asked for each of them, in the five minutes there are
+LARGEST_FOR_VERSION_0 = (
+    200  # stops; the DAG of version 0 asks for each of them, which takes too long for more
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,9 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--gtfs", type=Path, help="a GTFS zip whose network is emulated")
     parser.add_argument(
-        "--window", type=int, default=WINDOW_SECONDS, help="seconds that passages are polled for"
+        "--window", type=int, default=WINDOW_SECONDS, help="how many seconds passages are polled for"
     )
-    parser.add_argument("--hours", type=float, default=24, help="hours that are rehearsed before")
+    parser.add_argument(
+        "--hours", type=float, default=24, help="how many hours of a service day are rehearsed"
+    )
     chosen = parser.parse_args(arguments)
     console, started = Console(width=None if sys.stdout.isatty() else 110), time.monotonic()
     for interruption in (signal.SIGINT, signal.SIGTERM):
@@ -56,31 +60,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         console.print("demo: interrupted", style="red")
         return 130
     finally:
-        stack.stop(patience_seconds=5)
+        stack.stop(grace_seconds=5)
     console.print(f"\nDone in {time.monotonic() - started:.0f} seconds.", style="dim")
     return 0
 
 
 def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_seconds: int, hours: float) -> None:
-    """Rehearse a day, run every DAG once on the morning after it, and show what is known afterwards."""
-    port, world = free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
+    """Rehearse a day, run every DAG once on the morning after it, and show the results."""
+    port, network = free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
     log = str(FOLDER / "answers.jsonl")
-    command = [str(BIN / "transit-etl"), "emulator", "--port", str(port), "--log", log, *world]
-    served = stack.start("emulator", command, without_settings())
+    command = [str(BIN / "transit-etl"), "emulator", "--port", str(port), "--log", log, *network]
+    emulator = stack.start("emulator", command, without_settings())
     with console.status("starting the emulated upstream"):
-        about = _about(stack, served, port)
+        about = _about(stack, emulator, port)
         days = choose_days(f"http://127.0.0.1:{port}/")
     console.rule(f"[bold]{about['network']}: {about['n_lines']} lines, {about['n_stops']} stops")
     console.print(
-        f"Rehearsed: {hours:g} hours of the service day {days.rehearsed:%A %d %B %Y}, on a virtual clock, "
-        f"{REHEARSED_RATE} requests a minute.\n"
-        f"Polled live: {window_seconds} seconds of {days.now:%A %d %B, from %H:%M} in {about['timezone']}, "
-        f"{ALLOWANCE} requests a minute (with a token), through the DAGs, over HTTP.\n"
-        "The one goes on beside the other, into the same lake.",
+        f"Rehearsal: {hours:g} hours of the service day {days.rehearsed:%A %d %B %Y} on a virtual clock, "
+        f"at {REHEARSED_RATE} requests a minute.\n"
+        f"Live: {window_seconds} seconds of {days.now:%A %d %B, from %H:%M} ({about['timezone']}), "
+        f"through the DAGs over HTTP, at {ALLOWANCE} requests a minute (with a token).\n"
+        "Both run at the same time and write into the same lake.",
         highlight=False,
     )
     common = {**without_settings(), **_common_settings(about)}
-    rehearsal = Rehearsal(stack, common, world, days.rehearsed, hours)
+    rehearsal = Rehearsal(stack, common, network, days.rehearsed, hours)
     airflow = environment(FOLDER / "airflow", without_settings())
     with console.status("setting up Airflow"):
         set_up(airflow)
@@ -88,20 +92,20 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
     runs = Runs(FOLDER, {**airflow, **settings}, console)
     runs.run(["network", "timetables"])
     runs.run(["passages"], ["status", "news"])
-    console.print(told(rehearsal.wait(console)), highlight=False)
+    console.print(summary(rehearsal.wait(console)), highlight=False)
     is_small = about["n_stops"] <= LARGEST_FOR_VERSION_0
     runs.run(["staging", "warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
-    write_truth(common, world, days.rehearsed, FOLDER / "truth")
+    write_truth(common, network, days.rehearsed, FOLDER / "truth")
     show_findings(console, {**without_settings(), **settings}, FOLDER, days.rehearsed)
 
 
-def told(report: dict[str, Any]) -> str:
-    """Say in a line what a rehearsal did."""
+def summary(report: dict[str, Any]) -> str:
+    """Return one line about what a rehearsal did."""
     n_requests, refused = sum(report["outcomes"].values()), report["outcomes"].get("rate_limited", 0)
     return (
         f"[green]✓[/] rehearsal   {report['real_seconds']:.0f} s  {n_requests:,} requests, "
-        f"{report['allowance_share']:.0%} of the allowance, {refused} refused; "
-        f"{report['times_real_time']:,.0f} times real time"
+        f"{report['allowance_share']:.0%} of the allowance used, {refused} refused; "
+        f"{report['times_real_time']:,.0f} times as fast as real time"
     )
 
 
@@ -115,7 +119,7 @@ def _common_settings(about: dict[str, Any]) -> dict[str, str]:
 
 
 def _live_settings(port: int, now: datetime, window_seconds: int) -> dict[str, str]:
-    """Return the settings of a pipeline whose clock shows the emulated moment."""
+    """Return the settings of a pipeline whose clock shows the emulated time."""
     return {
         "TRANSIT_BASE_URL": f"http://127.0.0.1:{port}/api/v1/",
         "TRANSIT_TOKEN": "demo-token",
@@ -126,7 +130,7 @@ def _live_settings(port: int, now: datetime, window_seconds: int) -> dict[str, s
 
 
 def _about(stack: Stack, emulator: Program, port: int) -> dict[str, Any]:
-    """Return what the emulator says of itself, once it answers."""
+    """Return the emulator's description of itself; wait until it answers."""
     try:
         answer = first_answer(f"http://127.0.0.1:{port}/", lambda: bool(emulator.processes()))
     except NoAnswerError as error:

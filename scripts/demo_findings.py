@@ -1,4 +1,4 @@
-"""Shows what a demonstration found out, each figure asked of the published warehouse as anybody would ask."""
+"""Prints the results of a demonstration, all queried from the published warehouse by the command line."""
 
 import json
 import subprocess
@@ -51,15 +51,15 @@ group by line_code, direction order by visits desc, median_delay_seconds desc li
 
 
 def show_findings(console: Console, environment: Mapping[str, str], folder: Path, rehearsed: date) -> None:
-    """Print the rehearsed day beside the truth, what was polled live, what is disrupted, and how to go on."""
+    """Print the rehearsed day and the truth, the live polling, open disruptions, and an example query."""
     ask = _Questions(environment)
-    console.rule("[bold]What was found")
+    console.rule("[bold]Results")
     console.print(truth_table(folder / "warehouse" / "warehouse.duckdb", folder / "truth", rehearsed))
     console.print("[bold]Polled live[/], the morning after", highlight=False)
     for line in (_budget(ask), _seen(ask, rehearsed)):
         console.print(line, highlight=False)
     console.print(_disruptions(ask))
-    console.rule("[bold]Ask it yourself")
+    console.rule("[bold]Query the warehouse yourself")
     place = f"TRANSIT_DATA_DIR={folder.relative_to(Path.cwd())}"
     console.print(
         f'{place} .venv/bin/transit-etl sql "{QUESTION}"', markup=False, highlight=False, soft_wrap=True
@@ -68,19 +68,19 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
     for what, where in (
         ("The warehouse", "warehouse/warehouse.duckdb"),
         ("The truth", "truth/*.parquet"),
-        ("How the data was checked", "reports/quality/index.html"),
+        ("Results of the data checks", "reports/quality/index.html"),
     ):
         console.print(f"{what}: {folder / where}", highlight=False, soft_wrap=True)
 
 
 class _Questions:
-    """Asks the published warehouse through the command line, as a program would."""
+    """Queries the published warehouse through the command line."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
 
     def __call__(self, question: str) -> list[dict[str, Any]]:
-        """Return the rows of an answer."""
+        """Return the rows of a query."""
         done = subprocess.run(
             [BIN / "transit-etl", "sql", "--json", question],
             env=dict(self._environment),
@@ -96,8 +96,8 @@ def _budget(ask: _Questions) -> str:
     total, window = ask(BUDGET)[0], ask(WINDOW)[0]
     share = window["n_sent"] / (ALLOWANCE / 60 * window["seconds"])
     return (
-        f"  requests     {total['n_sent']:,} sent, {total['n_good']:,} answered well, "
-        f"{total['n_refused']} refused; busiest minute {total['busiest_minute']} of {ALLOWANCE} allowed; "
+        f"  requests     {total['n_sent']:,} sent, {total['n_good']:,} with a valid answer, "
+        f"{total['n_refused']} refused; at most {total['busiest_minute']} in 60 s ({ALLOWANCE} allowed); "
         f"{share:.0%} of the allowance used"
     )
 
@@ -105,8 +105,8 @@ def _budget(ask: _Questions) -> str:
 def _seen(ask: _Questions, rehearsed: date) -> str:
     seen = ask(VISITS.replace("$day", f"date '{rehearsed}'"))[0]
     return (
-        f"  stop visits  of {seen['n_trips']:,} trips; {seen['n_passed']:,} seen passing, "
-        f"{seen['n_evidenced']:,} of them within a minute"
+        f"  stop visits  of {seen['n_trips']:,} trips: {seen['n_passed']:,} observed passing, "
+        f"{seen['n_evidenced']:,} of them to within 60 s"
     )
 
 

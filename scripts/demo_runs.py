@@ -1,4 +1,4 @@
-"""Runs groups of DAGs beside each other, each group in a process of its own, and tells how each went."""
+"""Runs groups of DAGs in parallel, each group in a process of its own, and prints the result of each DAG."""
 
 import json
 import subprocess
@@ -15,31 +15,31 @@ LAST_LINES = 25
 
 
 class DagFailedError(Exception):
-    """A DAG failed; the message names it, its log, and how that ends."""
+    """A DAG failed; the message has its name and the end of its log."""
 
 
 class Runs:
-    """DAG runs in one Airflow, below one folder."""
+    """DAG runs in one Airflow, with their logs in one folder."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str], console: Console) -> None:
         self._folder = folder
         self._environment = environment
         self._console = console
         self._results = folder / "runs.jsonl"
-        self._n_told = 0
+        self._n_printed = 0
 
     def run(self, *groups: Sequence[str]) -> None:
-        """Run groups beside each other, the DAGs of one in order; DagFailedError once all have ended."""
+        """Run groups in parallel, the DAGs of a group in order; raise DagFailedError once all have ended."""
         started = {"_".join(group): self._start(group) for group in groups}
         try:
             self._watch(list(started.values()), " and ".join(", ".join(group) for group in groups))
         finally:
             for process in started.values():
-                process.terminate()  # does nothing to one that has ended
+                process.terminate()  # has no effect on a process that has ended
                 process.wait(30)
         for name, process in started.items():
             if process.returncode != 0:
-                raise DagFailedError(self._complaint(name))
+                raise DagFailedError(self._message(name))
 
     def _start(self, group: Sequence[str]) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "scripts.run_dags", *group, "--results", str(self._results)]
@@ -52,14 +52,14 @@ class Runs:
         with self._console.status(what) as status:
             while any(process.poll() is None for process in processes):
                 status.update(f"{what}: {self._n_answers():,} requests answered so far")
-                self._tell()
+                self._print_ended()
                 time.sleep(0.5)
-            self._tell()
+            self._print_ended()
 
-    def _tell(self) -> None:
-        """Print a line for each DAG that has ended since the last look."""
+    def _print_ended(self) -> None:
+        """Print a line for each DAG that has ended since the last call."""
         lines = self._results.read_text().splitlines() if self._results.exists() else []
-        for line in lines[self._n_told :]:
+        for line in lines[self._n_printed :]:
             result = json.loads(line)
             mark = "[green]✓[/]" if result["state"] == "success" else "[red]✗[/]"
             steps = " → ".join(
@@ -69,7 +69,7 @@ class Runs:
             self._console.print(
                 f"{mark} {result['dag']:<11} {result['seconds']:>5} s  {steps}", highlight=False
             )
-        self._n_told = len(lines)
+        self._n_printed = len(lines)
 
     def _n_answers(self) -> int:
         answers = self._folder / "answers.jsonl"
@@ -78,6 +78,6 @@ class Runs:
     def _log(self, name: str) -> Path:
         return self._folder / f"{name}.log"
 
-    def _complaint(self, name: str) -> str:
+    def _message(self, name: str) -> str:
         end = self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]
         return "\n".join([f"{name} failed; its log {self._log(name)} ends:", *end])

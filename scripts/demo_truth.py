@@ -1,8 +1,8 @@
-"""Holds what the warehouse says of a rehearsed day against what truly happened, which the emulator knows."""
+"""Compares the figures of a rehearsed day in the warehouse with the truth, which the emulator knows."""
 
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from rich.table import Table
@@ -25,7 +25,7 @@ PREPARE = """
         join span on trips.scheduled_departure_at between span.first_at and span.last_at;
     create table visits as
         select row_number() over () as visit, * from warehouse.core.stop_visits where service_date = $day;
-    create table told as  -- the call that each visit is about
+    create table matched as  -- each visit with the call that it is about
         select visits.visit, visits.arrival_quality, visits.passed_at, visits.passed_after,
             visits.passed_before, calls.passed_at as true_at
         from visits join calls
@@ -35,87 +35,94 @@ PREPARE = """
             partition by visit order by abs(epoch(visits.passed_at) - epoch(true_at))
         ) = 1;
 """
-ON_TIME = """
-    select max(on_time_share), max(on_time_share_low), max(on_time_share_high),
-        (select avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) from calls)
-    from warehouse.marts.network_punctuality_daily where service_date = $day
+QUESTIONS = """
+    create view on_time as
+        select max(on_time_share) as share, max(on_time_share_low) as low, max(on_time_share_high) as high,
+            (select avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) from calls) as true_share
+        from warehouse.marts.network_punctuality_daily where service_date = $day;
+    create view stop_visits as
+        select count(*) filter (arrival_quality = 'evidenced') as n_evidenced,
+            count(*) filter (arrival_quality in ('evidenced', 'bounded')) as n_observed,
+            (select count(*) from calls) as n_calls
+        from visits;
+    create view errors as
+        select median(abs(epoch(passed_at) - epoch(true_at))) as median,
+            quantile_cont(abs(epoch(passed_at) - epoch(true_at)), 0.95) as p95,
+            avg((
+                true_at between passed_after - interval 1 second and passed_before + interval 1 second
+            )::int) as share_within_bounds
+        from matched where arrival_quality = 'evidenced';
+    create view trip_outcomes as
+        select sum(n_run + n_tracking_lost + n_never_tracked) as n_run, sum(n_not_run) as n_not_run,
+            sum(n_scheduled_trips) as n_scheduled,
+            (select count(*) filter (outcome <> 'not_run') from trips) as n_truly_run,
+            (select count(*) filter (outcome = 'not_run') from trips) as n_truly_not_run,
+            (select count(*) from trips) as n_truly_scheduled
+        from warehouse.marts.service_delivered where service_date = $day;
+    create view disruptions as
+        select
+            (select count(distinct (event, category, started_at, lines_text))
+                from warehouse.core.status_episodes, span where first_seen_at <= last_at) as n_listed,
+            (select count(*) from truth_events, span where listed_at <= last_at and ended_at > first_at)
+                as n_announced;
 """
-VISITS = """
-    select count(*) filter (arrival_quality = 'evidenced'),
-        count(*) filter (arrival_quality in ('evidenced', 'bounded')),
-        (select count(*) from calls)
-    from visits
-"""
-ERRORS = """
-    select median(abs(epoch(passed_at) - epoch(true_at))),
-        quantile_cont(abs(epoch(passed_at) - epoch(true_at)), 0.95),
-        avg((true_at between passed_after - interval 1 second and passed_before + interval 1 second)::int)
-    from told where arrival_quality = 'evidenced'
-"""
-TRIPS = """
-    select sum(n_run + n_tracking_lost + n_never_tracked), sum(n_not_run), sum(n_scheduled_trips),
-        (select count(*) filter (outcome <> 'not_run') from trips),
-        (select count(*) filter (outcome = 'not_run') from trips),
-        (select count(*) from trips)
-    from warehouse.marts.service_delivered where service_date = $day
-"""
-DISRUPTIONS = """
-    select
-        (select count(distinct (event, category, started_at, lines_text))
-            from warehouse.core.status_episodes, span where first_seen_at <= last_at),
-        (select count(*) from truth_events, span where listed_at <= last_at and ended_at > first_at)
-"""
-
-Ask = Callable[[str], tuple[float | int | None, ...]]
 
 
 def truth_table(warehouse: Path, truth: Path, day: date) -> Table:
-    """Return the figures of a service date beside the true ones."""
+    """Return a table with the figures of a service date and the true ones."""
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as warehouse (read_only)")
         for name in TABLES:
             connection.execute(f"create view truth_{name} as from '{truth / name}.parquet'")
-        for statement in PREPARE.split(";"):
-            if statement.strip():
-                connection.execute(statement, {"day": day} if "$day" in statement else None)
-
-        def ask(question: str) -> tuple[float | int | None, ...]:
-            rows = connection.execute(question, {"day": day} if "$day" in question else None).fetchall()
-            found: tuple[float | int | None, ...] = rows[0]
-            return found
-
-        return _table(ask, day)
+        for statement in (PREPARE + QUESTIONS).replace("$day", f"date '{day}'").split(";"):
+            connection.execute(statement)
+        views = ("on_time", "stop_visits", "errors", "trip_outcomes", "disruptions")
+        figures = {view: _row(connection, view) for view in views}
+    return _table(figures, day)
 
 
-def _table(ask: Ask, day: date) -> Table:
+def _row(connection: duckdb.DuckDBPyConnection, view: str) -> dict[str, Any]:
+    """Return the only row of a view, by column."""
+    rows: list[dict[str, Any]] = connection.sql(f"from {view}").to_arrow_table().to_pylist()
+    return rows[0]
+
+
+def _table(figures: dict[str, dict[str, Any]], day: date) -> Table:
     table = Table(
         title=f"The rehearsed service day {day:%A %d %B %Y}, and the truth",
         title_justify="left",
         title_style="bold",
     )
-    for heading in ("", "what the polls say", "what happened"):
+    for heading in ("", "warehouse", "truth"):
         table.add_column(heading)
-    share, low, high, true_share = ask(ON_TIME)
-    bounds = "too little was seen" if share is None else f"surely {_share(low)} to {_share(high)}"
-    table.add_row("on time", f"{_share(share)}, {bounds}", _share(true_share))
-    evidenced, seen, calls = ask(VISITS)
+    found = figures["on_time"]
+    bounds = f"certain: {_share(found['low'])} to {_share(found['high'])}"
     table.add_row(
-        "stop visits", f"{seen:,} seen passing, {evidenced:,} within a minute", f"{calls:,} calls at stops"
+        "on time",
+        f"{_share(found['share'])} ({'too little was observed' if found['share'] is None else bounds})",
+        _share(found["true_share"]),
     )
-    middle, worst, inside = ask(ERRORS)
+    found = figures["stop_visits"]
     table.add_row(
-        "their times",
-        f"off by {_seconds(middle)} (half of them), {_seconds(worst)} (19 of 20)",
-        f"inside the bounds {_share(inside)}",
+        "stop visits",
+        f"{found['n_observed']:,} observed passing, {found['n_evidenced']:,} to within 60 s",
+        f"{found['n_calls']:,} calls at stops",
     )
-    run, not_run, scheduled, truly_run, truly_not_run, truly_scheduled = ask(TRIPS)
+    found = figures["errors"]
+    table.add_row(
+        "error of passage times",
+        f"median {_seconds(found['median'])}, p95 {_seconds(found['p95'])}",
+        f"{_share(found['share_within_bounds'])} within the bounds",
+    )
+    found = figures["trip_outcomes"]
     table.add_row(
         "trips",
-        f"{run or 0:,} of {scheduled or 0:,} ran, {not_run or 0:,} did not",
-        f"{truly_run:,} of {truly_scheduled:,} ran, {truly_not_run:,} did not",
+        f"{found['n_run'] or 0:,} of {found['n_scheduled'] or 0:,} ran, {found['n_not_run'] or 0:,} did not",
+        f"{found['n_truly_run']:,} of {found['n_truly_scheduled']:,} ran, "
+        f"{found['n_truly_not_run']:,} did not",
     )
-    listed, happened = ask(DISRUPTIONS)
-    table.add_row("disruptions", f"{listed:,} listed", f"{happened:,} announced")
+    found = figures["disruptions"]
+    table.add_row("disruptions", f"{found['n_listed']:,} listed", f"{found['n_announced']:,} announced")
     return table
 
 

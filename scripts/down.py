@@ -1,4 +1,4 @@
-"""Stops what `make up` started, and nothing else; also after a crash."""
+"""Stops the programs that `make up` started, and no others, even after a crash."""
 
 import sys
 
@@ -9,7 +9,7 @@ from scripts.up import FOLDER
 
 
 def main() -> int:
-    """Stop it and say what ran."""
+    """Stop the programs, and print which of them were running."""
     stopped = Stack(FOLDER).stop()
     Console().print(f"Stopped {' and '.join(stopped)}." if stopped else "Nothing was running.")
     return 0

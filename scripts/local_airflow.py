@@ -1,5 +1,10 @@
-"""Describes an Airflow that lives in one folder of this checkout: its environment and its first set-up."""
+"""Sets up an Airflow in one folder, for `make up`, the demonstration and the tests of the DAGs.
 
+python -m scripts.local_airflow FOLDER    # prints the environment variables it needs, as JSON
+"""
+
+import argparse
+import json
 import os
 import subprocess
 import sys
@@ -8,23 +13,34 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
-WAREHOUSE_POOL = "warehouse"
 
-_SET_UP = f"""
+_SET_UP = """
 from airflow.utils.db import initdb
 from airflow.models.pool import Pool
+from transit_etl.scheduling import WAREHOUSE_POOL
 
 initdb()
 Pool.create_or_update_pool(
-    "{WAREHOUSE_POOL}", slots=1, description="Writers of lake and warehouse take turns", include_deferred=True
+    WAREHOUSE_POOL, slots=1, description="Writers of lake and warehouse take turns", include_deferred=True
 )
 """
 
 
-def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -> dict[str, str]:
-    """Return the environment of an Airflow in `home`: what is inherited, less any other Airflow's settings.
+def main() -> None:
+    """Set up an Airflow in a folder, and print the environment variables it needs."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    env = environment(parser.parse_args().folder, os.environ)
+    set_up(env)
+    print(json.dumps({name: env[name] for name in env if name.startswith("AIRFLOW_") or name == "PATH"}))  # noqa: T201
 
-    Everybody is an administrator without logging in, so it listens on this machine alone.
+
+def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -> dict[str, str]:
+    """Return the environment of an Airflow in `home`: `inherited` without the settings of another Airflow.
+
+    Every user is an administrator without a login, so it listens on this machine only.
     """
     inherited = {name: value for name, value in inherited.items() if not name.startswith("AIRFLOW_")}
     address = f"http://localhost:{port}"
@@ -47,5 +63,9 @@ def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -
 
 
 def set_up(env: Mapping[str, str]) -> None:
-    """Create or upgrade the metadata database and the pool of one slot; raises CalledProcessError."""
+    """Create or upgrade the metadata database and the pool of one slot; may raise CalledProcessError."""
     subprocess.run([sys.executable, "-c", _SET_UP], env=env, check=True, capture_output=True, text=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Runs DAGs once each, in this process: `airflow dags test` for several, without retries."""
+"""Runs DAGs once each in this process, without retries; like `airflow dags test` for several DAGs."""
 
 import argparse
 import json
@@ -21,17 +21,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     bag = DagBag(conf.get("core", "dags_folder"))
     if bag.import_errors:
-        print(bag.import_errors, file=sys.stderr)  # noqa: T201 - the runner's own complaint
+        print(bag.import_errors, file=sys.stderr)  # noqa: T201 - a program that prints
         return 1
     states = [run(bag, name, chosen.logical_date, chosen.results) for name in chosen.dags]
     return 0 if set(states) == {"success"} else 1
 
 
 def run(bag: DagBag, name: str, logical_date: datetime | None, results: Path) -> str:
-    """Run one DAG for an instant (now, unless given), write down how it went, and return its state."""
+    """Run one DAG for an instant (now, unless given), write its result to a file, and return its state."""
     started = time.monotonic()
     for task in bag.dags[name].tasks:
-        task.retries = 0  # whoever runs a DAG by hand wants to see its first failure
+        task.retries = 0  # a run by hand shows the first failure
     finished = bag.dags[name].test(logical_date=logical_date or datetime.now(UTC))
     in_order = sorted(finished.get_task_instances(), key=lambda task: (task.end_date is None, task.end_date))
     states = {task.task_id: str(task.state) for task in in_order}

@@ -1,4 +1,4 @@
-"""Starts programs in the background, and stops exactly what it started, also after a crash."""
+"""Starts programs in the background, and stops exactly those, even after a crash."""
 
 import json
 import os
@@ -10,17 +10,19 @@ from pathlib import Path
 
 import psutil
 
+from transit_etl.settings import PREFIX
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A started program: the leader of its own session, known by process id and instant of creation."""
+    """A started program: the leader of its own session, identified by process id and creation time."""
 
     name: str
     pid: int
     created: float
 
     def processes(self) -> list[psutil.Process]:
-        """List the living processes of its session, the leader first, whether or not the leader lives."""
+        """List the living processes of its session, the leader first if it lives."""
         if not self._id_is_ours():
             return []
         found = [process for process in psutil.process_iter() if _session(process) == self.pid]
@@ -30,18 +32,23 @@ class Program:
         try:
             return abs(psutil.Process(self.pid).create_time() - self.created) < 1
         except psutil.NoSuchProcess:
-            return True  # nobody has taken the number since, so a session of that number is ours
+            return True  # the id has not been reused, so a session with this id is ours
+
+
+def without_settings() -> dict[str, str]:
+    """Return the environment of this process without the settings of transit-etl."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
 
 
 class Stack:
-    """The programs started from one folder, which keeps their logs and tells who they are."""
+    """The programs started from one folder, which holds their logs and their process ids."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / "programs.json"
 
     def start(self, name: str, command: Sequence[str | Path], environment: Mapping[str, str]) -> Program:
-        """Start a program in a session of its own, its output in `<name>.log`; return at once."""
+        """Start a program in a session of its own, with its output in `<name>.log`; return at once."""
         self._folder.mkdir(parents=True, exist_ok=True)
         with self.log(name).open("ab") as log:
             started = subprocess.Popen(
@@ -57,34 +64,34 @@ class Stack:
         return program
 
     def programs(self) -> list[Program]:
-        """List what was started and not stopped since, alive or crashed."""
+        """List the programs that were started and not stopped, running or not."""
         if not self._file.exists():
             return []
         return [Program(**entry) for entry in json.loads(self._file.read_text())]
 
     def log(self, name: str) -> Path:
-        """Return the file a program's output goes to."""
+        """Return the path of a program's log."""
         return self._folder / f"{name}.log"
 
-    def stop(self, patience_seconds: float = 20) -> list[str]:
-        """Interrupt each program, terminate, then kill what is left; return the names of those that ran."""
+    def stop(self, grace_seconds: float = 20) -> list[str]:
+        """Interrupt the programs, terminate and at last kill those that remain; return who was running."""
         running = [program for program in self.programs() if program.processes()]
         for program in running:
             _send(program.processes()[:1], signal.SIGINT)
-        _send(_left_after(patience_seconds, running), signal.SIGTERM)
-        _send(_left_after(patience_seconds / 4, running), signal.SIGKILL)
-        _left_after(patience_seconds / 4, running)
+        _send(_left_after(grace_seconds, running), signal.SIGTERM)
+        _send(_left_after(grace_seconds / 4, running), signal.SIGKILL)
+        _left_after(grace_seconds / 4, running)
         self._file.unlink(missing_ok=True)
         return [program.name for program in running]
 
     def _remember(self, programs: Sequence[Program]) -> None:
-        beside = self._file.with_suffix(".new")
-        beside.write_text(json.dumps([asdict(program) for program in programs]))
-        beside.replace(self._file)
+        temporary = self._file.with_suffix(".new")
+        temporary.write_text(json.dumps([asdict(program) for program in programs]))
+        temporary.replace(self._file)
 
 
 def _session(process: psutil.Process) -> int | None:
-    """Return a living process's session; one that has ended and was not waited for is not living."""
+    """Return the session of a living process; None for a process that has ended, zombies included."""
     try:
         return None if process.status() == psutil.STATUS_ZOMBIE else os.getsid(process.pid)
     except (ProcessLookupError, PermissionError, psutil.Error):

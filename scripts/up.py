@@ -1,4 +1,4 @@
-"""Runs everything here: an Airflow with all DAGs and, unless TRANSIT_BASE_URL is set, the emulator."""
+"""Starts an Airflow with all DAGs and, unless TRANSIT_BASE_URL is set, the emulator, on this machine."""
 
 import os
 import socket
@@ -18,20 +18,20 @@ FOLDER = CHECKOUT / "data" / "up"
 AIRFLOW_HOME = CHECKOUT / "data" / "airflow"
 AIRFLOW_PORT, EMULATOR_PORT = 8080, 8400
 AIRFLOW, EMULATOR = f"http://localhost:{AIRFLOW_PORT}", f"http://127.0.0.1:{EMULATOR_PORT}"
-PATIENCE_SECONDS = 180
+START_SECONDS = 180
 
 
 class CannotStartError(Exception):
-    """Something does not start; the message says what, and where its log is."""
+    """A program does not start; the message has its name and the path of its log."""
 
 
 def main() -> int:
-    """Start what does not run yet, wait until it is healthy, and say where to look."""
+    """Start the programs unless they run, wait until they are healthy, and print their addresses."""
     stack = Stack(FOLDER)
     try:
         data_dir = load_settings().data_dir
         if stack.programs() and is_airflow_healthy():
-            Console().print("It runs already.")
+            Console().print("Already running.")
         else:
             stack.stop()
             start(stack, {**os.environ, "TRANSIT_DATA_DIR": str((CHECKOUT / data_dir).resolve())})
@@ -40,7 +40,7 @@ def main() -> int:
         stack.stop()
         return 1
     Console().print(
-        f"Airflow  {AIRFLOW}  (no login: everybody on this machine is an administrator)\n"
+        f"Airflow  {AIRFLOW}  (no login: every user of this machine is an administrator)\n"
         f"Upstream {os.environ.get('TRANSIT_BASE_URL') or EMULATOR}\n"
         f"Logs     {FOLDER}/*.log\n"
         "Stop it with `make down`.",
@@ -65,15 +65,15 @@ def start(stack: Stack, inherited: dict[str, str]) -> None:
 
 
 def require_free(port: int) -> None:
-    """Raise CannotStartError when somebody listens on a port of this machine."""
+    """Raise CannotStartError if a program listens on a port of this machine."""
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
-            raise CannotStartError(f"port {port} is taken by another program: stop that first")
+            raise CannotStartError(f"port {port} is used by another program: stop that program first")
 
 
 def wait_until(is_ready: Callable[[], bool], stack: Stack, name: str) -> None:
-    """Return once `is_ready`; raise CannotStartError when the program ends or takes too long."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    """Return once `is_ready`; raise CannotStartError if the program ends or takes too long."""
+    deadline = time.monotonic() + START_SECONDS
     while not is_ready():
         is_running = any(program.processes() for program in stack.programs() if program.name == name)
         if not is_running or time.monotonic() > deadline:
@@ -91,7 +91,7 @@ def is_answering(url: str) -> bool:
 
 
 def is_airflow_healthy() -> bool:
-    """Tell whether every part of Airflow says that it is healthy."""
+    """Tell whether Airflow answers and reports all its components as healthy."""
     try:
         answer = httpx.get(f"{AIRFLOW}/api/v2/monitor/health", timeout=5)
     except httpx.TransportError:

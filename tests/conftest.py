@@ -6,8 +6,8 @@ from unittest.mock import patch
 
 import pytest
 
-from scripts.serving import without_settings
 from tests.journey import journey, upstream
+from transit_etl.settings import PREFIX
 
 __all__ = ["journey", "upstream"]
 
@@ -30,5 +30,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _without_the_callers_settings() -> Iterator[None]:
-    with patch.dict(os.environ, without_settings(), clear=True):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    with patch.dict(os.environ, kept, clear=True):
         yield

@@ -1,6 +1,7 @@
 """One journey from an upstream to figures, by the command line, that every end-to-end test looks at."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from scripts.serving import emulator, without_settings
+from transit_emulator.process import emulator_process
 
 PASSAGES_SECONDS = 60
 CLI = [sys.executable, "-m", "transit_etl.cli"]
@@ -69,14 +70,14 @@ class Journey:
 
 def environment(settings: dict[str, str]) -> dict[str, str]:
     """Return this process's environment with these settings and no others."""
-    return {**without_settings(), **settings}
+    return {**os.environ, **settings}
 
 
 @pytest.fixture(scope="session")
 def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, int]]:
     """Serve an emulator; yield the folder of its log and its port."""
     folder = tmp_path_factory.mktemp("journey")
-    with emulator("--log", str(folder / "answers.jsonl")) as server:
+    with emulator_process("--log", str(folder / "answers.jsonl")) as server:
         yield folder, server.port
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from scripts.serving import free_port
 from tests import hostile
 from tests.collect.helpers import NOON, STOP, answer, landing_at, rows, write_lake, write_network
 from tests.hostile import Reply, http, json_reply, serving
+from transit_emulator.process import free_port
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
 from transit_etl.collect.allowance.budget_store import MemoryStore

@@ -1,6 +1,7 @@
 """The command line as somebody types it: its help, its errors, and what a machine reads."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,7 +10,6 @@ from pathlib import Path
 import pytest
 import typer
 
-from scripts.serving import without_settings
 from transit_etl.cli.options import duration
 
 Done = subprocess.CompletedProcess[str]
@@ -36,7 +36,7 @@ def cli(tmp_path: Path) -> RunCli:
         return subprocess.run(
             [sys.executable, "-m", "transit_etl.cli", *words],
             env={
-                **without_settings(),
+                **os.environ,
                 "TRANSIT_DATA_DIR": str(tmp_path / "data"),
                 "COLUMNS": "200",
                 **settings,

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,10 +14,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scripts.serving import emulator, without_settings
 from tests.hostile import json_reply, serving
 from transit_emulator.app import create_app
 from transit_emulator.faults.definitions import Fault, FaultKind
+from transit_emulator.process import emulator_process
 from transit_emulator.world import build_world
 from transit_etl.cli.emulator import _aware
 from transit_etl.rehearsal import rehearse
@@ -35,7 +36,7 @@ def _settings(data_dir: Path) -> Settings:
 
 def _environment(data_dir: Path) -> dict[str, str]:
     settings = {"TRANSIT_DATA_DIR": str(data_dir), "TRANSIT_WINDOW_SECONDS": "120"}
-    return {**without_settings(), **settings, "COLUMNS": "200"}
+    return {**os.environ, **settings, "COLUMNS": "200"}
 
 
 def _run(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -107,7 +108,7 @@ def test_the_same_command_goes_on_from_where_it_was_ended(
 
 
 def test_a_refusal_that_no_fault_asked_for_fails_the_rehearsal(tmp_path: Path) -> None:
-    with emulator() as server:
+    with emulator_process() as server:
         done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url, "--rate", "75")
 
     assert done.returncode == 1
@@ -116,7 +117,7 @@ def test_a_refusal_that_no_fault_asked_for_fails_the_rehearsal(tmp_path: Path) -
 
 
 def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, str], tmp_path: Path) -> None:
-    with emulator() as server:
+    with emulator_process() as server:
         done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url)
 
     assert done.returncode == 0

@@ -15,6 +15,11 @@ START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 
 
+def fullest_window(instants: Sequence[float], seconds: float = 60.0) -> int:
+    """Return the largest number of the instants within any window of so many seconds, both ends included."""
+    return max(sum(0 <= later - first <= seconds for later in instants) for first in instants)
+
+
 @dataclass
 class Upstream:
     """Requests take a while to arrive and a while to be answered; it notes when each arrived."""

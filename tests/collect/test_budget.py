@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.allowance import fullest_window
 from tests.collect.budgets import (
     MINUTE,
     START,
     Upstream,
+    fullest_window,
     in_virtual_time,
     keep_asking,
     simulate,

@@ -18,7 +18,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import make_url
 
-from benchmarks.allowance import fullest_window
+from tests.collect.budgets import fullest_window
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance import budget_store
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from scripts.local_airflow import CHECKOUT, environment, set_up
-
+CHECKOUT = Path(__file__).parents[2]
 DAGS = CHECKOUT / "dags"
 RunDag = Callable[..., dict[str, Any]]
 
@@ -19,9 +18,9 @@ RunDag = Callable[..., dict[str, Any]]
 @pytest.fixture(scope="session")
 def airflow_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the environment of a fresh Airflow whose metadata database is ready."""
-    env = environment(tmp_path_factory.mktemp("airflow"), os.environ)
-    set_up(env)
-    return env
+    command = [sys.executable, "-m", "scripts.local_airflow", str(tmp_path_factory.mktemp("airflow"))]
+    done = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True)
+    return {**os.environ, **json.loads(done.stdout)}
 
 
 @pytest.fixture

@@ -11,12 +11,11 @@ from airflow.sdk import DAG, Asset, TriggerRule
 from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 
-from scripts.local_airflow import CHECKOUT, WAREHOUSE_POOL
+from tests.dags.conftest import DAGS
 from tests.dags.runs import ARun
-from transit_etl.scheduling import window_of
+from transit_etl.scheduling import WAREHOUSE_POOL, window_of
 from transit_etl.settings import load_settings
 
-DAGS = CHECKOUT / "dags"
 NAMES = sorted(path.stem for path in DAGS.glob("*.py"))
 COLLECTING = ["legacy_v0", "network", "news", "passages", "status", "timetables"]
 MOMENTARY = ["passages", "status"]

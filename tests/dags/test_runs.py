@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from scripts.serving import free_port
 from tests.dags.runs import NOW, ARun
 from tests.hostile import json_reply, serving
+from transit_emulator.process import free_port
 from transit_etl import scheduling
 from transit_etl.collect import CollectReport
 from transit_etl.collect.raw.rawfile import DataFolderError

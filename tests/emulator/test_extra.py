@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from scripts.serving import without_settings
-
 IN_PROCESS = ["rehearse", "--start", "2026-03-02", "--hours", "1", "--size", "small"]
 TRUTH = ["emulator", "truth", "--from", "2026-03-02", "--to", "2026-03-02", "--out", "truth"]
 
@@ -17,7 +15,6 @@ def run_without(package: str, folder: Path, *words: str) -> "subprocess.Complete
     program = f"import sys; sys.modules[{package!r}] = None; from transit_etl.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", program, *words],
-        env=without_settings(),
         cwd=folder,
         check=False,
         capture_output=True,

@@ -1,5 +1,6 @@
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -7,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from scripts.serving import free_port, serving
 from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
+from transit_emulator.process import free_port, server_process
 from transit_emulator.world import World
 
 PROGRAM = """
@@ -24,7 +25,8 @@ serve(create_app(build_world()), port={port})
 def server() -> Iterator[str]:
     """Serve the small network from a process of its own."""
     port = free_port()
-    with serving(["-c", PROGRAM.format(port=port)], port, stderr=subprocess.PIPE) as server:
+    command = [sys.executable, "-c", PROGRAM.format(port=port)]
+    with server_process(command, port, stderr=subprocess.PIPE) as server:
         yield f"http://127.0.0.1:{port}"
     assert server.process.stderr is not None
     assert server.process.stderr.read() == b"", "the server printed no errors"

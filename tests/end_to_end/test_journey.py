@@ -170,9 +170,12 @@ def test_reprocessing_the_day_from_raw_gives_the_same_tables(journey: Journey) -
 
 
 def test_a_terminated_collection_keeps_what_it_received(journey: Journey) -> None:
-    n_before = len(raw_rows(journey))
+    n_before, n_answers = len(raw_rows(journey)), len(journey.answers())
     process = journey.start("collect", "passages", "--for", "10m", "--json")
-    time.sleep(8)
+    deadline = time.monotonic() + 60
+    while len(journey.answers()) < n_answers + 3:
+        assert time.monotonic() < deadline, "the collection sends no requests"
+        time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
     said, complained = process.communicate(timeout=30)
     report = json.loads(said)
