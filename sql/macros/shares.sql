@@ -1,7 +1,8 @@
-{# Why the share of some passages cannot be believed; null where it can.
+{# Why a share of passages must be null; null where it may be given.
 
-   relation: with n_due, n_passages, n_likely and, if a line has to be known, line_code; `rules` are joined. #}
-{% macro why_no_share(relation, is_of_a_line) -%}
+   relation:     has n_due, n_passages, n_likely and, if is_of_a_line, line_code; joined with `rules`.
+   is_of_a_line: whether rows of unknown line have no share. #}
+{% macro null_reason_of(relation, is_of_a_line) -%}
     case
         {%- if is_of_a_line %}
         when {{ relation }}.line_code is null then 'line unknown'
@@ -14,12 +15,11 @@
 {%- endmacro %}
 
 {# Punctuality summed over a period of service dates, as shares with bounds and coverage, with and without the
-   passages of trips that did not run. What was seen of a line and direction stands for all of its passages that were
-   due: the lines that are hard to see are not as punctual as the others. A share is null, with the reason, where it
-   could not be believed.
+   passages of departures that did not run. Each line and direction is weighted by its passages due, not by its visits:
+   lines that are observed less often differ in punctuality. A share is null, with the reason, where too little is known.
 
    name, first: the column that names the period and the expression of its first service date.
-   keys:        columns of the grain beside operator and period; none for the whole network. #}
+   keys:        columns of the grain besides operator and period; none for the whole network. #}
 {% macro punctuality_over(name, first, keys) -%}
 {%- set visits = [
     "n_due", "n_visits", "n_scheduled", "n_early", "n_on_time", "n_late", "n_indeterminate", "n_likely_early",
@@ -49,7 +49,7 @@ with facts as (
     {%- endfor %}
 ),
 
-lines_of_period as (
+line_sums as (
     select
         *,
         {%- for count in ["n_due", "n_scheduled", "n_likely", "n_delays"] %}
@@ -59,16 +59,16 @@ lines_of_period as (
     from facts
 ),
 
-weighed as (
-    -- for how many passages each visit of a line stands, among those that are scheduled, judged, or have a delay
+weighted as (
+    -- passages due per scheduled visit, per observed one, and per visit with a delay, of each line and direction
     select
         *,
         case when line_n_due >= line_n_scheduled then n_due else n_scheduled end as n_passages,
         {%- for count in ["n_scheduled", "n_likely", "n_delays"] %}
-        cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as per_{{ count }}
+        cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as weight_{{ count[2:] }}
         {{- "," if not loop.last }}
         {%- endfor %}
-    from lines_of_period
+    from line_sums
 ),
 
 sums as (
@@ -82,16 +82,16 @@ sums as (
         {%- for count in visits + delivered + ["n_likely", "n_passages"] %}
         cast(sum({{ count }}) as bigint) as {{ count }},
         {%- endfor %}
-        sum(n_likely_on_time * per_n_likely) / nullif(sum(n_likely * per_n_likely), 0) as share,
-        sum(n_on_time * per_n_scheduled) / nullif(sum(n_scheduled * per_n_scheduled), 0) as share_low,
-        sum((n_on_time + n_indeterminate) * per_n_scheduled) / nullif(sum(n_scheduled * per_n_scheduled), 0)
+        sum(n_likely_on_time * weight_likely) / nullif(sum(n_likely * weight_likely), 0) as share,
+        sum(n_on_time * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0) as share_low,
+        sum((n_on_time + n_indeterminate) * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0)
             as share_high,
-        sum(n_likely_on_time * per_n_likely)
-        / nullif(sum(n_likely * per_n_likely) + sum(n_passages_not_run), 0) as share_of_promised,
-        sum(delay_seconds_sum * per_n_delays) / nullif(sum(n_delays * per_n_delays), 0) as mean_delay_seconds,
+        sum(n_likely_on_time * weight_likely)
+        / nullif(sum(n_likely * weight_likely) + sum(n_passages_not_run), 0) as share_of_promised,
+        sum(delay_seconds_sum * weight_delays) / nullif(sum(n_delays * weight_delays), 0) as mean_delay_seconds,
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
-    from weighed
+    from weighted
     group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
     having sum(n_visits) + sum(n_scheduled_trips) > 0
 ),
@@ -102,7 +102,7 @@ judged as (
         coalesce(cast(sums.n_likely as double) / nullif(sums.n_passages, 0), 0) as coverage,
         case
             when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
-            else {{ why_no_share("sums", is_of_a_line=keys | length > 0) }}
+            else {{ null_reason_of("sums", is_of_a_line=keys | length > 0) }}
         end as null_reason
     from sums
     inner join {{ ref('rulesets') }} as rules on sums.ruleset_version = rules.ruleset_version
@@ -121,7 +121,7 @@ select
     ruleset_version,
     coverage,
     null_reason,
-    -- visits not seen passing may be surely late: the point keeps inside its bounds
+    -- only the bounds count visits that are late although not observed passing: the estimate stays within them
     case when null_reason is null then least(share, share_high) end as on_time_share,
     case when null_reason is null then share_low end as on_time_share_low,
     case when null_reason is null then share_high end as on_time_share_high,

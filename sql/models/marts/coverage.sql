@@ -1,5 +1,5 @@
--- One row per operator, service_date, stop and service_hour: how well the stop was watched.
--- A stop and hour without a row was not even planned to be asked.
+-- One row per operator, service_date, stop and service_hour in which passages of the stop were to be requested: how
+-- well the stop was polled. A stop and hour without a row was not polled at all.
 with requests as (
     select * from {{ ref('requests') }}
     where endpoint = 'passages' and key != '' and {{ is_built() }}
@@ -32,8 +32,9 @@ polls as (
     window stop_day as (partition by operator, service_date, key order by service_seconds, request_id)
 ),
 
-stretches as (
-    -- time between polls, cut at the hours; a stretch over the hour's edge is counted on both sides
+gaps as (
+    -- the time between two polls, cut at full hours: first the part in the hour of the later poll, then, where the next
+    -- poll is in another hour, the rest of the hour of the earlier one
     select
         operator,
         service_date,
@@ -56,7 +57,7 @@ stretches as (
     where coalesce(next_seconds >= (service_hour + 1) * 3600, true)
 ),
 
-watched as (
+gap_sums as (
     select
         operator,
         service_date,
@@ -64,7 +65,7 @@ watched as (
         service_hour,
         max(seconds) as longest_gap_seconds,
         cast(sum(case when is_covered then seconds else 0 end) as bigint) as covered_seconds
-    from stretches
+    from gaps
     group by operator, service_date, stop_code, service_hour
 )
 
@@ -76,14 +77,14 @@ select
     hours.planned,
     hours.sent,
     hours.good,
-    coalesce(watched.longest_gap_seconds, 3600) as longest_gap_seconds,
-    coalesce(watched.covered_seconds, 0) as covered_seconds,
+    coalesce(gap_sums.longest_gap_seconds, 3600) as longest_gap_seconds,
+    coalesce(gap_sums.covered_seconds, 0) as covered_seconds,
     rules.ruleset_version
 from hours
-left join watched
+left join gap_sums
     on
-        hours.operator = watched.operator
-        and hours.service_date = watched.service_date
-        and hours.stop_code = watched.stop_code
-        and hours.service_hour = watched.service_hour
+        hours.operator = gap_sums.operator
+        and hours.service_date = gap_sums.service_date
+        and hours.stop_code = gap_sums.stop_code
+        and hours.service_hour = gap_sums.service_hour
 {{ join_rules('hours.service_date') }}

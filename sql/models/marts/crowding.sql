@@ -1,5 +1,5 @@
--- One row per operator, service_date, line, direction, stop and service_hour: how many buses were flagged full there.
--- A visit is judged by its live listings: full in most of them, surely full in all, possibly full in any.
+-- One row per operator, service_date, line, direction, stop and service_hour: how many of the visits listed live were
+-- flagged as full: in at least half of their live listings, surely in all of them, possibly in any.
 select
     operator,
     service_date,

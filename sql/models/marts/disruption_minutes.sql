@@ -1,8 +1,8 @@
 {{ config(materialized='table') }}
--- One row per operator, service_date, category, event and line number: how long the operator called it disrupted.
--- Within the time the service status was watched that day, the union of its episodes: low while they were listed, high
--- until they were seen listed no more. Under a null line stands what names no line.
-with listed as (
+-- One row per operator, service_date, category, event and line number: how long it was disrupted, from the first to the
+-- last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer with
+-- it, at most until the first later answer without it. Episodes that name no line are under a null line.
+with line_episodes as (
     select
         operator,
         episode_id,
@@ -15,25 +15,25 @@ with listed as (
     from {{ ref('disruptions') }}
 ),
 
-days as (
+line_days as (
     select
-        listed.operator,
+        line_episodes.operator,
         watched.service_date,
-        listed.category,
-        listed.event,
-        coalesce(listed.line_number, '') as line_number,
-        listed.episode_id,
+        line_episodes.category,
+        line_episodes.event,
+        coalesce(line_episodes.line_number, '') as line_number,
+        line_episodes.episode_id,
         watched.ruleset_version,
-        greatest(listed.begins_at, watched.watched_from) as from_at,
-        least(listed.ended_after, watched.watched_to) as low_to_at,
-        least(listed.ends_before, watched.watched_to) as high_to_at
-    from listed
+        greatest(line_episodes.begins_at, watched.watched_from) as from_at,
+        least(line_episodes.ended_after, watched.watched_to) as low_to_at,
+        least(line_episodes.ends_before, watched.watched_to) as high_to_at
+    from line_episodes
     inner join {{ ref('status_coverage') }} as watched
         on
-            listed.operator = watched.operator
-            and listed.category = watched.category
-            and listed.begins_at <= watched.watched_to
-            and listed.ends_before >= watched.watched_from
+            line_episodes.operator = watched.operator
+            and line_episodes.category = watched.category
+            and line_episodes.begins_at <= watched.watched_to
+            and line_episodes.ends_before >= watched.watched_from
 ),
 
 low as (
@@ -45,7 +45,7 @@ low as (
         line_number,
         from_at,
         low_to_at as to_at
-    from days
+    from line_days
     where low_to_at >= from_at
 ),
 
@@ -58,7 +58,7 @@ high as (
         line_number,
         from_at,
         high_to_at as to_at
-    from days
+    from line_days
 ),
 
 merged as (
@@ -94,7 +94,7 @@ sums as (
     group by operator, service_date, category, event, line_number
 ),
 
-episodes as (
+counts as (
     select
         operator,
         service_date,
@@ -103,27 +103,27 @@ episodes as (
         line_number,
         count(distinct episode_id) as n_episodes,
         max(ruleset_version) as ruleset_version
-    from days
+    from line_days
     group by operator, service_date, category, event, line_number
 )
 
 select
-    episodes.operator,
-    episodes.service_date,
-    episodes.category,
-    episodes.event,
-    nullif(episodes.line_number, '') as line_number,
-    episodes.n_episodes,
+    counts.operator,
+    counts.service_date,
+    counts.category,
+    counts.event,
+    nullif(counts.line_number, '') as line_number,
+    counts.n_episodes,
     sums.low_seconds,
     sums.high_seconds,
     sums.low_seconds / 60.0 as low_minutes,
     sums.high_seconds / 60.0 as high_minutes,
-    episodes.ruleset_version
-from episodes
+    counts.ruleset_version
+from counts
 inner join sums
     on
-        episodes.operator = sums.operator
-        and episodes.service_date = sums.service_date
-        and episodes.category = sums.category
-        and episodes.event = sums.event
-        and episodes.line_number = sums.line_number
+        counts.operator = sums.operator
+        and counts.service_date = sums.service_date
+        and counts.category = sums.category
+        and counts.event = sums.event
+        and counts.line_number = sums.line_number

@@ -1,5 +1,5 @@
 {{ config(materialized='table') }}
--- One row per episode of the service status: what it means and how long it lasted, at least and at most.
+-- One row per episode of the service status: its meaning, and lower and upper bounds of its duration.
 -- An open episode has no upper bound yet.
 select
     episodes.episode_id,

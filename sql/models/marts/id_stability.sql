@@ -1,5 +1,5 @@
--- One row per operator, service_date and line label: how far upstream's trip identifier can be relied upon.
--- Counted in the listings themselves, so that nothing the warehouse infers can flatter it.
+-- One row per operator, service_date and line label: how upstream's trip identifiers behaved in the listings.
+-- Counted in staging, so that it does not depend on what other models infer from the identifiers.
 with listings as (
     select
         operator,
@@ -28,8 +28,8 @@ ids as (
     group by operator, service_date, trip_id
 ),
 
-turned as (
-    -- ids that a stop listed as timetable time and live: there the identifier survived
+turned_live as (
+    -- identifiers that one stop listed both as a timetable row and live: they stayed the same when tracking began
     select
         operator,
         service_date,
@@ -55,22 +55,22 @@ id_counts as (
         ids.line_label,
         count(*) as n_ids,
         count(case when ids.is_live = 1 then 1 end) as n_live_ids,
-        count(turned.trip_id) as n_turned_live,
+        count(turned_live.trip_id) as n_turned_live,
         count(case when ids.is_live = 1 and ids.is_theoretical = 0 then 1 end) as n_only_live,
         count(case when ids.is_live = 0 then 1 end) as n_only_theoretical,
         count(case when ids.n_labels > 1 then 1 end) as n_of_several_labels,
-        count(before.trip_id) as n_repeated
+        count(day_before.trip_id) as n_repeated
     from ids
-    left join turned
+    left join turned_live
         on
-            ids.operator = turned.operator
-            and ids.service_date = turned.service_date
-            and ids.trip_id = turned.trip_id
-    left join ids as before
+            ids.operator = turned_live.operator
+            and ids.service_date = turned_live.service_date
+            and ids.trip_id = turned_live.trip_id
+    left join ids as day_before
         on
-            ids.operator = before.operator
-            and ids.service_date - 1 = before.service_date
-            and ids.trip_id = before.trip_id
+            ids.operator = day_before.operator
+            and ids.service_date - 1 = day_before.service_date
+            and ids.trip_id = day_before.trip_id
     group by ids.operator, ids.service_date, ids.line_label
 ),
 

@@ -1,7 +1,8 @@
 {{ config(materialized='table') }}
--- One row per operator, service_date and lift: how much of the watched time it could be used, and how often it failed.
--- The time out of use is the union of the lift's episodes: low while they were listed, high until they were seen listed
--- no more. A lift is known by its first failure: one that never failed has no row.
+-- One row per operator, service_date and lift: how long it was out of use, and how often it failed, from the first to
+-- the last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer
+-- with it, at most until the first later answer without it. Upstream lists only lifts that fail: one that never failed
+-- has no row.
 with episodes as (
     select
         operator,
@@ -40,7 +41,7 @@ low_outages as (
 ),
 
 days as (
-    -- every lift on every day its category was watched
+    -- every lift on every date with status answers about lifts
     select
         lifts.operator,
         lifts.lift,

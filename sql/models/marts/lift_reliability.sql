@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
--- One row per operator and lift: its availability over all watched time, and how long it works and waits for repair.
--- An outage still open is censored: its time counts as time out of use, and it is no repair. Low and high follow the
--- bounds of the outages; null where nothing failed or nothing was repaired.
+-- One row per operator and lift: availability, mean time between failures (MTBF) and mean time to repair (MTTR) over
+-- all dates that count. An open outage is censored: its time is time out of use, and it is no repair. MTBF is null
+-- without a failure, MTTR without a repair.
 select
     operator,
     lift,

@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
--- One row per operator, service_date, line and horizon: how far live predictions were off.
--- Judged by evidenced visits only. An error is positive when the bus came later than said.
+-- One row per operator, service_date, line and horizon bucket: errors of live predictions, and their changes from one
+-- listing to the next, for evidenced visits. An error is positive where the bus came later than predicted.
 select
     operator,
     service_date,

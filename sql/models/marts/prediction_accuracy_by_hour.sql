@@ -1,9 +1,8 @@
--- One row per operator, service_date, line, service_hour and horizon: how far live predictions were off, and how they
--- wavered from one listing to the next. Judged by evidenced visits only.
--- An error is positive when the bus came later than said.
--- Lines that are not clear are counted under a null line.
+-- One row per operator, service_date, line, service_hour and horizon bucket: errors of live predictions, and their
+-- changes from one listing to the next, for evidenced visits. An error is positive where the bus came later than
+-- predicted. Visits of unknown line are counted under a null line.
 with visits as (
-    -- numbered in the order they pass: what follows sorts millions of predictions, and sorting by text is slow
+    -- numbered in the order of passing: the next steps sort millions of predictions, which is slow by text
     select
         operator,
         service_date,
@@ -23,7 +22,7 @@ with visits as (
 ),
 
 predictions as (
-    -- a prediction speaks of the visit that was the next to pass when it was made
+    -- a prediction is of the trip's next visit to the stop
     select
         visits.visit_id,
         passages.request_id,
@@ -46,56 +45,56 @@ predictions as (
         and {{ is_received_around('passages.received_date') }}
 ),
 
-moves as (
+revisions as (
     select
         visit_id,
         observed_at,
         predicted_at,
-        {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }} as moved_seconds
+        {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }} as revision_seconds
     from predictions
     where nth = 1
     window visit as (partition by visit_id order by observed_at, request_id, row_number)
 ),
 
-steps as (
+judged as (
     select
         visits.operator,
         visits.service_date,
         visits.line_code,
         visits.service_hour,
         visits.ruleset_version,
-        moves.moved_seconds,
-        {{ seconds_between('moves.observed_at', 'moves.predicted_at') }} as horizon_seconds,
-        {{ seconds_between('moves.predicted_at', 'visits.passed_at') }} as error_seconds
-    from moves
-    inner join visits on moves.visit_id = visits.visit_id
+        revisions.revision_seconds,
+        {{ seconds_between('revisions.observed_at', 'revisions.predicted_at') }} as horizon_seconds,
+        {{ seconds_between('revisions.predicted_at', 'visits.passed_at') }} as error_seconds
+    from revisions
+    inner join visits on revisions.visit_id = visits.visit_id
 )
 
 select
-    steps.operator,
-    steps.service_date,
-    steps.line_code,
-    steps.service_hour,
+    judged.operator,
+    judged.service_date,
+    judged.line_code,
+    judged.service_hour,
     bands.horizon_from_seconds,
     bands.horizon_to_seconds,
     count(*) as n,
-    count(case when steps.error_seconds between bands.early_seconds and bands.late_seconds then 1 end) as n_within,
-    count(case when steps.error_seconds < bands.early_seconds then 1 end) as n_too_early,
-    count(case when steps.error_seconds > bands.late_seconds then 1 end) as n_too_late,
-    cast(sum(round(steps.error_seconds)) as bigint) as error_seconds_sum,
-    cast(sum(round(abs(steps.error_seconds))) as bigint) as absolute_error_seconds_sum,
-    cast(sum(round(steps.error_seconds) * round(steps.error_seconds)) as bigint) as squared_error_sum,
-    count(steps.moved_seconds) as n_revisions,
-    cast(coalesce(sum(round(abs(steps.moved_seconds))), 0) as bigint) as absolute_revision_seconds_sum,
-    count(case when steps.moved_seconds > rules.upward_jump_seconds then 1 end) as n_upward_jumps,
-    max(steps.ruleset_version) as ruleset_version
-from steps
+    count(case when judged.error_seconds between bands.early_seconds and bands.late_seconds then 1 end) as n_within,
+    count(case when judged.error_seconds < bands.early_seconds then 1 end) as n_too_early,
+    count(case when judged.error_seconds > bands.late_seconds then 1 end) as n_too_late,
+    cast(sum(round(judged.error_seconds)) as bigint) as error_seconds_sum,
+    cast(sum(round(abs(judged.error_seconds))) as bigint) as absolute_error_seconds_sum,
+    cast(sum(round(judged.error_seconds) * round(judged.error_seconds)) as bigint) as squared_error_sum,
+    count(judged.revision_seconds) as n_revisions,
+    cast(coalesce(sum(round(abs(judged.revision_seconds))), 0) as bigint) as absolute_revision_seconds_sum,
+    count(case when judged.revision_seconds > rules.upward_jump_seconds then 1 end) as n_upward_jumps,
+    max(judged.ruleset_version) as ruleset_version
+from judged
 inner join {{ ref('rulesets') }} as rules
-    on steps.ruleset_version = rules.ruleset_version
+    on judged.ruleset_version = rules.ruleset_version
 inner join {{ ref('prediction_bands') }} as bands
     on
-        steps.horizon_seconds >= bands.horizon_from_seconds
-        and steps.horizon_seconds < bands.horizon_to_seconds
+        judged.horizon_seconds >= bands.horizon_from_seconds
+        and judged.horizon_seconds < bands.horizon_to_seconds
 group by
-    steps.operator, steps.service_date, steps.line_code, steps.service_hour, bands.horizon_from_seconds,
+    judged.operator, judged.service_date, judged.line_code, judged.service_hour, bands.horizon_from_seconds,
     bands.horizon_to_seconds

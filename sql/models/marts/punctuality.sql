@@ -1,6 +1,6 @@
--- One row per operator, service_date, line, direction and service_hour: how many passages were due, and how punctual
--- those were of which something is known. Counts and sums only, so any period adds up; visits of no known line are
--- counted under a null line.
+-- One row per operator, service_date, line, direction and service_hour: how many passages were due, how many visits
+-- were seen, and how punctual these were. Counts and sums only, so that they add up over any period; visits of unknown
+-- line are counted under a null line.
 with visits as (
     select
         operator,
@@ -22,7 +22,7 @@ with visits as (
 ),
 
 due as (
-    -- a departure is due at every stop of its leg, each as long after as a bus is usually on its way
+    -- a departure is due at every stop of its leg, in the hour in which a bus usually gets there
     select
         departures.operator,
         departures.service_date,
@@ -59,7 +59,7 @@ due as (
         floor((departures.service_seconds + coalesce(paces.pace_seconds, 0)) / 3600)
 ),
 
-passages as (
+visits_and_due as (
     select * from visits
     union all
     select
@@ -101,7 +101,7 @@ select
     count(case when arrival_quality = 'bounded' then 1 end) as n_bounded,
     count(case when arrival_quality = 'estimated' then 1 end) as n_estimated,
     count(case when arrival_quality = 'untracked' then 1 end) as n_untracked,
-    -- delays known to some precision; the bounds are summed over the visits that have both
+    -- a sum of bounds is over the visits that have both
     count(case when delay_seconds is not null then 1 end) as n_delays,
     cast(coalesce(sum(delay_seconds), 0) as bigint) as delay_seconds_sum,
     count(case when delay_low_seconds is not null and delay_high_seconds is not null then 1 end)
@@ -111,5 +111,5 @@ select
     cast(coalesce(sum(case when delay_low_seconds is not null then delay_high_seconds end), 0) as bigint)
         as delay_high_seconds_sum,
     max(ruleset_version) as ruleset_version
-from passages
+from visits_and_due
 group by operator, service_date, line_code, direction, service_hour

@@ -1,8 +1,7 @@
 {{ config(materialized='view') }}
--- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, with bounds.
--- The share itself goes by the likeliest moment of every visit seen passing;
--- low counts every undecided visit as not on time, high as on time. Coverage is how many of the passages due were seen;
--- under the ruleset's threshold the shares are null, with the reason.
+-- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, with bounds and
+-- coverage. The point estimate goes by passed_at of the observed passages; the lower bound counts an indeterminate
+-- visit as not on time, the upper bound as on time. With too little coverage the shares are null, with the reason.
 with counted as (
     select
         *,
@@ -15,7 +14,7 @@ judged as (
     select
         counted.*,
         coalesce(cast(counted.n_likely as double) / nullif(counted.n_passages, 0), 0) as coverage,
-        {{ why_no_share('counted', is_of_a_line=true) }} as null_reason
+        {{ null_reason_of('counted', is_of_a_line=true) }} as null_reason
     from counted
     inner join {{ ref('rulesets') }} as rules
         on counted.ruleset_version = rules.ruleset_version
@@ -23,7 +22,7 @@ judged as (
 
 select
     *,
-    -- visits not seen passing may be surely late: the point keeps inside its bounds
+    -- only the bounds count visits that are late although not observed passing: the estimate stays within them
     case
         when null_reason is null
             then

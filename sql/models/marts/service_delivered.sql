@@ -1,5 +1,5 @@
--- One row per operator, service_date, line and direction: how many scheduled trips ended how.
--- Only dates on which passages were asked for: before that nothing could be seen.
+-- One row per operator, service_date, line and direction: departures in force by outcome.
+-- Only dates on which passages were requested: on others nothing could be observed.
 with departures as (
     select * from {{ ref('scheduled_departures') }}
     where is_in_force and {{ is_built() }}
@@ -48,7 +48,7 @@ counts as (
 
 select
     *,
-    -- what surely ran, and what cannot be shown not to have run
+    -- bounds: what certainly ran, and all but what certainly did not
     cast(n_run as double) / n_scheduled_trips as delivered_share_low,
     cast(n_scheduled_trips - n_not_run as double) / n_scheduled_trips as delivered_share_high
 from counts

@@ -1,5 +1,5 @@
--- One row per operator, service_date and category: how well the service status was watched for it.
--- Answers about everything speak of every category; those asked for one category alone, of that one.
+-- One row per operator, service_date and category: how well the service status was polled for it.
+-- An answer to a request for all categories counts for each of them.
 with answers as (
     select
         requests.operator,

@@ -1,5 +1,5 @@
--- One row per operator, service_date, line, direction and change: what the timetable began and ceased to promise then.
--- The first answer for a line and date is a promise, not a change of one.
+-- One row per operator, service_date, line, direction and change: departures that an answer about the timetable added
+-- or withdrew. The first answer about a line and date is no change.
 with departures as (
     select
         *,
@@ -51,7 +51,7 @@ sums as (
     group by operator, service_date, line_code, direction, changed_at
 ),
 
-promised as (
+after_change as (
     select
         sums.operator,
         sums.service_date,
@@ -81,15 +81,15 @@ select
     sums.n_added,
     sums.n_withdrawn,
     sums.n_withdrawn_after_due,
-    coalesce(promised.n_promised, 0) - sums.n_added + sums.n_withdrawn as n_promised_before,
-    coalesce(promised.n_promised, 0) as n_promised,
+    coalesce(after_change.n_promised, 0) - sums.n_added + sums.n_withdrawn as n_promised_before,
+    coalesce(after_change.n_promised, 0) as n_promised,
     sums.first_departure_at,
     sums.last_departure_at
 from sums
-left join promised
+left join after_change
     on
-        sums.operator = promised.operator
-        and sums.service_date = promised.service_date
-        and sums.line_code = promised.line_code
-        and sums.direction = promised.direction
-        and sums.changed_at = promised.changed_at
+        sums.operator = after_change.operator
+        and sums.service_date = after_change.service_date
+        and sums.line_code = after_change.line_code
+        and sums.direction = after_change.direction
+        and sums.changed_at = after_change.changed_at

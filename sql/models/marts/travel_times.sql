@@ -1,7 +1,6 @@
--- One row per operator, service_date, line, direction, pair of positions and service_hour: how long buses took.
--- Pairs are neighbours on the line, and its origin with every later stop. Only visits seen gone count; each travel
--- time has bounds, from the intervals in which the bus passed the two stops. Trips are counted by the hour they began
--- the pair in.
+-- One row per operator, service_date, line, direction, pair of positions and service_hour: how long buses took between
+-- two stops, with bounds. Pairs are neighbouring stops, and the origin with every later stop. Only observed passages
+-- count, in the hour of the first stop.
 with visits as (
     select
         operator,
@@ -20,7 +19,7 @@ with visits as (
         row_number() over (
             partition by operator, service_date, line_code, direction, trip_id
             order by passed_at, position, visit_number
-        ) as place
+        ) as visit_order
     from {{ ref('stop_visits') }}
     where
         arrival_quality in ('evidenced', 'bounded')
@@ -29,14 +28,14 @@ with visits as (
         and {{ is_built() }}
 ),
 
-runs as (
-    -- the last time the trip left its origin before each of its visits
+trips as (
+    -- the trip's last visit to its origin before each of its visits
     select
         *,
-        max(case when position = 1 then place end) over (
+        max(case when position = 1 then visit_order end) over (
             partition by operator, service_date, line_code, direction, trip_id
-            order by place rows between unbounded preceding and 1 preceding
-        ) as origin_place
+            order by visit_order rows between unbounded preceding and 1 preceding
+        ) as origin_order
     from visits
 ),
 
@@ -56,8 +55,8 @@ pairs as (
         {{ seconds_between('earlier.passed_after', 'later.passed_before') }} as high_seconds,
         {{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }} as scheduled_seconds,
         later.ruleset_version
-    from runs as later
-    inner join runs as earlier
+    from trips as later
+    inner join trips as earlier
         on
             later.operator = earlier.operator
             and later.service_date = earlier.service_date
@@ -66,8 +65,8 @@ pairs as (
             and later.trip_id = earlier.trip_id
             and later.position > earlier.position
             and (
-                earlier.place = later.origin_place
-                or (earlier.place = later.place - 1 and earlier.position = later.position - 1)
+                earlier.visit_order = later.origin_order
+                or (earlier.visit_order = later.visit_order - 1 and earlier.position = later.position - 1)
             )
 )
 

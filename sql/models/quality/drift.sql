@@ -1,5 +1,5 @@
 {{ config(materialized='view') }}
--- One row per operator, dataset, kind and name: a key or code nobody has described, and when it was seen.
+-- One row per operator, dataset, kind and name of a key or code that nothing describes, with the time it was listed.
 select
     operator,
     dataset,

@@ -1,7 +1,7 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
 {%- set datasets = ['lines', 'line_stops', 'timetables', 'passages', 'status', 'news', 'news_details'] -%}
--- One row per operator, UTC day of receipt, dataset, kind and name: keys and codes nobody has described yet.
-with unknown as (
+-- One row per operator, UTC day of receipt, dataset, kind and name of a key or code that nothing describes.
+with undescribed as (
     {% for dataset in datasets %}
         select
             operator,
@@ -23,7 +23,7 @@ with unknown as (
         received_at
     from {{ ref('staging_status') }}
     where
-        event not in (select known.event from {{ ref('event_meanings') }} as known)
+        event not in (select meanings.event from {{ ref('event_meanings') }} as meanings)
         and {{ is_received_around() }}
     union all
     select
@@ -35,7 +35,7 @@ with unknown as (
         received_at
     from {{ ref('staging_status') }}
     where
-        category not in (select known.category from {{ ref('category_meanings') }} as known)
+        category not in (select meanings.category from {{ ref('category_meanings') }} as meanings)
         and {{ is_received_around() }}
 )
 
@@ -48,5 +48,5 @@ select
     min(received_at) as first_seen_at,
     max(received_at) as last_seen_at,
     count(*) as n
-from unknown
+from undescribed
 group by operator, received_date, dataset, kind, name

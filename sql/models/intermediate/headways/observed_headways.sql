@@ -1,0 +1,152 @@
+-- One row per operator, service_date, line, direction, stop and pair of buses observed one after the other: the headway
+-- between them, and the headways scheduled between the same two.
+-- A headway counts only if the stop was polled without a gap from one bus to the next and no other bus of the line can
+-- have passed unobserved between them: a missed poll must not read as a missed bus.
+with visits as (
+    select
+        *,
+        coalesce(passed_at, scheduled_at) as expected_at,
+        arrival_quality in ('evidenced', 'bounded') as is_observed
+    from {{ ref('stop_visits') }}
+    where line_code is not null and position is not null and {{ is_built() }}
+),
+
+scheduled_buses as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        scheduled_at,
+        trip_id,
+        visit_number
+    from visits
+    where scheduled_at is not null
+    union all
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        scheduled_at,
+        null as trip_id,
+        null as visit_number
+    from {{ ref('unlisted_departures') }}
+    where {{ is_built() }}
+),
+
+scheduled_headways as (
+    select
+        *,
+        round({{ seconds_between('lag(scheduled_at) over stop_buses', 'scheduled_at') }}) as headway_seconds
+    from scheduled_buses
+    window stop_buses as (
+        partition by operator, service_date, line_code, direction, stop_code
+        order by scheduled_at, service_hour, trip_id, visit_number
+    )
+),
+
+scheduled_sums as (
+    -- of the scheduled headways from the first bus of the day to each bus
+    select
+        *,
+        count(headway_seconds) over so_far as n_scheduled,
+        coalesce(sum(headway_seconds) over so_far, 0) as scheduled_seconds,
+        coalesce(sum(headway_seconds * headway_seconds) over so_far, 0) as scheduled_squares
+    from scheduled_headways
+    window so_far as (
+        partition by operator, service_date, line_code, direction, stop_code
+        order by scheduled_at, service_hour, trip_id, visit_number
+        rows between unbounded preceding and current row
+    )
+),
+
+passages as (
+    -- the same up to the latest scheduled bus that has passed: a late bus may be overtaken by the next
+    select
+        visits.*,
+        max(scheduled_sums.n_scheduled) over so_far as n_scheduled,
+        max(scheduled_sums.scheduled_seconds) over so_far as scheduled_seconds,
+        max(scheduled_sums.scheduled_squares) over so_far as scheduled_squares
+    from visits
+    left join scheduled_sums
+        on
+            {{ is_same_visit('visits', 'scheduled_sums') }}
+    window so_far as (
+        partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
+        order by visits.expected_at, visits.scheduled_at, visits.trip_id, visits.visit_number
+        rows between unbounded preceding and current row
+    )
+),
+
+headways as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        trip_id,
+        visit_number,
+        is_observed and lag(is_observed) over stop_buses as is_observed,
+        lag(passed_after) over stop_buses as previous_passed_after,
+        lag(passed_at) over stop_buses as previous_passed_at,
+        passed_at,
+        passed_before,
+        n_scheduled - lag(n_scheduled) over stop_buses as n_scheduled,
+        scheduled_seconds - lag(scheduled_seconds) over stop_buses as scheduled_seconds,
+        scheduled_squares - lag(scheduled_squares) over stop_buses as scheduled_squares,
+        ruleset_version
+    from passages
+    window stop_buses as (
+        partition by operator, service_date, line_code, direction, stop_code
+        order by expected_at, scheduled_at, trip_id, visit_number
+    )
+)
+
+select
+    operator,
+    service_date,
+    line_code,
+    direction,
+    stop_code,
+    service_hour,
+    trip_id,
+    visit_number,
+    previous_passed_at,
+    passed_at,
+    round({{ seconds_between('previous_passed_at', 'passed_at') }}) as headway_seconds,
+    n_scheduled,
+    scheduled_seconds,
+    scheduled_squares,
+    ruleset_version
+from headways
+where
+    is_observed
+    -- a mean scheduled headway of over an hour is a break in service: nobody waits through the night
+    and coalesce(scheduled_seconds <= 3600 * n_scheduled, true)
+    and exists (
+        select 1
+        from {{ ref('polled_stretches') }} as stretches
+        where
+            headways.operator = stretches.operator
+            and headways.stop_code = stretches.stop_code
+            and headways.previous_passed_after >= stretches.polled_from
+            and headways.passed_before <= stretches.polled_to
+    )
+    and not exists (
+        select 1
+        from {{ ref('unobserved_passages') }} as unobserved
+        where
+            headways.operator = unobserved.operator
+            and headways.stop_code = unobserved.stop_code
+            and coalesce(unobserved.line_code, headways.line_code) = headways.line_code
+            and coalesce(unobserved.direction, headways.direction) = headways.direction
+            and unobserved.earliest_at <= headways.passed_at
+            and unobserved.latest_at >= headways.previous_passed_at
+    )
