@@ -183,10 +183,9 @@ def status(as_json: Json = False) -> None:
 
     Example: transit-etl status
     """
-    from transit_etl.status.installation import describe
-    from transit_etl.status.view import show as show_status
+    from transit_etl.status import read_status, show_status
 
-    found = describe(load_settings())
+    found = read_status(load_settings())
     if as_json:
         show.report(found, as_json=True)
     else:

@@ -7,7 +7,7 @@ staged again from raw. Compaction puts a day's windows into one `day.parquet` th
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from transit_etl.files import make_folder, open_atomic, sync_folder
 from transit_etl.paths import DAY_STEM, NO_OPERATOR, lake_file, lake_lock, quality_pages_lock, quarantine_file
-from transit_etl.stage.raw import Window
+from transit_etl.stage.raw import Window, finished_windows
 from transit_etl.stage.schemas import DATASETS
 
 ROW_GROUP = 122_880
@@ -63,6 +63,19 @@ def staged_windows(data_dir: Path, operator: str, day: date) -> set[str]:
         stems.remove(DAY_STEM)
         stems.update(windows_in(folder / f"{DAY_STEM}.parquet"))
     return stems
+
+
+def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> list[Window]:
+    """List the finished raw windows that are not in the lake yet, by operator, day, endpoint and name."""
+    staged: dict[tuple[str, date], set[str]] = {}
+    waiting = []
+    for window in finished_windows(data_dir, endpoints):
+        day = (window.operator, window.day)
+        if day not in staged:
+            staged[day] = staged_windows(data_dir, *day)
+        if window.name not in staged[day]:
+            waiting.append(window)
+    return waiting
 
 
 def windows_in(path: Path) -> list[str]:

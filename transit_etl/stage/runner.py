@@ -16,7 +16,7 @@ from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_di
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import build_data_docs, keep
-from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, staged_windows
+from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, waiting_windows
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
@@ -39,7 +39,7 @@ def stage(
     started = time.monotonic()
     report = StageReport()
     ensure_schemas(settings.data_dir)
-    waiting = _waiting(settings.data_dir, endpoints)
+    waiting = waiting_windows(settings.data_dir, endpoints)
     if waiting:
         with closing(Stager(settings, _threads(len(waiting)))) as stager:
             known = ListedLines([settings.data_dir])
@@ -81,18 +81,6 @@ def _threads(n_windows: int) -> int:
     """Return how many threads one window gets: all there are only when no other is read beside it."""
     n_cores = os.cpu_count() or 1
     return n_cores if n_windows == 1 else max(1, n_cores // _READERS)
-
-
-def _waiting(data_dir: Path, endpoints: Sequence[str] | None) -> list[Window]:
-    staged: dict[tuple[str, date], set[str]] = {}
-    waiting = []
-    for window in finished_windows(data_dir, endpoints):
-        key = (window.operator, window.day)
-        if key not in staged:
-            staged[key] = staged_windows(data_dir, *key)
-        if window.name not in staged[key]:
-            waiting.append(window)
-    return waiting
 
 
 def _stage_all(

@@ -1,4 +1,4 @@
-"""Says what the last hour's requests came to, read from the raw ledger as it is being written."""
+"""Counts the requests of the last hour, read from the raw files while they are written."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,23 +17,28 @@ MINUTE = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What the requests for an endpoint came to; `n_*` count attempts in the last hour, or minute."""
+class EndpointRequests:
+    """The requests for an endpoint in the last hour.
+
+    `n_last_minute` and `n_last_hour` count attempts, so a retry counts again; `n_good` and `n_rate_limited`
+    count requests by their outcome.
+    """
 
     endpoint: str
-    n_last_minute: int
-    n_last_hour: int
-    n_good: int
-    n_rate_limited: int
-    last_received_at: datetime | None
+    n_last_minute: int = 0
+    n_last_hour: int = 0
+    n_good: int = 0
+    n_rate_limited: int = 0
+    last_received_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What became of the passages that were announced live and came due in the last hour.
+    """How closely the passages that were announced live and expected in the last hour were observed.
 
-    `n_evidenced` were gone at the next good poll of their stop, at most a minute after the last that listed
-    them; `n_bounded` after longer. The others have not been looked for since. `share` is the evidenced one.
+    A passage is observed when a good poll of its stop no longer lists it. `n_evidenced` were gone at most a
+    minute after the last poll that listed them, `n_bounded` later; the stops of the others have not been
+    polled since. `share` is `n_evidenced` of `n_due`.
     """
 
     n_due: int
@@ -43,32 +48,28 @@ class Evidence:
 
 
 class LastHour:
-    """The answers of one operator that were sent in the hour before `now`, staged or not."""
+    """The requests of one operator that were sent in the hour before `now`, staged or not."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, now: datetime) -> None:
         self._connection = connection
-        self._now = now
+        self._now = _naive(now)
 
-    def spent(self) -> list[Spent]:
-        """Return what was asked for, by endpoint."""
-        rows = self._connection.execute(
-            _SPENT, {"minute_ago": (self._now - MINUTE).astimezone(UTC).replace(tzinfo=None)}
-        ).fetchall()
+    def requests(self) -> list[EndpointRequests]:
+        """Count the requests by endpoint."""
+        rows = self._connection.execute(_BY_ENDPOINT, {"minute_ago": self._now - MINUTE}).fetchall()
         return [
-            Spent(endpoint, last_minute, hour, good, limited, _aware(last))
+            EndpointRequests(endpoint, last_minute, hour, good, limited, _aware(last))
             for endpoint, last_minute, hour, good, limited, last in rows
         ]
 
-    def seen(self) -> dict[str, datetime]:
+    def last_good_answers(self) -> dict[str, datetime]:
         """Return when each stop last gave a good answer."""
-        rows = self._connection.execute(_SEEN).fetchall()
+        rows = self._connection.execute(_LAST_GOOD_ANSWERS).fetchall()
         return {stop: received_at.replace(tzinfo=UTC) for stop, received_at in rows}
 
     def evidence(self) -> Evidence:
-        """Return what became of the passages that came due."""
-        parameters = {"now": self._now.astimezone(UTC).replace(tzinfo=None)}
-        rows = self._connection.execute(_EVIDENCE, parameters).fetchall()
-        n_due, n_evidenced, n_bounded = rows[0]
+        """Count how closely the passages expected by now were observed."""
+        n_due, n_evidenced, n_bounded = self._connection.execute(_EVIDENCE, {"now": self._now}).fetchall()[0]
         share = round(n_evidenced / n_due, 4) if n_due else None
         return Evidence(n_due, n_evidenced, n_bounded, share)
 
@@ -80,23 +81,27 @@ def last_hour(data_dir: Path, operator: str, now: datetime) -> Iterator[LastHour
     lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
     with duckdb.connect() as connection:
         connection.register("lines", lines)
-        naive = now.astimezone(UTC).replace(tzinfo=None)
-        connection.execute(_REQUESTS, {"since": naive - HOUR, "now": naive})
+        connection.execute(_REQUESTS, {"since": _naive(now) - HOUR, "now": _naive(now)})
         yield LastHour(connection, now)
 
 
 def _lines(file: Path) -> list[bytes]:
     try:
         return list(read_lines(file))
-    except FileNotFoundError:  # finished since it was listed: read under its final name
+    except FileNotFoundError:  # finished since it was listed: read it under its final name
         return list(read_lines(finished_raw_file(file)))
+
+
+def _naive(instant: datetime) -> datetime:
+    """Write an instant as DuckDB holds it here: in UTC, without a zone."""
+    return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def _aware(instant: datetime | None) -> datetime | None:
     return None if instant is None else instant.replace(tzinfo=UTC)
 
 
-# A row is read with the fields it needs alone, and only passages have their bodies looked into.
+# Only the needed fields of a row are read, and only the bodies of passages are parsed.
 _REQUESTS = """
     create temp table requests as
     select row.* replace (
@@ -112,7 +117,7 @@ _REQUESTS = """
     where cast(row.sent_at as timestamp) > $since and cast(row.sent_at as timestamp) <= $now
     qualify row_number() over (partition by row.request_id) = 1
 """
-_SPENT = """
+_BY_ENDPOINT = """
     select
         endpoint,
         coalesce(sum(attempts) filter (sent_at > $minute_ago), 0)::bigint,
@@ -122,12 +127,12 @@ _SPENT = """
         max(received_at)
     from requests group by endpoint order by endpoint
 """
-_SEEN = """
+_LAST_GOOD_ANSWERS = """
     select key, max(received_at) from requests
     where endpoint = 'passages' and outcome = 'ok' group by key
 """
-# A passage counts as gone only if it was due by then, give or take two minutes: a bus that is lost from the
-# list long before its time has not passed. What is due within the last two minutes is not judged yet.
+# A passage counts as gone only if it was expected by then, with a tolerance of two minutes: one that is no
+# longer listed long before its time has not passed. One expected within the last two minutes is left out.
 _EVIDENCE = """
     with polls as (
         select

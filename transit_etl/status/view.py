@@ -1,163 +1,172 @@
-"""What `transit-etl status` shows: one screen that says whether all is well, and if not, where to look."""
+"""Shows the status on one screen: whether all is well and, if not, where to look."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-if TYPE_CHECKING:
-    from transit_etl.status.installation import Installation, LineCoverage, Usage
+from transit_etl.status.allowance import KindRequests
+from transit_etl.status.coverage import LineCoverage
+from transit_etl.status.facts import Status
 
 N_LINES = 8
-BAR_CELLS = 20
-ENOUGH, LITTLE = 0.95, 0.5  # of the allowance used, of a line's stops seen
+BAR_CELLS = 10
+LABEL_WIDTH = 9
+HIGH, LOW = 0.95, 0.5  # shares from which, and below which, a bar is coloured
 LATE = timedelta(minutes=30)
 SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def show(found: "Installation", console: Console) -> None:
-    """Print how an installation is doing."""
+def show_status(status: Status, console: Console) -> None:
+    """Print the status; lines that are too long for the console are folded next to their label."""
     console.print(
         Group(
-            Text.assemble((found.operator, "bold"), f" at {found.base_url}, {_at(found.now)}"),
-            Text(f"data in {found.data_dir}", style="dim"),
+            Text.assemble((status.operator, "bold"), f" at {status.base_url}, {_at(status.now)}"),
+            Text(f"data in {status.data_dir}", style="dim"),
             Text(),
-            *_allowance(found),
+            *_allowance(status),
             Text(),
-            *_coverage(found),
+            *_coverage(status),
             Text(),
-            _storage(found),
+            *_windows_and_warehouse(status),
         ),
         highlight=False,
         soft_wrap=not console.is_terminal,
     )
 
 
-def _allowance(found: "Installation") -> Iterator[RenderableType]:
-    total = sum(each.n_last_minute for each in found.usage)
-    share = sum(each.share for each in found.usage)
-    yield Text.assemble(
-        ("Allowance  ", "bold"),
-        f"{total} of {found.rate_per_minute} in the last minute, {share:.1%} of the last hour's",
+def _allowance(status: Status) -> Iterator[RenderableType]:
+    n_last_minute = sum(each.n_last_minute for each in status.usage)
+    share = sum(each.share for each in status.usage)
+    used = (
+        f"{n_last_minute} of {status.rate_per_minute} requests used in the last minute, "
+        f"{share:.1%} of the last hour's"
     )
-    yield from _pace(found)
-    if found.usage:
-        yield _usage(found)
+    yield _section("Allowance", [Text(used), *_pace(status)])
+    if status.usage:
+        yield _requests(status)
     else:
-        yield Text("Nothing was asked yet: begin with `transit-etl collect lines`.", style="yellow")
+        yield Text("No request was sent yet: begin with `transit-etl collect lines`.", style="yellow")
 
 
-def _pace(found: "Installation") -> Iterator[Text]:
-    pace = found.pace
+def _pace(status: Status) -> Iterator[Text]:
+    pace = status.pace
     if pace is None:
         return
     if pace.blocked_until is not None:
-        seconds = (pace.blocked_until - found.now).total_seconds()
-        yield Text(f"Refused (429): nothing is sent for another {max(0, seconds):.0f} seconds.", style="red")
-    if pace.rate_per_minute < found.rate_per_minute:
-        yield Text(f"Slowed down after a 429: {pace.rate_per_minute:.0f} a minute for now.", style="yellow")
+        seconds = max(0, (pace.blocked_until - status.now).total_seconds())
+        yield Text(f"refused (429): no request is sent for another {seconds:.0f} seconds", style="red")
+    if pace.rate_per_minute < status.rate_per_minute:
+        yield Text(f"slowed down after a 429: {pace.rate_per_minute:.0f} requests a minute", style="yellow")
     if pace.waiting:
-        yield Text(f"Waiting for a permit: {_counts(pace.waiting)}.", style="dim")
+        yield Text(f"waiting for a permit: {_counts(pace.waiting)}", style="dim")
 
 
-def _usage(found: "Installation") -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for heading in ("went to", "minute", "hour", "good", "429"):
-        table.add_column(heading, justify="left" if heading == "went to" else "right")
-    table.add_column("of the allowance")
-    table.add_column("last answer")
-    for each in found.usage:
-        table.add_row(*_usage_row(each, found.now))
+def _requests(status: Status) -> Table:
+    table = _table("requests for")
+    for heading in ("minute", "hour", "good", "429"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("of the allowance", no_wrap=True)
+    table.add_column("last answer", no_wrap=True)
+    for each in status.usage:
+        table.add_row(*_requests_row(each, status.now))
     return table
 
 
-def _usage_row(usage: "Usage", now: datetime) -> list[RenderableType]:
-    bad = usage.n_sent - usage.n_good
-    good = Text(f"{usage.n_good:,}", style="yellow" if bad > 0.1 * usage.n_sent else "")
-    limited = Text(f"{usage.n_rate_limited:,}", style="red" if usage.n_rate_limited else "dim")
-    name = (
-        usage.kind if set(usage.endpoints) <= {usage.kind} else f"{usage.kind} ({_counts(usage.endpoints)})"
-    )
+def _requests_row(requests: KindRequests, now: datetime) -> list[RenderableType]:
+    n_bad = requests.n_sent - requests.n_good
+    good = Text(f"{requests.n_good:,}", style="yellow" if n_bad > 0.1 * requests.n_sent else "")
+    limited = Text(f"{requests.n_rate_limited:,}", style="red" if requests.n_rate_limited else "dim")
+    is_one = set(requests.endpoints) <= {requests.kind}
     return [
-        name,
-        f"{usage.n_last_minute:,}",
-        f"{usage.n_sent:,}",
+        requests.kind if is_one else f"{requests.kind} ({_counts(requests.endpoints)})",
+        f"{requests.n_last_minute:,}",
+        f"{requests.n_sent:,}",
         good,
         limited,
-        _bar(usage.share),
-        _ago(usage.last_received_at, now),
+        _bar(requests.share),
+        _ago(requests.last_received_at, now),
     ]
 
 
-def _coverage(found: "Installation") -> Iterator[RenderableType]:
-    if not found.lines:
-        yield Text.assemble(
-            ("Coverage   ", "bold"), "no stop is known yet: collect lines and stops, and stage"
-        )
+def _coverage(status: Status) -> Iterator[RenderableType]:
+    if not status.lines:
+        yield _section("Coverage", [Text("no stop is known yet: collect lines and stops, then stage")])
         return
-    n_seen = sum(line.n_seen == line.n_stops for line in found.lines)
-    yield Text.assemble(
-        ("Coverage   ", "bold"),
-        f"{n_seen} of {len(found.lines)} lines had every stop seen in the last hour; "
-        f"{found.n_stops_never_seen} of {found.n_stops} stops were never seen",
-    )
-    yield Text(f"           longest unseen: stop {found.unseen}, {_ago(found.unseen_since, found.now)}")
-    evidence = found.evidence
+    n_covered = sum(line.n_seen == line.n_stops for line in status.lines)
+    sentences = [
+        f"{n_covered} of {len(status.lines)} lines had a good answer for every stop in the last hour",
+        f"{status.n_stops_never_seen} of {status.n_stops} stops never had one",
+        f"longest without one: stop {status.unseen}, {_since(status.unseen_since, status.now)}",
+    ]
+    yield _section("Coverage", map(Text, sentences))
+    evidence = status.evidence
     if evidence.share is not None:
-        yield Text.assemble(
-            ("Evidence   ", "bold"),
-            f"{evidence.share:.1%}: of {evidence.n_due:,} passages that came due in the last hour "
-            f"{evidence.n_evidenced:,} were seen gone within a minute, {evidence.n_bounded:,} later",
+        said = (
+            f"{evidence.share:.1%}: of {evidence.n_due:,} passages expected in the last hour, "
+            f"{evidence.n_evidenced:,} were gone within a minute of their last listing, "
+            f"{evidence.n_bounded:,} later"
         )
-    least = [line for line in found.lines if line.share < 1][:N_LINES]
+        yield _section("Evidence", [Text(said)])
+    least = [line for line in status.lines if line.share < 1][:N_LINES]
     if least:
-        yield _lines(least, found.now)
+        yield _lines(least, status.now)
 
 
-def _lines(lines: list["LineCoverage"], now: datetime) -> Table:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    table.add_column("least covered")
+def _lines(lines: list[LineCoverage], now: datetime) -> Table:
+    table = _table("least covered lines")
     table.add_column("stops", justify="right")
-    table.add_column("seen in the last hour")
-    table.add_column("longest unseen")
+    table.add_column("in the last hour", no_wrap=True)
+    table.add_column("longest without an answer")
     for line in lines:
         name = f"{line.line_number} ({line.line_code})" if line.line_number else line.line_code
-        unseen = f"{line.unseen}, {_ago(line.unseen_since, now)}"
         is_late = line.unseen_since is None or now - line.unseen_since > LATE
-        table.add_row(name, str(line.n_stops), _bar(line.share), Text(unseen, "yellow" if is_late else ""))
+        unseen = Text(f"{line.unseen}, {_since(line.unseen_since, now)}", "yellow" if is_late else "")
+        table.add_row(name, str(line.n_stops), _bar(line.share), unseen)
     return table
 
 
-def _storage(found: "Installation") -> RenderableType:
+def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
+    waiting = f"not staged yet: {_counts(status.waiting)}" if status.waiting else "all finished are staged"
+    built = "never" if status.built_at is None else f"last written {_ago(status.built_at, status.real_now)}"
+    yield _section("Windows", [Text(f"{status.n_open} being written, {waiting}")])
+    yield _section("Build", [Text(built)])
+    yield _section("Published", [Text(_published(status))])
+    rejected = [f"{each.dataset} of {each.window}: {each.rule}: {each.reason}" for each in status.rejected]
+    if rejected:
+        yield _section("Rejected", map(Text, rejected), style="red")
+
+
+def _published(status: Status) -> str:
+    if status.published_at is None:
+        return "nothing yet"
+    return (
+        f"build {status.published_build}, {_ago(status.published_at, status.real_now)}, "
+        f"with answers until {_at(status.published_until)}"
+    )
+
+
+def _section(label: str, sentences: Iterable[Text], style: str = "") -> Table:
+    """Put sentences below each other, next to their label."""
     grid = Table.grid(padding=(0, 2))
-    grid.add_column(style="bold")
-    grid.add_column(overflow="fold")
-    waiting = f"not staged yet: {_counts(found.waiting)}" if found.waiting else "all finished ones are staged"
-    grid.add_row("Windows", f"{found.n_open} being written, {waiting}")
-    built = "never" if found.built_at is None else _ago(found.built_at, found.real_now)
-    grid.add_row("Build", f"last written {built}")
-    grid.add_row("Published", _published(found))
-    for each in found.rejected:
-        said = Text(f"{each.dataset} of {each.window}: {each.rule}: {each.reason}", style="red")
-        grid.add_row(Text("Rejected", style="red"), said)
+    grid.add_column(style=style or "bold", min_width=LABEL_WIDTH)
+    grid.add_column(style=style, overflow="fold")
+    for number, sentence in enumerate(sentences):
+        grid.add_row("" if number else label, sentence)
     return grid
 
 
-def _published(found: "Installation") -> str:
-    if found.published_at is None:
-        return "nothing yet"
-    return (
-        f"build {found.published_build}, {_ago(found.published_at, found.real_now)}, "
-        f"with answers until {_at(found.published_until)}"
-    )
+def _table(first_heading: str) -> Table:
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.add_column(first_heading)
+    return table
 
 
 def _bar(share: float) -> Text:
     full = round(min(1.0, share) * BAR_CELLS)
-    style = "green" if share >= ENOUGH else "yellow" if share < LITTLE else ""
+    style = "green" if share >= HIGH else "yellow" if share < LOW else ""
     bar = ("█" * full, style), ("░" * (BAR_CELLS - full), "bright_black")
     return Text.assemble(*bar, f" {share:6.1%}")
 
@@ -168,6 +177,10 @@ def _counts(counts: Mapping[str, int]) -> str:
 
 def _at(instant: datetime | None) -> str:
     return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else "never"
+
+
+def _since(instant: datetime | None, now: datetime) -> str:
+    return "never answered" if instant is None else f"last answer {_ago(instant, now)}"
 
 
 def _ago(instant: datetime | None, now: datetime) -> str:

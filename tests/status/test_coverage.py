@@ -1,0 +1,54 @@
+"""Which stops and lines the status says had a good answer."""
+
+from datetime import timedelta
+
+from tests.status.installations import NOW, Exchange, land, minutes, put_network, put_requests, stop
+from transit_etl.settings import Settings
+from transit_etl.status import read_status
+from transit_etl.status.coverage import LineCoverage
+
+
+def test_the_lines_least_covered_come_first(settings: Settings) -> None:
+    put_network(settings, {"001-00": ["0000", "0001"], "002-00": ["0001", "0002", "0003"]})
+    put_requests(settings, "passages", [minutes(9), minutes(3), timedelta(hours=5)])
+    land(settings, Exchange(stop(0), minutes(2), {"passaggi": []})).close()
+
+    assert read_status(settings).lines == [
+        LineCoverage(
+            line_code="002-00",
+            line_number=None,
+            n_stops=3,
+            n_seen=1,
+            share=0.3333,
+            unseen="0003",
+            unseen_since=None,
+        ),
+        LineCoverage(
+            line_code="001-00",
+            line_number=None,
+            n_stops=2,
+            n_seen=2,
+            share=1.0,
+            unseen="0001",  # stop 0000 has a newer answer, in raw alone
+            unseen_since=NOW - minutes(3),
+        ),
+    ]
+
+
+def test_a_stop_that_never_answered_comes_before_the_one_longest_unseen(settings: Settings) -> None:
+    put_network(settings, {"001-00": ["0000", "0001", "0002"]})
+    put_requests(settings, "passages", [minutes(9), minutes(3)])
+    status = read_status(settings)
+
+    assert 3 == status.n_stops
+    assert 1 == status.n_stops_never_seen
+    assert "0002" == status.unseen
+    assert status.unseen_since is None
+
+
+def test_without_a_network_nothing_is_covered(settings: Settings) -> None:
+    status = read_status(settings)
+
+    assert [] == status.lines
+    assert 0 == status.n_stops
+    assert status.unseen is None

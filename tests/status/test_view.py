@@ -1,0 +1,67 @@
+"""The screen that `transit-etl status` prints."""
+
+from io import StringIO
+
+import pytest
+from rich.console import Console
+
+from tests.status.installations import NOW, land, passage, poll, put, put_network
+from transit_etl.settings import Settings
+from transit_etl.status import read_status, show_status
+
+
+def screen(settings: Settings, width: int = 110) -> str:
+    """Return what a terminal of some width shows."""
+    file = StringIO()
+    show_status(
+        read_status(settings), Console(file=file, width=width, force_terminal=True, color_system=None)
+    )
+    return file.getvalue()
+
+
+def test_the_screen_says_what_matters_in_a_few_lines(settings: Settings) -> None:
+    put_network(settings, {"001-00": ["0001", "0002"]})
+    land(settings, poll(10, passage(1)), poll(9.1)).close()
+    shown = screen(settings)
+
+    assert "0 of 60 requests used in the last minute, 0.1% of the last hour's" in shown
+    assert "0 of 1 lines had a good answer for every stop in the last hour" in shown
+    assert "1 of 2 stops never had one" in shown
+    assert "longest without one: stop 0002, never answered" in shown
+    assert "100.0%: of 1 passages expected in the last hour, 1 were gone within a minute" in shown
+    assert "not staged yet: 1 passages" in shown
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_screen_fits_a_terminal_and_keeps_its_bars_on_one_line(settings: Settings, width: int) -> None:
+    put_network(settings, {"001-00": ["0001", "0002"]})
+    land(settings, poll(10, passage(1)), poll(9.1)).close()
+    lines = screen(settings, width).splitlines()
+
+    assert max(map(len, lines)) <= width
+    assert 1 == sum(line.startswith("passages ") and "0.1%" in line for line in lines)
+    assert 1 == sum(line.startswith("001-00 ") and "50.0%" in line for line in lines)
+
+
+def test_a_rejected_batch_is_shown_with_its_reason(settings: Settings) -> None:
+    put(
+        settings,
+        "validation_results",
+        "w",
+        window=["w"],
+        suite=["passages"],
+        rule=["two"],
+        reason=["because"],
+        scope=["batch"],
+        is_success=[False],
+        last_received_at=[NOW.replace(tzinfo=None)],
+    )
+
+    assert "passages of w: two: because" in screen(settings)
+
+
+def test_the_screen_of_an_empty_installation_says_how_to_begin(settings: Settings) -> None:
+    shown = screen(settings)
+
+    assert "begin with `transit-etl collect lines`" in shown
+    assert "nothing yet" in shown

@@ -1,0 +1,39 @@
+"""Which windows the status says wait to be staged, and which batches were rejected."""
+
+from tests.status.installations import NOW, put
+from transit_etl.paths import open_raw_file, raw_file
+from transit_etl.settings import Settings
+from transit_etl.status import read_status
+from transit_etl.status.lake import Rejection
+
+
+def test_a_finished_window_waits_until_it_is_staged(settings: Settings) -> None:
+    staged, waiting, still_open = (
+        raw_file(settings.data_dir, settings.operator, "status", NOW.date(), window)
+        for window in ("staged", "waiting", "open")
+    )
+    staged.parent.mkdir(parents=True)
+    for path in (staged, waiting, open_raw_file(still_open)):
+        path.touch()
+    put(settings, "requests", "staged", endpoint=["status"])
+    status = read_status(settings)
+
+    assert {"status": 1} == status.waiting
+    assert 1 == status.n_open
+
+
+def test_a_rejected_batch_is_listed_with_its_rule(settings: Settings) -> None:
+    put(
+        settings,
+        "validation_results",
+        "w",
+        window=["w"] * 3,
+        suite=["passages"] * 3,
+        rule=["one", "two", "three"],
+        reason=["because"] * 3,
+        scope=["batch", "batch", "row"],
+        is_success=[True, False, False],
+        last_received_at=[NOW.replace(tzinfo=None)] * 3,
+    )
+
+    assert [Rejection("w", "passages", "two", "because", NOW)] == read_status(settings).rejected

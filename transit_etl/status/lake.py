@@ -1,0 +1,70 @@
+"""Reads from the lake what the status needs beyond the last hour: last answers and rejected batches."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import duckdb
+
+from transit_etl.paths import lake_files, lake_glob
+from transit_etl.settings import Settings
+from transit_etl.status.last_hour import EndpointRequests
+
+N_REJECTED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """A batch that broke a batch rule: it is in raw and quarantine, and in no figure."""
+
+    window: str
+    dataset: str
+    rule: str
+    reason: str
+    last_received_at: datetime
+
+
+def last_requests(settings: Settings) -> dict[str, EndpointRequests]:
+    """Return when the last answer of each endpoint was received, as far as staged, with all counts 0."""
+    sql = (
+        "select endpoint, max(received_at) from lake where received_at is not null group by all order by all"
+    )
+    rows = _query(settings, "requests", sql)
+    return {endpoint: EndpointRequests(endpoint, last_received_at=at) for endpoint, at in rows}
+
+
+def last_good_answers(settings: Settings) -> dict[str, datetime]:
+    """Return when each stop last gave a good answer, as far as staged."""
+    sql = "select key, max(received_at) from lake where endpoint = 'passages' and is_good group by key"
+    return dict(_query(settings, "requests", sql))
+
+
+def rejections(settings: Settings) -> list[Rejection]:
+    """Return the last batches that were rejected, newest first."""
+    rows = _query(
+        settings,
+        "validation_results",
+        """
+        select "window", suite, rule, reason, last_received_at from lake
+        where scope = 'batch' and not is_success
+        order by last_received_at desc, "window", suite, rule limit $n
+        """,
+        n=N_REJECTED,
+    )
+    return [Rejection(*row) for row in rows]
+
+
+def _query(settings: Settings, dataset: str, sql: str, **parameters: object) -> list[tuple[Any, ...]]:
+    """Query a dataset of this operator's lake, as the view `lake`; no row if there are no files."""
+    if not lake_files(settings.data_dir, dataset, settings.operator):
+        return []
+    pattern = str(lake_glob(settings.data_dir, dataset, settings.operator))
+    with duckdb.connect() as connection:
+        connection.read_parquet(pattern, union_by_name=True).create_view("lake")
+        rows = connection.execute(sql, parameters or None).fetchall()
+    return [tuple(_aware(value) for value in row) for row in rows]
+
+
+def _aware(value: object) -> object:
+    """Give an instant of the lake, which is in UTC without a zone, its zone."""
+    return value.replace(tzinfo=UTC) if isinstance(value, datetime) else value
