@@ -1,7 +1,7 @@
 # The commands for working on this project; `make` alone lists them. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test lint unit test-long up down clean
+.PHONY: help setup lock demo test lint unit test-long docs up down clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -43,6 +43,10 @@ unit: setup ## every test but the long ones
 
 test-long: setup ## the long tests alone: minutes each
 	@$(MAKE) --no-print-directory unit SELECT=long
+
+docs: setup ## write the documentation as pages that open from disk: build/docs/index.html
+	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/docs
+	@echo build/docs/index.html
 
 up: setup ## run everything on this machine: Airflow on http://localhost:8080 and an emulated upstream on port 8400
 	@$(BIN)/python -m scripts.up

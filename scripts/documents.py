@@ -1,0 +1,175 @@
+"""Runs the commands that a document shows, and brings the output it shows up to date.
+
+    python -m scripts.documents docs/tour.md
+
+The tests run the same commands and compare their output with what the document shows. CONTRIBUTING.md says
+how blocks are marked.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from scripts.local_airflow import CHECKOUT
+from scripts.stack import without_settings
+
+ANY = "…"  # in shown output: text that differs from run to run
+NOT_COPIED = shutil.ignore_patterns(
+    ".*_cache", ".git", ".hypothesis", ".venv", "__pycache__", "build", "data"
+)
+_BLOCK = re.compile(r"^```(?P<language>\S*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+class DocumentError(Exception):
+    """A command of a document failed; the message names the document and the line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block of a document, and the line it begins at."""
+
+    document: Path
+    line: int
+    language: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.document.name}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command of a console block and the output shown below it."""
+
+    command: str
+    output: str
+
+    def matches(self, printed: str) -> bool:
+        """Tell whether a command printed what is shown, where `…` stands for any text of a line."""
+        pattern = "[^\n]*".join(re.escape(part) for part in self.output.split(ANY))
+        return re.fullmatch(pattern, printed) is not None
+
+
+class Session:
+    """A shell in a copy of the checkout, with an empty data folder and the same `.venv`.
+
+    Variables that a command exports hold for the commands after it. `substitutions` are texts of commands and
+    what is run instead, for what a test cannot do: another upstream, less time.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: Mapping[str, str],
+        substitutions: Mapping[str, str] | None = None,
+        *,
+        timeout_seconds: float = 280,
+    ) -> None:
+        self.folder = folder / "checkout"
+        self._substitutions = substitutions or {}
+        self._timeout_seconds = timeout_seconds
+        self._environment = {**without_settings(), **settings}
+        self._exported = folder / "exported.sh"
+        self._exported.touch()
+        shutil.copytree(CHECKOUT, self.folder, ignore=NOT_COPIED)
+        (self.folder / ".venv").symlink_to(sys.prefix)
+
+    def run(self, command: str) -> str:
+        """Run a command and return what it printed on both streams; raise DocumentError if it fails."""
+        for shown, instead in self._substitutions.items():
+            command = command.replace(shown, instead)
+        script = f"set -e -o pipefail\n. {self._exported}\n{command}\nexport -p > {self._exported}"
+        done = subprocess.run(  # `timeout` also ends what the command started
+            ["/usr/bin/timeout", "--kill-after=5", str(self._timeout_seconds), "/bin/bash", "-c", script],
+            cwd=self.folder,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise DocumentError(f"exit code {done.returncode} of: {command}\n{done.stdout}")
+        return "\n".join(line.rstrip() for line in done.stdout.splitlines())
+
+
+def blocks(document: Path) -> Iterator[Block]:
+    """Yield the fenced blocks of a document, in order."""
+    text = document.read_text(encoding="utf-8")
+    for found in _BLOCK.finditer(text):
+        line = text.count("\n", 0, found.start()) + 1
+        yield Block(document, line, found["language"], found["text"])
+
+
+def steps(block: Block) -> Iterator[Step]:
+    """Yield the commands of a console block (`$ `, continued by `> `), each with the output below it."""
+    command: list[str] = []
+    output: list[str] = []
+    for line in block.text.splitlines():
+        if line.startswith("$ ") and command:
+            yield Step("\n".join(command), "\n".join(output))
+            command, output = [], []
+        if line.startswith("$ ") or (line.startswith("> ") and not output):
+            command.append(line[2:])
+        else:
+            output.append(line)
+    yield Step("\n".join(command), "\n".join(output))
+
+
+def run(block: Block, session: Session) -> Iterator[tuple[Step, str]]:
+    """Run a block in a session; yield each step of it and what it printed. DocumentError names the block."""
+    try:
+        if block.language == "console":
+            for step in steps(block):
+                yield step, session.run(step.command)
+        else:
+            printed = session.run(block.text)
+            yield Step(block.text, printed), printed
+    except DocumentError as error:
+        raise DocumentError(f"{block}: {error}") from None
+
+
+def refresh(document: Path, session: Session) -> int:
+    """Run a document's console blocks and put what differs into it; return how many outputs did."""
+    text, n_changed = document.read_text(encoding="utf-8"), 0
+    for block in blocks(document):
+        if block.language != "console":
+            continue
+        lines = []
+        for step, printed in run(block, session):
+            is_same = step.matches(printed)
+            n_changed += not is_same
+            command = "\n> ".join(step.command.splitlines())
+            lines += [f"$ {command}", *([step.output] if is_same else [printed])]
+        text = text.replace(block.text, "\n".join(line for line in lines if line) + "\n")
+    document.write_text(text, encoding="utf-8")
+    return n_changed
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Refresh the documents named; 1 if a command of theirs failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT")
+    chosen = parser.parse_args(arguments)
+    for document in chosen.documents:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                n_changed = refresh(document, Session(Path(folder), {}))
+            except DocumentError as error:
+                Console(stderr=True).print(str(error), style="red", markup=False, highlight=False)
+                return 1
+        Console().print(f"{document}: {n_changed} outputs changed", highlight=False)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""The pages that `make docs` writes, opened from disk in a real browser that reaches nothing else."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the pages; a warning fails."""
+    folder = tmp_path_factory.mktemp("pages")
+    options = ["--quiet", "--fail-on-warning", "-b", "html", "-d", str(folder / "trees")]
+    subprocess.run(
+        [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(folder / "html")], check=True
+    )
+    return folder / "html"
+
+
+def test_the_first_page_leads_to_every_other(page: Page, pages: Path) -> None:
+    page.goto((pages / "index.html").as_uri())
+    linked = {link.get_attribute("href") for link in page.locator(".sidebar-tree a").all()}
+
+    assert {f"{path.stem}.html" for path in (ROOT / "docs").glob("*.md")} - {"index.html"} <= linked
+
+
+def test_the_search_finds_a_page_and_opens_it(page: Page, pages: Path) -> None:
+    page.goto((pages / "index.html").as_uri())
+    page.locator("input[name=q]").fill("evidenced")
+    page.locator("input[name=q]").press("Enter")
+    page.locator("#search-results a", has_text="Concepts").first.click()
+
+    expect(page.locator("h1")).to_contain_text("Concepts")
+
+
+def test_no_page_asks_anybody_else_for_anything(
+    page: Page, pages: Path, requests_elsewhere: list[str]
+) -> None:
+    for each in sorted(pages.glob("*.html")):
+        page.goto(each.as_uri())
+
+    assert requests_elsewhere == []
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "docs").glob("*.md")))
+def test_no_page_is_wider_than_the_screen(page: Page, pages: Path, name: str) -> None:
+    page.goto((pages / f"{name}.html").as_uri())
+    width = page.evaluate("document.documentElement.scrollWidth")
+
+    assert width <= 1280

@@ -1,0 +1,67 @@
+"""How the commands in documents are run: what is replaced first, what is shortened, what runs elsewhere."""
+
+DAY = "2026-03-02"  # the service date of the tour
+
+# Texts of commands that a test cannot run as they are, and what stands in their place.
+INSTEAD = {
+    "--for 10m": "--for 10s",
+    "--hours 24": "--hours 0.05",
+    # The environment that the tests run in is up to date, or `make test` would have made it so.
+    "make ": "make -o .venv/.set-up ",
+}
+
+# Inline commands that are run where the tour has left its data. D is a date.
+ON_THE_TOUR = [
+    "make",
+    "make docs",
+    "transit-etl compact D",
+    "transit-etl reprocess --from D --to D",
+]
+
+# The same, but builds of seconds each, which only `make test-long` runs.
+LONG_ON_THE_TOUR = [
+    "transit-etl build --as-of 2026-03-02T06:30Z",
+    "transit-etl build --from D --to D",
+    "transit-etl build --ruleset 2",
+]
+
+# Commands that take minutes; `make test-long` runs them shortened like this.
+SHORTENED = {
+    "python benchmarks/allowance.py": "python benchmarks/allowance.py --seconds 62 --processes 2",
+    "python benchmarks/build_history.py": (
+        "python benchmarks/build_history.py --short 1 --long 2 --hours 0.2 --repeat 1"
+    ),
+    "python benchmarks/collector.py --gtfs feed.zip --seed 1": (
+        "python benchmarks/collector.py --size small --seed 1 --rate 60 --hours 7 7.5 --faults off"
+    ),
+    "python benchmarks/crash.py": "python benchmarks/crash.py --kills 2",
+    "python benchmarks/emulator_throughput.py": (
+        "python benchmarks/emulator_throughput.py --seconds 1 --size small"
+    ),
+    "python benchmarks/handover.py --handovers 3 --window 80": (
+        "python benchmarks/handover.py --handovers 1 --window 80"
+    ),
+    "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
+    "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
+        "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
+    ),
+    "python benchmarks/staging.py --rows 1000000": (
+        "python benchmarks/staging.py --rows 20000 --runs 1 --dlt-rows 2000 --dlt-runs 1"
+    ),
+}
+
+# Commands that no document's session can run: the file that runs them, and how it calls them.
+ELSEWHERE = {
+    "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
+    "make demo": ("tests/documents/test_demonstration.py", "make demo"),
+    "make down": ("tests/documents/test_local_stack.py", "make down"),
+    "make lint": ("Makefile", "test: setup lint unit"),
+    "make test": (".ci/run", "make test"),
+    "make test-long": (".ci/run", 'SELECT="long or not long"'),
+    "make up": ("tests/documents/test_local_stack.py", "make up"),
+    "pre-commit install": ("tests/documents/test_pre_commit.py", "pre-commit install"),
+    "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
+    "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
+    "python -m scripts.documents docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
+    "transit-etl emulator --port 8400": ("transit_emulator/process.py", '"emulator", "--port"'),
+}

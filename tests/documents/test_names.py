@@ -1,0 +1,175 @@
+"""What documents name exists: paths, settings, tables, columns, make targets, DAGs, outcomes."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.documents.conftest import Tour
+from tests.documents.documents import (
+    DOCUMENTS,
+    README,
+    ROOT,
+    all_blocks,
+    commands_of,
+    inline_code,
+    inline_commands,
+    name_of,
+    prose,
+)
+from transit_etl.api.exchange import Outcome
+from transit_etl.paths import published_database
+from transit_etl.settings import PREFIX, Settings
+
+DOCS = ROOT / "docs"
+SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl")
+MADE_WHILE_RUNNING = ("build/", "data/")
+LONGEST_CELL = 200
+MOST_README_LINES = 160
+
+each_document = pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
+
+
+def _texts() -> dict[Path, str]:
+    return {document: document.read_text(encoding="utf-8") for document in DOCUMENTS}
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    """Yield the cells of each row of each table, without headings' rules."""
+    for line in text.splitlines():
+        if line.startswith("|") and not set(line) <= set("|-: "):
+            yield [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+
+
+@each_document
+def test_every_path_exists(document: Path) -> None:
+    top = {path.name for path in ROOT.iterdir()}
+    paths = [
+        code.split(" ")[-1].rstrip("/")
+        for code in inline_code(document)
+        if "/" in code
+        and code.split(" ")[-1].split("/")[0] in top
+        and not code.startswith(MADE_WHILE_RUNNING)
+    ]
+
+    assert [] == [path for path in paths if not (ROOT / path).exists()]
+
+
+@each_document
+def test_every_link_leads_to_a_file(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", prose(document))
+
+    assert [] == [link for link in links if not (document.parent / link).exists()]
+
+
+def test_every_make_target_exists() -> None:
+    commands = [*inline_commands(), *(line for block in all_blocks() for line in commands_of(block))]
+    named = {name for command in commands for name in re.findall(r"\bmake ([a-z-]+)", command)}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+    assert named
+    assert set() == named - targets
+
+
+def test_every_setting_exists() -> None:
+    named = {name for text in _texts().values() for name in re.findall(rf"{PREFIX}([A-Z_]*[A-Z])", text)}
+
+    assert set() == {name.lower() for name in named} - set(Settings.model_fields)
+
+
+def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
+    listed = {
+        cells[0].strip("`").removeprefix(PREFIX).lower(): cells[1:]
+        for cells in _rows((DOCS / "settings.md").read_text(encoding="utf-8"))
+        if PREFIX in cells[0]
+    }
+
+    assert set(Settings.model_fields) == set(listed)
+    for name, field in Settings.model_fields.items():
+        default, bounds = listed[name][0].strip("`").split(",")[0], listed[name][1]
+        if default not in ("none", "SQLite below the data folder"):
+            assert str(getattr(Settings(), name)) in (default, f"{default}:00", f"{default}.0"), name
+        limits = [
+            f"{value:g}"
+            for limit in field.metadata
+            for kind in ("gt", "ge", "le")
+            if (value := getattr(limit, kind, None)) is not None
+        ]
+
+        assert (
+            limits == [number for number in re.findall(r"\d+", bounds) if number in limits][: len(limits)]
+        ), name
+
+
+def test_every_table_exists(tour: Tour) -> None:
+    named = {
+        name
+        for text in _texts().values()
+        for name in re.findall(r"\b(?:core|marts|quality|staging|intermediate)\.[a-z][a-z_]+\b", text)
+    } - {f"{folder}.yml" for folder in ("core", "marts")}
+    with duckdb.connect(
+        published_database(tour.session.folder / "data" / "tour"), read_only=True
+    ) as connection:
+        tables = connection.execute(
+            "select table_schema || '.' || table_name from information_schema.tables"
+        ).fetchall()
+
+    assert named
+    assert set() == named - {table for (table,) in tables}
+
+
+@each_document
+def test_every_identifier_occurs_in_the_sources(document: Path) -> None:
+    codes = {
+        re.sub(r"\W+$", "", code)
+        for code in inline_code(document)
+        if re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)+(\(\))?", code)
+    }
+    sources = "\n".join(
+        path.read_text(encoding="utf-8")
+        for folder in SOURCES
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in {".py", ".sql", ".yml", ".csv", ".json", ".md"} and "target" not in path.parts
+    )
+    words = set(re.findall(r"\w+", sources)) | {
+        path.stem for folder in SOURCES for path in (ROOT / folder).rglob("*")
+    }
+
+    assert set() == codes - words
+
+
+def test_the_dags_are_those_there_are() -> None:
+    rows = _rows((DOCS / "operations.md").read_text(encoding="utf-8"))
+    listed = {cells[0].strip("`") for cells in rows if re.fullmatch(r"`\w+`", cells[0])}
+    dags = {path.stem for path in (ROOT / "dags").glob("*.py")}
+
+    assert dags == listed
+
+
+def test_every_outcome_of_a_request_is_explained() -> None:
+    explained = set(inline_code(DOCS / "concepts.md"))
+
+    assert set() == {outcome.value for outcome in Outcome} - explained
+
+
+def test_every_folder_of_data_is_explained(tour: Tour) -> None:
+    explained = {
+        code.split("/")[0] for code in inline_code(ROOT / "data" / "README.md") if code.endswith("/")
+    }
+    left = {path.name for path in (tour.session.folder / "data" / "tour").iterdir()}
+
+    assert set() == left - explained
+    assert {"raw", "lake", "warehouse", "state", "reports"} <= left
+
+
+@each_document
+def test_every_cell_of_a_table_is_short(document: Path) -> None:
+    cells = [cell for row in _rows(document.read_text(encoding="utf-8")) for cell in row]
+
+    assert [] == [cell for cell in cells if len(cell) > LONGEST_CELL]
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= MOST_README_LINES
