@@ -154,7 +154,7 @@ def test_a_deadline_already_past_asks_for_nothing() -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:
         with pytest.raises(BudgetClosedError):
             await budget.acquire(Kind.PASSAGES, clock.now())
-        assert 0 == sum((await budget.usage()).granted.values())
+        assert 0 == sum((await budget.snapshot()).granted.values())
 
     in_virtual_time(main)
 
@@ -194,7 +194,7 @@ def test_a_clock_that_is_set_back_neither_blocks_for_long_nor_frees_a_window() -
 
     async def go_on() -> tuple[float, int]:
         budget = Budget(Limits(60), store, earlier)
-        used = sum((await budget.usage()).granted.values())
+        used = sum((await budget.snapshot()).granted.values())
         await budget.acquire(Kind.PASSAGES)
         first = (earlier.now() - START).total_seconds()
         await keep_asking(budget, Kind.PASSAGES, upstream, START + 3 * MINUTE)
@@ -244,7 +244,7 @@ def test_callers_with_differently_shifted_clocks_share_one_window() -> None:
 
     async def ask(budget: Budget) -> int:
         await budget.acquire(Kind.PASSAGES)
-        return sum((await budget.usage()).granted.values())
+        return sum((await budget.snapshot()).granted.values())
 
     counts = [
         real.run(ask(Budget(Limits(60), store, real))),

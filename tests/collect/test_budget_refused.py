@@ -17,13 +17,13 @@ def test_a_429_stops_everybody_until_it_has_passed() -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:
         permit = await budget.acquire(Kind.PASSAGES)
         await budget.report_rate_limited(permit, 20)
-        assert START + timedelta(seconds=20) == (await budget.usage()).blocked_until
+        assert START + timedelta(seconds=20) == (await budget.snapshot()).blocked_until
         with pytest.raises(BudgetClosedError):
             await budget.acquire(Kind.STATUS, START + timedelta(seconds=19))
         assert START == clock.now()
         await budget.acquire(Kind.STATUS)
         assert timedelta(seconds=20) <= clock.now() - START <= timedelta(seconds=23)
-        assert (await budget.usage()).blocked_until is None
+        assert (await budget.snapshot()).blocked_until is None
 
     in_virtual_time(main)
 
@@ -43,7 +43,7 @@ def test_a_storm_of_429s_halves_the_rate_once() -> None:
         permits = [await budget.acquire(Kind.PASSAGES) for _ in range(5)]
         for permit in permits:
             await budget.report_rate_limited(permit, 3)
-        assert 30 == pytest.approx((await budget.usage()).current_rate)
+        assert 30 == pytest.approx((await budget.snapshot()).current_rate)
 
     in_virtual_time(main)
 
@@ -54,7 +54,7 @@ def test_a_429_to_a_later_request_halves_the_rate_again_but_not_below_a_tenth() 
         for _n in range(6):
             permit = await budget.acquire(Kind.PASSAGES)
             await budget.report_rate_limited(permit, 0)
-            rates.append((await budget.usage()).current_rate)
+            rates.append((await budget.snapshot()).current_rate)
         assert 30 == pytest.approx(rates[0])
         assert 15 == pytest.approx(rates[1], rel=0.05)
         assert 6 == pytest.approx(rates[-1], rel=0.05)

@@ -42,7 +42,7 @@ from transit_etl.endpoints import Kind
 
 async def main(url: str, kind: Kind) -> None:
     async with Budget({FAST!r}, SqlStore(url, "shared"), SystemClock()) as budget:
-        await budget.usage()
+        await budget.snapshot()
         print("ready", flush=True)
         until = datetime.fromtimestamp(float(sys.stdin.readline()), UTC)
         while True:
@@ -102,7 +102,7 @@ def _with_budget(
 
 
 async def _granted(budget: Budget) -> int:
-    return sum((await budget.usage()).granted.values())
+    return sum((await budget.snapshot()).granted.values())
 
 
 def test_four_processes_never_pass_the_allowance_together_and_use_it(url: str) -> None:
@@ -161,9 +161,9 @@ def test_a_429_in_one_process_stops_the_next(url: str) -> None:
     async def ask(budget: Budget) -> None:
         with pytest.raises(BudgetClosedError):
             await budget.acquire(Kind.STATUS, SystemClock().now() + timedelta(seconds=300))
-        usage = await budget.usage()
-        assert usage.blocked_until is not None
-        assert 300 == pytest.approx(usage.current_rate * 2)
+        snapshot = await budget.snapshot()
+        assert snapshot.blocked_until is not None
+        assert 300 == pytest.approx(snapshot.current_rate * 2)
 
     _with_budget(url, be_refused, Limits(300))
     _with_budget(url, ask, Limits(300))
@@ -256,7 +256,7 @@ def test_a_failed_transaction_leaves_the_store_usable(tmp_path: Path) -> None:
         async with Budget(FAST, store, SystemClock()) as budget:
             with pytest.raises(ZeroDivisionError):
                 await store.transact(fail, time.time)
-            assert (await budget.usage()).blocked_until is None
+            assert (await budget.snapshot()).blocked_until is None
             return await _granted(budget)
 
     assert 0 == asyncio.run(main())

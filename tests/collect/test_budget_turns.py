@@ -101,7 +101,7 @@ def test_a_caller_that_gave_up_no_longer_waits() -> None:
         await budget.acquire(Kind.PASSAGES)
         with pytest.raises(BudgetClosedError):
             await budget.acquire(Kind.STATUS, START + timedelta(seconds=0.5))
-        assert 0 == (await budget.usage()).waiting[Kind.STATUS]
+        assert 0 == (await budget.snapshot()).waiting[Kind.STATUS]
 
     in_virtual_time(main)
 
@@ -111,11 +111,11 @@ def test_a_cancelled_caller_no_longer_waits() -> None:
         await budget.acquire(Kind.PASSAGES)
         waiter = asyncio.create_task(budget.acquire(Kind.STATUS))
         await clock.sleep(0.1)
-        during = (await budget.usage()).waiting[Kind.STATUS]
+        during = (await budget.snapshot()).waiting[Kind.STATUS]
         waiter.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiter
-        assert (1, 0) == (during, (await budget.usage()).waiting[Kind.STATUS])
+        assert (1, 0) == (during, (await budget.snapshot()).waiting[Kind.STATUS])
 
     in_virtual_time(main)
 
@@ -184,10 +184,10 @@ def test_usage_tells_who_got_and_who_waits() -> None:
             await budget.acquire(Kind.STATUS)
         waiters = [asyncio.create_task(budget.acquire(Kind.PASSAGES)) for _ in range(2)]
         await clock.sleep(0.5)
-        usage = await budget.usage()
+        snapshot = await budget.snapshot()
         await asyncio.gather(*waiters)
-        assert (60, 60.0) == (usage.allowance, usage.current_rate)
-        assert {Kind.STATUS: 3} == {kind: n for kind, n in usage.granted.items() if n}
-        assert {Kind.PASSAGES: 2} == {kind: n for kind, n in usage.waiting.items() if n}
+        assert (60, 60.0) == (snapshot.allowance, snapshot.current_rate)
+        assert {Kind.STATUS: 3} == {kind: n for kind, n in snapshot.granted.items() if n}
+        assert {Kind.PASSAGES: 2} == {kind: n for kind, n in snapshot.waiting.items() if n}
 
     in_virtual_time(main)

@@ -58,7 +58,7 @@ def test_a_kind_that_never_had_a_permit_is_due() -> None:
 
 
 def test_nobody_waiting_is_a_mistake_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="nobody is waiting"):
+    with pytest.raises(ValueError, match="no kind is waiting"):
         next_kind([], {}, {})
 
 

@@ -49,7 +49,7 @@ from transit_etl.collect.sources import Passages
 async def main(url: str) -> None:
     source = Passages(Rotation({STOPS!r}), PassageParser(ZoneInfo("UTC")))
     async with Budget({QUICK!r}, SqlStore(url, "shared"), SystemClock()) as budget:
-        await budget.usage()
+        await budget.snapshot()
         print("ready", flush=True)
         until = datetime.fromtimestamp(float(sys.stdin.readline()), UTC)
         running = set()

@@ -1,4 +1,4 @@
-"""Reads from the lake what is known of the network, so that a collector knows what there is to ask for."""
+"""Reads the lines, stops and news that the lake holds, so that a collector knows what it can request."""
 
 import html
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
 
 
 class NothingKnownError(TransitError):
-    """The lake does not hold yet what a collector needs to know; the message says what to run first."""
+    """The lake does not yet hold what a collector needs; the message says what to run first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class LineDirection:
 
 @dataclass(frozen=True, slots=True)
 class NewsItem:
-    """A version of a news item as the list gives it; texts are unescaped, spaces made one."""
+    """A version of a news item in the list; texts are unescaped, runs of white space are one space."""
 
     news_id: str
     title: str
@@ -48,7 +48,7 @@ class NewsItem:
 
 
 class Catalogue:
-    """What the lake of one operator knows: of each entity, its newest answer. Every call reads anew."""
+    """The newest staged answer about each entity of one operator. Every call reads the lake again."""
 
     def __init__(self, data_dir: Path, operator: str) -> None:
         self._data_dir = data_dir
@@ -83,7 +83,7 @@ class Catalogue:
         return {category for (category,) in self._query("status", _CATEGORIES)}
 
     def timetables(self) -> dict[str, datetime]:
-        """Return when each timetable (`<line>/<YYYY-MM-DD>`) was last received well; times are UTC, naive."""
+        """Return when each timetable (`<line>/<YYYY-MM-DD>`) last had a good answer; times are UTC, naive."""
         return dict(self._query("requests", _TIMETABLES))
 
     def fetched_news(self) -> set[NewsItem]:
@@ -95,7 +95,7 @@ class Catalogue:
         }
 
     def _query(self, dataset: str, sql: str, **files: list[str]) -> list[tuple[Any, ...]]:
-        """Run a query over a dataset's lake files; no file, no row. A file may be merged away meanwhile."""
+        """Run a query over a dataset's lake files, again if one was just merged; no file, no row."""
         for is_last_try in (False, True):
             found = self._files(dataset)
             if not found:
@@ -114,7 +114,7 @@ class Catalogue:
 
 
 def news_item(news_id: str, title: str | None, published: str | None) -> NewsItem:
-    """Give a listed item the form in which versions are compared."""
+    """Return a listed item in the form in which versions are compared."""
     return NewsItem(news_id, _plain(title), _plain(published))
 
 

@@ -16,13 +16,12 @@ from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.collect.report import ProgressCallback, Tally
 from transit_etl.collect.sources import Source
+from transit_etl.collect.unanswered import UnansweredRequests
 
-MAX_IN_FLIGHT = 16  # at 300 a minute three seconds' worth: slow answers do not starve the allowance
-GRACE_SECONDS = 2.0  # what answers in flight get at the end; the next window takes over within three
-GIVE_UP_AFTER = 6  # unanswered requests in a row, half a minute of pauses, after which a list is given up
-_LONGEST_PAUSE_SECONDS = 15.0
-_RETRY_PATIENCE = timedelta(seconds=10)
-
+MAX_IN_FLIGHT = 16  # three seconds of requests at 300 a minute: slow answers leave no allowance unused
+GRACE_SECONDS = 2.0  # how long answers in flight are waited for at the end; the next window begins within 3 s
+_WAIT_SECONDS = 15.0  # the longest wait of a collection without a deadline
+_RETRY_TIMEOUT = timedelta(seconds=10)
 
 Measure = Callable[[str], AbstractContextManager[None]]
 
@@ -34,7 +33,7 @@ def unmeasured(_part: str) -> AbstractContextManager[None]:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a collection works with; all of it is shared or outlives it.
+    """What a collection needs in addition to its source. The landing is its own, the rest may be shared.
 
     `measure` returns a context for the time that a part of the work ("planning", "landing") takes.
     """
@@ -47,11 +46,11 @@ class Tools:
 
 
 class Collector:
-    """One collection of one source, until the source has nothing more, the deadline, or `stop`.
+    """One collection of one source, until the source is exhausted, the deadline is reached, or `stop`.
 
-    Whatever was planned has its row when `run` returns, however it ends: requests still in flight after
-    the grace are marked interrupted, what was due and found no permit is marked not sent, what cannot be
-    asked for at all a bad identifier.
+    Every planned request has its row when `run` returns, however it ends: `interrupted` if it was still in
+    flight after the grace period, `not_sent` if it was due and no permit came, `bad_identifier` if no
+    address can be made of its identifier.
     """
 
     def __init__(
@@ -73,12 +72,11 @@ class Collector:
         self._producer: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
         self._n_retrying = 0
-        self._n_unanswered = 0
-        self._last_unanswered_at = self._started_at
+        self._unanswered = UnansweredRequests(self._started_at)
         self._ended_because = "the collection was over before a permit came"
 
     async def run(self, begin_at: datetime | None = None) -> None:
-        """Collect, from `begin_at` on; a failure to write ends the run and is raised once all is settled."""
+        """Collect, from `begin_at` on; a failure to write is raised once every request has its row."""
         self._started_at = max(self._started_at, begin_at or self._started_at)
         if not self.is_stopped:
             self._producer = asyncio.create_task(self._produce())
@@ -90,12 +88,12 @@ class Collector:
             raise self._failure  # no row can be kept any more
         if self._failure is not None:
             self._ended_because = f"the collector failed: {self._failure}"
-        self._skip_unasked()
+        self._land_unsent()
         if self._failure is not None:
             raise self._failure
 
     def stop(self) -> None:
-        """Ask for nothing more, and let `run` return within the grace; may be called before it, and twice."""
+        """Send nothing more, so that `run` returns within the grace period; may be called early or twice."""
         self.is_stopped = True
         self._ended_because = "the collector was told to stop"
         self._end()
@@ -105,14 +103,13 @@ class Collector:
             self._producer.cancel()
 
     async def _produce(self) -> None:
-        await self._wait_for_the_beginning()
-        while await self._is_due():
-            await self._pause_while_silent()
-            await self._make_room()
+        await self._wait_until_start()
+        while await self._wait_until_due():
+            await self._wait_while_unanswered()
+            await self._wait_for_free_slot()
             if self._is_over() or self._is_given_up():
                 return
-            request_now = self._source.due_at(self._now())
-            if request_now is None:
+            if self._source.due_at(self._now()) is None:
                 continue
             try:
                 permit = await self._tools.budget.acquire(self._source.kind, self._deadline)
@@ -121,21 +118,21 @@ class Collector:
                 return
             self._send(await self._choose(permit), permit)
 
-    async def _wait_for_the_beginning(self) -> None:
-        """Wait, if it is too early; meanwhile open what would take its time later."""
+    async def _wait_until_start(self) -> None:
+        """Wait for the start, if it is still to come, with the budget's store already open."""
         if self._started_at > self._now():
-            await self._tools.budget.usage()
+            await self._tools.budget.snapshot()
         while (early := (self._started_at - self._now()).total_seconds()) > 0:
             await self._tools.clock.sleep(early)
 
-    async def _is_due(self) -> bool:
-        """Wait until a request is due; False when none ever will be, or not before the deadline."""
+    async def _wait_until_due(self) -> bool:
+        """Wait until a request is due; return False when none ever will be, or not before the deadline."""
         while True:
             due_at = self._source.due_at(self._now())
             if due_at is None and not self._in_flight:
                 return False
             if due_at is None:
-                await self._until_an_answer()
+                await self._wait_for_answer()
             elif self._deadline is not None and due_at >= self._deadline:
                 await self._tools.clock.sleep(self._seconds_left())  # the next window goes on from there
                 return False
@@ -144,29 +141,28 @@ class Collector:
             else:
                 await self._tools.clock.sleep((due_at - self._now()).total_seconds())
 
-    async def _pause_while_silent(self) -> None:
-        """Wait longer and longer while the upstream answers nothing, so that nobody is flooded."""
-        while self._n_unanswered > 1 and self._in_flight:
-            await self._until_an_answer()
-        if self._n_unanswered > 1:
-            pause = min(2.0 ** (self._n_unanswered - 2), _LONGEST_PAUSE_SECONDS)
-            await self._tools.clock.sleep(min(pause, self._seconds_left()))
+    async def _wait_while_unanswered(self) -> None:
+        """Back off exponentially while the upstream does not answer, with no request in flight."""
+        while self._unanswered.is_series and self._in_flight:
+            await self._wait_for_answer()
+        if self._unanswered.is_series:
+            await self._tools.clock.sleep(min(self._unanswered.pause_seconds, self._seconds_left()))
 
-    async def _make_room(self) -> None:
-        """Wait while too much is in flight, or while a broken connection is about to be tried again."""
+    async def _wait_for_free_slot(self) -> None:
+        """Wait while too many requests are in flight, or one waits for the permit of its second attempt."""
         while (self._n_retrying or len(self._in_flight) >= MAX_IN_FLIGHT) and not self._is_over():
-            await self._until_an_answer()
+            await self._wait_for_answer()
 
-    async def _until_an_answer(self) -> None:
+    async def _wait_for_answer(self) -> None:
         """Wait for any answer in flight, at most until the deadline."""
         if self._deadline is None:
             await asyncio.wait(self._in_flight, return_when=asyncio.FIRST_COMPLETED)
             return
-        bell = asyncio.create_task(self._tools.clock.sleep(self._seconds_left()))
+        timer = asyncio.create_task(self._tools.clock.sleep(self._seconds_left()))
         try:
-            await asyncio.wait({bell, *self._in_flight}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({timer, *self._in_flight}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            bell.cancel()
+            timer.cancel()
 
     async def _choose(self, permit: Permit) -> Request:
         """Return the most valuable request that no other worker has leased, and lease it.
@@ -206,7 +202,7 @@ class Collector:
             return
         with self._tools.measure("landing"):
             self._tools.landing.land(intent, answer)
-        self._take_note(answer)
+        self._count(answer)
         with self._tools.measure("planning"):
             learn(self._source, [answer])
         self._warn_of_failures()
@@ -220,23 +216,19 @@ class Collector:
             self._tally.warn(message)
 
     async def _permit_for_retry(self) -> Permit:
-        patience = self._now() + _RETRY_PATIENCE
-        deadline = patience if self._deadline is None else min(patience, self._deadline)
+        timeout_at = self._now() + _RETRY_TIMEOUT
+        deadline = timeout_at if self._deadline is None else min(timeout_at, self._deadline)
         self._n_retrying += 1
         try:
             return await self._tools.budget.acquire(self._source.kind, deadline)
         finally:
             self._n_retrying -= 1
 
-    def _take_note(self, answer: Answer) -> None:
+    def _count(self, answer: Answer) -> None:
         self._tally.add(answer)
         if answer.outcome is not Outcome.OK:
             self._tally.warn(f"{answer.outcome.value}: {answer.error or 'no reason given'}")
-        if answer.http_status is not None:
-            self._n_unanswered = 0
-        elif answer.sent_at >= self._last_unanswered_at:  # those in flight together count once
-            self._n_unanswered += 1
-            self._last_unanswered_at = answer.received_at
+        self._unanswered.add(answer)
         self._show_progress()
 
     def _finished(self, task: asyncio.Task[None]) -> None:
@@ -246,27 +238,27 @@ class Collector:
             self._end()
 
     async def _drain(self) -> None:
-        """Give what is in flight a moment, then let go of it."""
+        """Wait for what is in flight for the grace period, then cancel it."""
         if not self._in_flight:
             return
         tasks = set(self._in_flight)
-        bell = asyncio.create_task(self._tools.clock.sleep(GRACE_SECONDS))
+        timer = asyncio.create_task(self._tools.clock.sleep(GRACE_SECONDS))
         while pending := {task for task in tasks if not task.done()}:
-            await asyncio.wait({bell, *pending}, return_when=asyncio.FIRST_COMPLETED)
-            if bell.done():
+            await asyncio.wait({timer, *pending}, return_when=asyncio.FIRST_COMPLETED)
+            if timer.done():
                 break
-        bell.cancel()
+        timer.cancel()
         for task in pending:
             task.cancel()
         if pending:
             await asyncio.wait(pending)
 
-    def _skip_unasked(self) -> None:
-        """Keep a row for what was due and not sent, or cannot be asked for, and why."""
-        for request, due_at in self._source.unasked(self._now()):
+    def _land_unsent(self) -> None:
+        """Land a row, with the reason, for what was due and not sent or cannot be asked for."""
+        for request, due_at in self._source.unsent(self._now()):
             self._tools.landing.skip(self._plan(request, due_at), self._ended_because)
             self._tally.add_unanswered(Outcome.NOT_SENT)
-        for each in self._source.unaskable:
+        for each in self._source.invalid:
             intent = self._plan(each.request, self._now())
             self._tools.landing.skip(intent, each.reason, Outcome.BAD_IDENTIFIER)
             self._tally.add_unanswered(Outcome.BAD_IDENTIFIER)
@@ -283,10 +275,10 @@ class Collector:
         return self._deadline is not None and self._now() >= self._deadline
 
     def _is_given_up(self) -> bool:
-        """Tell whether to stop asking a silent upstream; a poll of a moment goes on until its deadline."""
-        if self._deadline is not None or self._n_unanswered < GIVE_UP_AFTER:
+        """Return whether a list is given up because nothing is answered; polls go on until their deadline."""
+        if self._deadline is not None or not self._unanswered.is_too_long:
             return False
-        self._ended_because = f"the upstream left {self._n_unanswered} requests in a row unanswered"
+        self._ended_because = f"the upstream left {self._unanswered.count} requests in a row unanswered"
         self._tally.warn(f"given up: {self._ended_because}")
         return True
 
@@ -295,7 +287,7 @@ class Collector:
 
     def _seconds_left(self) -> float:
         if self._deadline is None:
-            return _LONGEST_PAUSE_SECONDS
+            return _WAIT_SECONDS
         return max(0.0, (self._deadline - self._now()).total_seconds())
 
     def _show_progress(self) -> None:

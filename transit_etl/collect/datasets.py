@@ -1,4 +1,4 @@
-"""Names the datasets that can be collected, and makes the source of each from what the lake knows."""
+"""Makes the source of requests of each dataset from what the lake holds."""
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -14,7 +14,7 @@ from transit_etl.collect.passage_parser import PassageParser, normal_label
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import recent_answers
-from transit_etl.collect.sources import RequestList, Source, planned
+from transit_etl.collect.sources import RequestList, Source, requests_for
 from transit_etl.endpoints import COLLECTIONS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
@@ -26,7 +26,7 @@ class UnknownDatasetError(TransitError):
 
 
 def source_of(dataset: str, settings: Settings, start: datetime) -> Source:
-    """Return where a dataset's requests come from, as of `start`; NothingKnownError if none can be made."""
+    """Return the source of a dataset's requests as of `start`; or raise NothingKnownError."""
     if dataset not in COLLECTIONS:
         raise UnknownDatasetError(f"no dataset {dataset!r}; there are {', '.join(COLLECTIONS)}")
     endpoint = endpoints_of(dataset)[0]
@@ -40,8 +40,8 @@ def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start
 
 def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
     codes = [line.code for line in catalogue.lines()]
-    plan = planned(endpoint.name, partial(v1.of_line, endpoint.name), codes)
-    return sources.Listed(endpoint.kind, plan)
+    listed = requests_for(endpoint.name, partial(v1.of_line, endpoint.name), codes)
+    return sources.Listed(endpoint.kind, listed)
 
 
 def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
@@ -49,17 +49,17 @@ def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, st
     codes = [line.code for line in catalogue.lines() if line.is_active]
     received = catalogue.timetables()
     days = [today + DAY * ahead for ahead in range(settings.timetable_days_ahead + 1)]
-    plan = reduce(add, (_oldest_first(codes, day, received) for day in days))
-    return sources.Listed(endpoint.kind, plan)
+    listed = reduce(add, (_oldest_first(codes, day, received) for day in days))
+    return sources.Listed(endpoint.kind, listed)
 
 
 def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> RequestList:
-    """Return a day's timetable requests, those never received well before those received long ago."""
-    plan = planned(
+    """Return a day's timetable requests: first those without a good answer, then by age of the last one."""
+    listed = requests_for(
         "timetables", partial(v1.timetable, day=day), codes, key=lambda code: f"{code}/{day.isoformat()}"
     )
-    plan.requests.sort(key=lambda request: received.get(request.key, datetime.min))  # noqa: DTZ901 - before any
-    return plan
+    listed.requests.sort(key=lambda request: received.get(request.key, datetime.min))  # noqa: DTZ901 - before any
+    return listed
 
 
 def _status(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
@@ -81,8 +81,8 @@ def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _star
 
 
 def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
-    plan = planned("passages", v1.passages, catalogue.stop_codes())
-    stop_codes = [request.key for request in plan.requests]
+    listed = requests_for("passages", v1.passages, catalogue.stop_codes())
+    stop_codes = [request.key for request in listed.requests]
     if not stop_codes:
         raise NothingKnownError("no known stop has a code that can be asked for")
     all_line_stops = [
@@ -92,7 +92,7 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     policy = policy_of(settings.policy, stop_codes, all_line_stops, settings.rate_per_minute)
     failures = Failures()
     isolated = IsolatedPolicy(policy, stop_codes, failures)
-    source = sources.Passages(isolated, PassageParser(settings.zone), plan.unaskable, failures)
+    source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures)
     learn(source, recent_answers(settings.data_dir, settings.operator, start))
     return source
 

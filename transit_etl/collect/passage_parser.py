@@ -1,4 +1,4 @@
-"""Reads from a passage answer what the planner needs; the lake gets its rows from staging, not from here."""
+"""Parses passage answers for the planner; the rows of the lake come from staging, which parses in SQL."""
 
 import json
 import re
@@ -12,20 +12,20 @@ from transit_etl.api.exchange import Answer, Outcome
 from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.service_day import ClockFace, parse_clock
 
-# A bus that has passed may stay listed with its wait wrapped round the clock.
+# A bus that has passed may stay listed, with a wait that has wrapped to almost 24 hours.
 SUSPECT_AHEAD_SECONDS, SUSPECT_BEHIND_SECONDS = 7_200.0, 120.0
 _REFUSED = frozenset({Outcome.ERROR_ROW, Outcome.CLIENT_ERROR})
 _PADDING = re.compile(r"^0+(?=[^/])")
 
 
 class PassageParser:
-    """Turns answers into observations; needs the operator's zone because listed times carry no date."""
+    """Turns answers into observations; needs the operator's time zone because listed times have no date."""
 
     def __init__(self, zone: ZoneInfo) -> None:
         self._zone = zone
 
     def parse(self, answer: Answer) -> Observation:
-        """Return what an answer says of its stop; of a bad one, only that it was asked."""
+        """Return what an answer says of its stop; a bad answer says only that the stop was asked."""
         at = answer.received_at.timestamp()
         is_good = answer.outcome is Outcome.OK
         return Observation(
@@ -51,7 +51,7 @@ class PassageParser:
 
 
 def _seconds_ahead(row: Any, face: ClockFace) -> float | None:  # noqa: ANN401 - upstream's
-    """Return how far ahead a row predicts its bus, or None where it says nothing that can be meant."""
+    """Return how many seconds ahead a row predicts its bus, or None if it holds no plausible time."""
     if not isinstance(row, dict):
         return None
     try:

@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 
 class _Tail:
-    """The whole lines that a raw file has gained since it was last looked at, open or finished."""
+    """The whole lines that were added to a raw file, open or finished, since it was last read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,10 +45,10 @@ class _Tail:
 
 
 class PeerWindows:
-    """The passage windows of other workers in one data folder, from now on.
+    """The passage windows that other workers of one data folder write, from now on.
 
-    Windows that are finished already are left to a replay; one that is being written is read from its
-    beginning. Use it with `with`.
+    Windows that are finished already are left out: `replay` reads them. One that is being written is read
+    from its beginning. Use it with `with`.
     """
 
     def __init__(self, data_dir: Path, operator: str, worker: str, clock: Clock) -> None:
@@ -70,7 +70,10 @@ class PeerWindows:
             tail.close()
 
     def new_answers(self) -> Iterator[Answer]:
-        """Yield the answers landed by others since the last call, oldest first; damage ends a file."""
+        """Yield the answers landed by others since the last call, oldest first.
+
+        A damaged file is read up to the damage.
+        """
         self._open_new()
         answers = [answer for tail in self._tails.values() for answer in self._read(tail)]
         for name in [name for name, tail in self._tails.items() if tail.is_over]:

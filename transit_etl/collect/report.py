@@ -1,4 +1,4 @@
-"""Counts what a collection planned, sent and received, and says it in the end."""
+"""Counts what a collection planned, sent and received, and reports it at the end."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -13,7 +13,7 @@ MAX_WARNINGS = 20
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a collection is. `n_expected` requests are to be planned, `seconds` to pass; None if open."""
+    """The progress of a collection. `n_expected` requests or `seconds` make it complete; None if unknown."""
 
     dataset: str
     n_planned: int

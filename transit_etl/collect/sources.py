@@ -1,4 +1,4 @@
-"""Says, dataset by dataset, which requests there are to make and which of them is next."""
+"""Decides, for each way to collect, which requests are made and which of them is next."""
 
 import json
 from collections import deque
@@ -17,7 +17,7 @@ from transit_etl.collect.planning.planner import Observation, Policy
 from transit_etl.endpoints import ENDPOINTS, Kind
 
 MAX_TRIES = 3
-_WORTH_ANOTHER_TRY = frozenset({
+_TRANSIENT = frozenset({
     Outcome.EMPTY_BODY,
     Outcome.NOT_JSON,
     Outcome.WRONG_SHAPE,
@@ -30,34 +30,34 @@ SEEDED_CATEGORIES = frozenset({"ASC", "MM", "SG"})
 
 
 @dataclass(frozen=True, slots=True)
-class Unaskable:
-    """Something that cannot be asked for: its identifier would not make an address. `reason` says why."""
+class InvalidRequest:
+    """A request that cannot be made, because its identifier would not make an address; `reason` says why."""
 
     request: Request
     reason: str
 
 
 class Source(Learner, Protocol):
-    """Where a collector's requests come from. It takes a permit first and asks what to send then.
+    """Where a collector's requests come from. The collector takes a permit first, and calls `choose` then.
 
-    Of a source that `is_shared` several workers choose at the same time: a request is leased to one of them,
-    and each learns from the answers of all.
+    Several workers choose from a source that `is_shared` at the same time: a request is leased to one of
+    them, and each learns from the answers of all. `total` is the number of requests, None if it is open.
     """
 
     kind: Kind
     total: int | None
-    unaskable: list[Unaskable]
+    invalid: list[InvalidRequest]
     is_shared: bool
 
     def due_at(self, now: datetime) -> datetime | None:
-        """Return when the next request is worth a permit; None when only an answer in flight can tell."""
+        """Return when the next request is due; None if there is none, unless an answer in flight adds one."""
         ...
 
     def choose(self, now: datetime) -> Request:
         """Return the most valuable request at this moment; it counts as asked."""
         ...
 
-    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
+    def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
         """Return what was due by `now` and never asked, and when it was due."""
         ...
 
@@ -67,11 +67,11 @@ class Listed:
 
     is_shared = False
 
-    def __init__(self, kind: Kind, plan: "RequestList") -> None:
+    def __init__(self, kind: Kind, listed: "RequestList") -> None:
         self.kind = kind
         self.failures = Failures()
-        self.unaskable = plan.unaskable
-        self._queue = deque(plan.requests)
+        self.invalid = listed.invalid
+        self._queue = deque(listed.requests)
         self._n_tries: dict[Request, int] = {}
         self.total: int | None = len(self._queue)
 
@@ -88,18 +88,18 @@ class Listed:
     def observe(self, answer: Answer) -> None:
         """Put a request that failed transiently at the end of the list, a limited number of times."""
         request = answer.request
-        if answer.outcome in _WORTH_ANOTHER_TRY and self._n_tries.get(request, 0) < MAX_TRIES:
+        if answer.outcome in _TRANSIENT and self._n_tries.get(request, 0) < MAX_TRIES:
             self._queue.append(request)
 
-    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
+    def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
         """Return the rest of the list."""
         return [(request, now) for request in self._queue]
 
-    def add(self, plan: "RequestList") -> None:
+    def add(self, listed: "RequestList") -> None:
         """Put more at the end of the list."""
-        self._queue.extend(plan.requests)
-        self.unaskable += plan.unaskable
-        self.total = (self.total or 0) + len(plan.requests)
+        self._queue.extend(listed.requests)
+        self.invalid += listed.invalid
+        self.total = (self.total or 0) + len(listed.requests)
 
 
 class News(Listed):
@@ -113,7 +113,7 @@ class News(Listed):
         """Queue the items that a good list names."""
         super().observe(answer)
         if answer.request.endpoint == "news" and answer.outcome is Outcome.OK:
-            self.add(planned("news_details", v1.news_item, self._new_ids(answer)))
+            self.add(requests_for("news_details", v1.news_item, self._new_ids(answer)))
 
     def _new_ids(self, answer: Answer) -> Iterator[str]:
         for row in _dictionaries(_document(answer)):
@@ -128,13 +128,13 @@ class Legacy(Listed):
     """Version 0: the status, the news and their items, the timetable of each line, each four-digit stop."""
 
     def __init__(self, line_codes: Iterable[str], stop_codes: Iterable[str]) -> None:
-        timetables = planned("v0_timetables", v0.timetable, line_codes)
-        transits = planned("v0_transits", v0.transits, stop_codes)
+        timetables = requests_for("v0_timetables", v0.timetable, line_codes)
+        transits = requests_for("v0_transits", v0.transits, stop_codes)
         super().__init__(Kind.LEGACY, RequestList([v0.status(), v0.news()]) + timetables + transits)
         self._listed: set[str] = set()
 
     def observe(self, answer: Answer) -> None:
-        """Queue the items of the list of news; the interface does not say its shape, only that it has ids."""
+        """Queue the items of the list of news, whose shape is not specified: every object with an `id`."""
         super().observe(answer)
         if answer.request.endpoint == "v0_news" and answer.outcome is Outcome.OK:
             found = [
@@ -142,7 +142,7 @@ class Legacy(Listed):
             ]
             new = [identifier for identifier in dict.fromkeys(found) if identifier not in self._listed]
             self._listed.update(new)
-            self.add(planned("v0_news_details", v0.news_item, new))
+            self.add(requests_for("v0_news_details", v0.news_item, new))
 
 
 class Status:
@@ -156,9 +156,9 @@ class Status:
         self.failures = Failures()
         self._interval = interval
         self._next_whole_at = start
-        plan = planned("status", v1.status, sorted(categories))
-        self.unaskable = plan.unaskable
-        self._categories = deque((request, start) for request in plan.requests)
+        listed = requests_for("status", v1.status, sorted(categories))
+        self.invalid = listed.invalid
+        self._categories = deque((request, start) for request in listed.requests)
         self._missed: list[tuple[Request, datetime]] = []
 
     def due_at(self, now: datetime) -> datetime | None:
@@ -174,10 +174,10 @@ class Status:
         return v1.status()
 
     def observe(self, answer: Answer) -> None:
-        """Keep nothing: a failed poll is not repeated, the next one is about another moment."""
+        """Do nothing: a failed poll is not repeated, because the next one is about another moment."""
 
-    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:
-        """Return the polls that no permit came for in time, and the categories left."""
+    def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
+        """Return the polls that got no permit in time, and the categories left."""
         self._pass_over_missed(now)
         due_now = [(v1.status(), self._next_whole_at)] if self._next_whole_at < now else []
         return [*self._missed, *due_now, *self._categories]
@@ -189,7 +189,7 @@ class Status:
 
 
 class Passages:
-    """The stop that the policy finds most worth a poll at each moment; it never runs out."""
+    """The stop that the policy finds most worth a poll at each moment, without an end."""
 
     kind = Kind.PASSAGES
     total: int | None = None
@@ -199,20 +199,20 @@ class Passages:
         self,
         policy: Policy,
         parser: PassageParser,
-        unaskable: Iterable[Unaskable] = (),
+        invalid: Iterable[InvalidRequest] = (),
         failures: Failures | None = None,
     ) -> None:
-        self.unaskable = list(unaskable)
+        self.invalid = list(invalid)
         self.failures = failures or Failures()
         self._policy = policy
         self._parser = parser
 
     def due_at(self, now: datetime) -> datetime | None:
-        """Return now: there is always a stop worth asking for."""
+        """Return now: a poll is always due."""
         return now
 
     def choose(self, now: datetime) -> Request:
-        """Return the request for the best stop."""
+        """Return the request for the stop most worth a poll."""
         return v1.passages(self._policy.choose(now.timestamp()))
 
     def observe(self, answer: Answer) -> None:
@@ -223,39 +223,39 @@ class Passages:
         finally:
             self._policy.observe(observation)
 
-    def unasked(self, now: datetime) -> list[tuple[Request, datetime]]:  # noqa: ARG002 - nothing is ever due
-        """Return nothing: which stop comes next is only known when there is a permit for it."""
+    def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:  # noqa: ARG002 - none is ever left
+        """Return nothing: a stop is only chosen once there is a permit for it."""
         return []
 
 
 @dataclass(slots=True)
 class RequestList:
-    """Requests to be made, in order, and what was left out of them because it cannot be asked for."""
+    """Requests to be made, in order, and those left out because they cannot be made."""
 
     requests: list[Request]
-    unaskable: list[Unaskable] = field(default_factory=list)
+    invalid: list[InvalidRequest] = field(default_factory=list)
 
     def __add__(self, other: "RequestList") -> "RequestList":
         """Return both, one after the other."""
-        return RequestList(self.requests + other.requests, self.unaskable + other.unaskable)
+        return RequestList(self.requests + other.requests, self.invalid + other.invalid)
 
 
-def planned(
+def requests_for(
     endpoint: str,
     build: Callable[[str], Request],
     codes: Iterable[str],
     *,
     key: Callable[[str], str] = str,
 ) -> RequestList:
-    """Build a request per code; `key` names in the ledger what a code that cannot be asked for stands for."""
-    plan = RequestList([])
+    """Build a request per code; `key` makes the ledger's key of a code that no request can be built from."""
+    listed = RequestList([])
     for code in codes:
         try:
-            plan.requests.append(build(code))
+            listed.requests.append(build(code))
         except InvalidIdentifierError as error:
             request = Request(endpoint, key(code), "", ENDPOINTS[endpoint].version)
-            plan.unaskable.append(Unaskable(request, str(error)))
-    return plan
+            listed.invalid.append(InvalidRequest(request, str(error)))
+    return listed
 
 
 def _document(answer: Answer) -> Any:  # noqa: ANN401 - whatever JSON the upstream sent

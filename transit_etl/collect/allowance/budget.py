@@ -1,4 +1,4 @@
-"""Hands out permits, one per request, so that all processes together stay within the allowance."""
+"""Grants permits, one per request, so that all processes together stay within the allowance."""
 
 import asyncio
 import hashlib
@@ -17,11 +17,11 @@ from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
 _HEARTBEATS_UNTIL_DEAD = 3
-_SHORTEST_PAUSE_SECONDS = 0.001  # a clock of microseconds would not move at all for less than one
+_SHORTEST_PAUSE_SECONDS = 0.001  # a virtual clock counts microseconds: for less than one it would stand still
 
 
 class BudgetClosedError(RetryRefusedError):
-    """No permit can be had before the caller's deadline. As a refusal it also ends a client's retry."""
+    """No permit is granted before the caller's deadline. A client's retry ends with it too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Permit:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """How the budget stands: permits of the last minute and waiting callers by kind, rates per minute."""
+class BudgetSnapshot:
+    """Permits of the last minute and waiting callers by kind, and the rates per minute."""
 
     granted: Mapping[Kind, int]
     waiting: Mapping[Kind, int]
@@ -49,9 +49,9 @@ class Usage:
 
 
 class Budget(AbstractAsyncContextManager["Budget"]):
-    """One allowance, shared by everyone who uses the same store with the same credential.
+    """One allowance, shared by all callers that use the same store with the same credential.
 
-    Take a permit first and choose what to ask for then, at the moment it is worth most:
+    Take a permit first and choose the request then, so that it is the most valuable one when it is sent:
 
         permit = await budget.acquire(Kind.PASSAGES, deadline)
         is_ours = await budget.lease(permit, request.key)  # where several processes choose from one list
@@ -75,7 +75,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 
     async def __aexit__(self, *_: object) -> None:
         if self._has_leased:
-            with suppress(BudgetStoreError):  # then the leases end by themselves, a minute later
+            with suppress(BudgetStoreError):  # then the leases end by themselves within 75 seconds
                 await self._store.transact(lambda state, _: state.release_all(self._name), self._now)
         await self._store.aclose()
 
@@ -111,7 +111,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         return is_ours
 
     async def settle(self, permit: Permit) -> None:
-        """Tell that a permit's request is over, answered or not; costs nothing unless it took long."""
+        """Report that a permit's request is over, answered or not; only a slow one needs a transaction."""
         if permit in self._leased:
             self._answered.append(self._leased.pop(permit))  # the store is told at the next `acquire`
         if self._clock.now() - permit.asked_at <= timedelta(seconds=self._limits.tolerated_delay):
@@ -124,7 +124,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         await self._store.transact(work, self._now)
 
     async def report_rate_limited(self, permit: Permit, retry_after_seconds: float | None) -> None:
-        """Tell everyone about a 429: nobody sends until it has passed, and then at half the rate."""
+        """Report a 429: all callers stop until `Retry-After` has passed, and go on at half the rate."""
 
         def work(state: BudgetState, now: float) -> None:
             state.advance(now, self._limits, self._expiry)
@@ -132,14 +132,14 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 
         await self._store.transact(work, self._now)
 
-    async def usage(self) -> Usage:
-        """Look at the budget without asking for anything."""
+    async def snapshot(self) -> BudgetSnapshot:
+        """Return how the budget is used at present; nothing is asked for."""
 
-        def work(state: BudgetState, now: float) -> Usage:
+        def work(state: BudgetState, now: float) -> BudgetSnapshot:
             state.advance(now, self._limits, self._expiry)
             waiting = [demand.kind for demand in state.demands.values()]
             blocked_until = self._clock.from_real(datetime.fromtimestamp(state.blocked_until, UTC))
-            return Usage(
+            return BudgetSnapshot(
                 granted={kind: state.counts[kind] for kind in Kind},
                 waiting={kind: waiting.count(kind) for kind in Kind},
                 allowance=self._limits.allowance,
@@ -180,14 +180,14 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 def open_budget(settings: Settings, clock: Clock, store: BudgetStore | None = None) -> Budget:
     """Return the budget that all processes with these settings share, or one in a `store` of its own.
 
-    Nothing is opened before it is used.
+    The store is opened when it is first used.
     """
     store = store or SqlStore(settings.budget_url, credential(settings))
     return Budget(Limits(settings.rate_per_minute), store, clock)
 
 
 def credential(settings: Settings) -> str:
-    """Name the allowance that settings draw on: the upstream and, for a token, a hash that hides it."""
+    """Name the allowance that settings use: the upstream and, with a token, a hash of it."""
     token = settings.token.get_secret_value() if settings.token else ""
     if not token:
         return f"{settings.base_url.lower()} without a token"

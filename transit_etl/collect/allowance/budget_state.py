@@ -1,24 +1,24 @@
-"""Decides, from what all callers share, who may send a request and when: pure arithmetic on one state.
+"""Decides who may send a request and when: pure arithmetic on one state that all callers share.
 
 Times are seconds on the store's clock. With `N` requests allowed per `W` seconds and a margin `m`:
 
-- Window: a request at `t` needs that fewer than `N` permits lie in `(t - (W + m), t]`.
-- Pace: permits follow each other by `T = (W + m) / rate`. A permit that came late, though somebody was
-  waiting, leaves a debt of at most `catch_up` seconds, worked off with gaps of `spacing * T`; time in
-  which nobody waited leaves none. Nothing ever goes out closer than `spacing * T`.
+- Sliding window: a request at `t` needs that fewer than `N` permits lie in `(t - (W + m), t]`.
+- Pace: permits follow each other by `T = (W + m) / rate`. A permit that was granted late, although a caller
+  was waiting, leaves a debt of at most `catch_up` seconds, which is made up for with gaps of `spacing * T`;
+  time in which no caller waited leaves none. The gap between two permits is never below `spacing * T`.
 - Turn: the kind is chosen by `priorities`; of its callers that can go, the one that has waited longest is
-  next. What it leaves for longer than the pace is any other's of that kind.
+  next. If it does not ask for longer than the pace, any other caller of that kind may go.
 - Margin: requests reach the server later than their permit, each by another delay. A request that took
-  at most `m / 2` is covered by the margin. One that took longer is entered anew, as of its answer less
+  at most `m / 2` is covered by the margin. One that took longer gets a new entry, as of its answer less
   `m / 2` (`settle`): no request arrives after its own answer, so whatever the delays, the server's
   windows hold, and `m / 2` is always left for clocks that do not agree.
-- Slow-down: `rate = N * share`. A 429 closes the budget to everyone until `Retry-After` has passed, and
-  halves `share`, but only if its permit is younger than the last slow-down: a storm of 429s halves once.
-  `share` grows again by `1 / recovery` a second, from the moment the budget opens.
+- Slow-down: `rate = N * share`. A 429 blocks all callers until `Retry-After` has passed, and halves `share`,
+  but only if its permit is younger than the last slow-down: several 429s at once halve it once.
+  `share` grows again by `1 / recovery` a second, from the end of the block.
 - Leases: what a caller asks for with its permit is leased to it until `lease` seconds have passed, or
-  `learning` seconds after the answer, in which the others can read it. Nobody else can lease it meanwhile.
-- A clock that was set back moves every time in the state back with it: ages stay as they were at the last
-  look, which can neither free a permit early nor block anyone for longer than the state already did.
+  `learning` seconds after the answer, in which the others can read it. Meanwhile no other can lease it.
+- Clock set back: every time in the state moves back with it. Ages stay as they were at the last access, so
+  no permit expires early, and no caller is blocked for longer than before.
 """
 
 import bisect
@@ -37,7 +37,7 @@ CLOCK_TOLERANCE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the upstream allows and how close to it we go. Times in seconds."""
+    """What the upstream allows and how close to it the budget goes. Times in seconds."""
 
     allowance: int
     window: float = 60.0
@@ -57,12 +57,12 @@ class Limits:
 
     @property
     def tolerated_delay(self) -> float:
-        """How long a request may take without being entered anew."""
+        """How long a request may take without a new entry."""
         return self.margin / 2
 
 
 class Demand(NamedTuple):
-    """A caller that waits: for what, since when, when it last asked, and from when it can have a permit."""
+    """A waiting caller: what kind it asks for, since when, when last, and when it can have a permit."""
 
     kind: Kind
     since: float
@@ -78,7 +78,7 @@ class Lease(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """Whether a permit was granted, and if not, how long until the caller's turn and until anybody's."""
+    """Whether a permit was granted; if not, the seconds until the caller's turn and until any caller's."""
 
     is_granted: bool
     wait: float = 0.0
@@ -87,7 +87,7 @@ class Decision(NamedTuple):
 
 @dataclass(slots=True)
 class BudgetState:
-    """The permits of the last window, oldest first, who waits, and how slow everyone has to go."""
+    """The permits of the last window, oldest first, the waiting callers, the leases, and the slow-down."""
 
     permits: deque[tuple[float, Kind]] = field(default_factory=deque)
     demands: dict[str, Demand] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class BudgetState:
         return Decision(is_granted=True)
 
     def withdraw(self, caller: str) -> None:
-        """Forget a caller that no longer waits."""
+        """Remove a caller that no longer waits."""
         self.demands.pop(caller, None)
 
     def leased_elsewhere(self, owner: str) -> frozenset[str]:
@@ -155,7 +155,7 @@ class BudgetState:
         self.leases = {key: lease for key, lease in self.leases.items() if lease.owner != owner}
 
     def settle(self, now: float, granted_at: float, kind: Kind, limits: Limits) -> None:
-        """Enter a request that was answered late (`now`) anew, as of its answer less the tolerated delay."""
+        """Date the entry of a request answered late by its answer (`now`) less the tolerated delay."""
         if now - granted_at <= limits.tolerated_delay:
             return
         entry = (granted_at, kind)

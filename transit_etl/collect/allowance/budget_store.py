@@ -1,4 +1,4 @@
-"""Keeps the state of a request budget where every caller can change it, one at a time."""
+"""Stores the state of a request budget so that all callers can change it, one at a time."""
 
 import asyncio
 from collections.abc import Callable
@@ -30,23 +30,26 @@ class BudgetStoreError(TransitError):
 
 
 class BudgetStore(Protocol):
-    """A state that all callers share. `heartbeat` is how often a waiting caller has to ask, in seconds."""
+    """A state that all callers share.
+
+    `heartbeat` is how often a waiting caller has to ask, in seconds; None if callers cannot die silently.
+    """
 
     heartbeat: float | None
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
-        """Let `work` read and change the state alone, given the time; what it returns is returned."""
+        """Run `work` on the state and the time, with no other caller at it, and return its result."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
         ...
 
 
 class MemoryStore:
     """A state for callers of one event loop, such as a rehearsal in virtual time."""
 
-    heartbeat: float | None = None  # callers here cannot vanish without withdrawing
+    heartbeat: float | None = None
 
     def __init__(self, state: BudgetState | None = None) -> None:
         self._state = state or BudgetState()
@@ -56,15 +59,15 @@ class MemoryStore:
         return work(self._state, now())
 
     async def aclose(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: there is no connection."""
 
 
 class SqlStore:
     """A state in one row of a SQLite file (processes of one machine) or a PostgreSQL table (of many).
 
-    A transaction holds the row from before the time is read until the new state is committed: no decision
-    is made on a state, or at a time, that another one has overtaken. In PostgreSQL the time is the server's,
-    so that machines need not agree. All work runs in one thread, which keeps the event loop free.
+    A transaction locks the row before it reads the time and until the new state is committed, so no decision
+    is made on an outdated state or at an outdated time. In PostgreSQL the time is the server's, so that the
+    machines' clocks need not agree. All work runs in one thread, which keeps the event loop free.
     """
 
     heartbeat: float | None = HEARTBEAT_SECONDS
@@ -80,7 +83,7 @@ class SqlStore:
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, now)
 
     def peek(self) -> BudgetState | None:
-        """Return the state as it was last left, None if there is none; nothing is made, changed or locked."""
+        """Return the last committed state, None if there is none; nothing is created, changed or locked."""
         if self._url.get_backend_name() == "sqlite" and not Path(self._url.database or "").exists():
             return None
         engine = create_engine(self._url)

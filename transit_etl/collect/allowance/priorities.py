@@ -1,11 +1,11 @@
-"""Says what the requests of a minute are worth: whose turn it is among those that wait."""
+"""Decides which kind of request is granted the next permit among those that wait."""
 
 from collections.abc import Collection, Mapping
 
 from transit_etl.endpoints import Kind
 
-# The share of all permits that a kind gets, if it waits, whatever else waits. Passages have one so that a
-# long refresh of timetables cannot blind the collector; version 0 so that its list ends some day.
+# The least share of all permits that a waiting kind gets, whatever else waits. Passages have one so that they
+# are polled during a long refresh of timetables; version 0 so that its list ends at all.
 FLOORS: Mapping[Kind, float] = {
     Kind.STATUS: 0.05,
     Kind.NEWS: 0.05,
@@ -17,17 +17,17 @@ FLOORS: Mapping[Kind, float] = {
 def next_kind(
     waiting: Collection[Kind], granted_last_minute: Mapping[Kind, int], granted_since: Mapping[Kind, int]
 ) -> Kind:
-    """Choose who gets the next permit among the kinds that wait (at least one).
+    """Return the kind that gets the next permit among those that wait (at least one).
 
     `granted_since` counts the permits granted to others since a kind's last one, and lacks a kind that
-    never had one. A kind is due when its share of the last minute is below its floor, or its last permit
-    is as far back as its floor would space them: the share alone could be had in one run, and the kind be
-    blind for the rest of the minute. Due ones go first; among equals the priority decides. The floors add
-    up to less than 1, so each can be met.
+    never had one. A kind is due when its share of the last minute is below its floor, or when so many others
+    were granted since its last permit as its floor leaves between two: by the share alone, all permits of a
+    kind could come in one burst and none in the rest of the minute. Due kinds go first, then the priority
+    decides. The floors add up to less than 1, so each can be met.
     """
     ranked = [kind for kind in Kind if kind in waiting]
     if not ranked:
-        raise ValueError("nobody is waiting for a permit")
+        raise ValueError("no kind is waiting for a permit")
     total = sum(granted_last_minute.values())
     due = [
         kind

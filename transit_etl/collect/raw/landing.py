@@ -1,4 +1,4 @@
-"""Lands every planned request in raw files: its intent before sending, its row and exact body after."""
+"""Lands every planned request in raw files: its intent before sending, its row and exact body after that."""
 
 import contextlib
 import os
@@ -30,8 +30,8 @@ def worker_name() -> str:
 
 
 @dataclass
-class _Window:
-    """An open raw file, and the requests planned in it that have no row yet."""
+class _OpenWindow:
+    """A raw file that is being written, and the requests planned in it that have no row yet."""
 
     endpoint: str
     day: date
@@ -44,10 +44,10 @@ class _Window:
 class Landing:
     """The open windows of one collector: one per endpoint and UTC day of receipt.
 
-    `plan` before sending, then exactly one of `land` or `skip` for each request planned. A row is with
-    the operating system when the call returns, and on the disk a second later; `close` gives the files
-    their final names. Any call raises DataFolderError when the folder cannot be written; the rows
-    landed before stay valid, and the next recovery completes their window.
+    Call `plan` before sending, then exactly one of `land`, `skip` or `interrupt` for each request planned. A
+    row has been written to the operating system when the call returns, and is on the disk a second later;
+    `close` gives the files their final names. Any call raises DataFolderError when the folder cannot be
+    written; the rows landed before stay valid, and the next recovery completes their window.
     """
 
     def __init__(self, data_dir: Path, operator: str, clock: Clock, worker: str) -> None:
@@ -56,7 +56,7 @@ class Landing:
         self._operator = operator
         self._clock = clock
         self._worker = worker
-        self._open: dict[str, _Window] = {}
+        self._open: dict[str, _OpenWindow] = {}
         self._names: set[str] = set()
         self._closed = threading.Event()
         self._syncer = threading.Thread(target=self._sync_until_closed, name="landing-sync", daemon=True)
@@ -81,24 +81,26 @@ class Landing:
         return intent
 
     def land(self, intent: Planned, answer: Answer) -> None:
-        """Keep an answer in the window of its day of receipt, which may be another than it was planned in."""
+        """Write an answer into the window of its day of receipt; it may be planned in an earlier one."""
         with self._naming_the_folder():
             window = self._window(intent.endpoint, _utc_day(answer.received_at))
             window.writer.append(ledger.answered_row(self._operator, window.name, intent, answer))
             self._settle(intent)
 
     def skip(self, intent: Planned, reason: str, outcome: Outcome = Outcome.NOT_SENT) -> None:
-        """Keep that a planned request was not sent, and why."""
-        home = self._open[intent.window]
+        """Write that a planned request was not sent, and why."""
+        planned_in = self._open[intent.window]
         with self._naming_the_folder():
-            home.writer.append(ledger.unsent_row(self._operator, home.name, intent, reason, outcome))
+            planned_in.writer.append(
+                ledger.unsent_row(self._operator, planned_in.name, intent, reason, outcome)
+            )
             self._settle(intent)
 
     def interrupt(self, intent: Planned) -> None:
-        """Keep that a request was sent, and that its answer was not waited for."""
-        home = self._open[intent.window]
+        """Write that a request was sent and its answer not waited for."""
+        planned_in = self._open[intent.window]
         with self._naming_the_folder():
-            home.writer.append(ledger.interrupted_row(self._operator, home.name, intent))
+            planned_in.writer.append(ledger.interrupted_row(self._operator, planned_in.name, intent))
             self._settle(intent)
 
     def sync(self) -> None:
@@ -120,7 +122,7 @@ class Landing:
         if problems:
             raise problems[0]
 
-    def _window(self, endpoint: str, day: date) -> _Window:
+    def _window(self, endpoint: str, day: date) -> _OpenWindow:
         for window in self._open.values():
             if (window.endpoint, window.day) == (endpoint, day):
                 return window
@@ -131,7 +133,7 @@ class Landing:
             self._syncer.start()
         return opened
 
-    def _open_window(self, endpoint: str, day: date) -> _Window:
+    def _open_window(self, endpoint: str, day: date) -> _OpenWindow:
         base = window_name(self._clock.now(), endpoint, self._worker)
         for number in count(1):
             name = base if number == 1 else f"{base}.{number}"
@@ -140,26 +142,26 @@ class Landing:
             path = raw_file(self._data_dir, self._operator, endpoint, day, name)
             make_folder(path.parent)
             with contextlib.suppress(RawFileTakenError):
-                opened = _Window(endpoint, day, name, RawWriter(path))
+                opened = _OpenWindow(endpoint, day, name, RawWriter(path))
                 self._names.add(name)
                 return opened
         raise AssertionError("count never ends")
 
     def _retire(self, endpoint: str) -> None:
-        """Finalise an endpoint's windows of other days that wait for nothing more."""
+        """Finalise an endpoint's windows of other days in which every request has its row."""
         for window in list(self._open.values()):
             if window.endpoint == endpoint and not window.outstanding:
                 self._finalise(window)
 
     def _settle(self, intent: Planned) -> None:
-        """Strike a request off; a window of a past day goes once its last request has a row."""
-        home = self._open[intent.window]
-        del home.outstanding[intent.request_id]
-        newest = max(window.day for window in self._open.values() if window.endpoint == home.endpoint)
-        if not home.outstanding and home.day < newest:
-            self._finalise(home)
+        """Note that a request has its row; a window of a past day is finalised with its last one."""
+        planned_in = self._open[intent.window]
+        del planned_in.outstanding[intent.request_id]
+        newest = max(window.day for window in self._open.values() if window.endpoint == planned_in.endpoint)
+        if not planned_in.outstanding and planned_in.day < newest:
+            self._finalise(planned_in)
 
-    def _finalise(self, window: _Window) -> None:
+    def _finalise(self, window: _OpenWindow) -> None:
         with self._naming_the_folder():
             try:
                 for intent in window.outstanding.values():

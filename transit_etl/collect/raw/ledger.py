@@ -1,4 +1,4 @@
-"""Says what the ledger keeps of a request: an intent when it is planned, a row when its fate is known."""
+"""Formats the ledger of requests: an intent when one is planned, a row when its outcome is known."""
 
 import base64
 import json
@@ -10,7 +10,7 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A request the ledger knows of. `request_id` is the window it was planned in and a number."""
+    """A planned request. `request_id` is the window it was planned in and a number."""
 
     request_id: str
     endpoint: str
@@ -25,12 +25,12 @@ class Planned:
 
 
 def planned(request: Request, window: str, number: int, planned_at: datetime) -> Planned:
-    """Give a request its identity: the `number`-th one planned in `window`."""
+    """Return a request with its identity: the `number`-th one planned in `window`."""
     return Planned(f"{window}/{number}", request.endpoint, request.key, request.version, planned_at)
 
 
 def intent_line(intent: Planned) -> bytes:
-    """Write what is known before sending, as one line."""
+    """Format what is known before sending as one line."""
     fields = {
         "request_id": intent.request_id,
         "endpoint": intent.endpoint,
@@ -42,7 +42,7 @@ def intent_line(intent: Planned) -> bytes:
 
 
 def read_intent(line: bytes) -> Planned:
-    """Read one intent back; ValueError or KeyError if the line is not one."""
+    """Parse a line of intents; ValueError or KeyError if it is not one."""
     fields = json.loads(line)
     return Planned(
         request_id=fields["request_id"],
@@ -54,7 +54,7 @@ def read_intent(line: bytes) -> Planned:
 
 
 def answered_row(operator: str, window: str, intent: Planned, answer: Answer) -> bytes:
-    """Write the row of a request that was sent, whatever came of it; `window` is where it lands."""
+    """Format the row of a request that was sent, answered or not; `window` is where it lands."""
     return _row(
         operator,
         window,
@@ -73,18 +73,18 @@ def answered_row(operator: str, window: str, intent: Planned, answer: Answer) ->
 def unsent_row(
     operator: str, window: str, intent: Planned, reason: str, outcome: Outcome = Outcome.NOT_SENT
 ) -> bytes:
-    """Write the row of a request that never left, and why."""
+    """Format the row of a request that was not sent, and why."""
     return _row(operator, window, intent, outcome, attempts=0, error=reason)
 
 
 def interrupted_row(operator: str, window: str, intent: Planned) -> bytes:
-    """Write the row of a request whose collector ended before its answer was landed."""
+    """Format the row of a request whose collector ended before its answer was landed."""
     reason = "the collector ended before the answer was landed"
     return _row(operator, window, intent, Outcome.INTERRUPTED, error=reason)
 
 
 def instant_text(instant: datetime) -> str:
-    """Write an aware instant as UTC with microseconds and `Z`."""
+    """Format an aware instant as UTC with microseconds and `Z`."""
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -1,4 +1,4 @@
-"""Writes and reads one raw file: zstd-compressed lines that are whole up to wherever writing stopped."""
+"""Writes and reads one raw file: zstd-compressed lines, each complete or missing after a crash."""
 
 import fcntl
 import os
@@ -29,10 +29,10 @@ class RawFileTakenError(Exception):
 
 
 class RawWriter:
-    """The open files of one window: `<window>.jsonl.zst.part` and, beside it, the intents.
+    """The open files of one window: `<window>.jsonl.zst.part`, and the intents in a file of their own.
 
-    The writer holds a lock on the part file as long as it lives, so that recovery can tell an orphan.
-    A line handed over is with the operating system when the call returns; `sync` makes it durable.
+    The writer locks the part file until it ends, so that recovery can tell a window whose writer was killed.
+    A line has been written to the operating system when the call returns; `sync` makes it durable.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class RawWriter:
         self.n_rows = 0
         self._part = open_raw_file(path)
         self._planned = intents_file(path)
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
         self._is_dirty = False
         self._is_broken = False
         self._sync_error: OSError | None = None
@@ -51,13 +51,13 @@ class RawWriter:
         sync_folder(path.parent)
 
     def plan(self, line: bytes) -> None:
-        """Keep an intent before its request is sent."""
+        """Write an intent, before its request is sent."""
         self._raise_sync_error()
         _write_all(self._planned_fd, line)
         self._is_dirty = True
 
     def append(self, line: bytes) -> None:
-        """Keep a row. After a failure the file ends with the last whole row and takes no more."""
+        """Write a row. After a failure the file ends with the last whole row, and no more can be written."""
         self._raise_sync_error()
         if self._is_broken:
             raise OSError("an earlier row could not be written")
@@ -67,7 +67,7 @@ class RawWriter:
 
     def sync(self) -> None:
         """Make everything written durable; safe to call from another thread."""
-        with self._guard:
+        with self._lock:
             if not self._is_dirty or self._part_fd < 0:
                 return
             self._is_dirty = False
@@ -78,7 +78,7 @@ class RawWriter:
                 self._sync_error = error
 
     def finalise(self) -> Path | None:
-        """End the file and give it its final name; an empty one goes. Release the lock in any case."""
+        """Complete the file and give it its final name, or remove an empty one; always release the lock."""
         try:
             self._raise_sync_error()
             if self._is_broken:
@@ -92,7 +92,7 @@ class RawWriter:
             self._close()
 
     def _create(self) -> int:
-        """Create and lock the part file; a recovery may have taken it in between, then it is not ours."""
+        """Create and lock the part file; RawFileTakenError if a recovery was faster between the two."""
         if self.path.exists() or self._planned.exists():
             raise RawFileTakenError(self.path.name)
         try:
@@ -122,7 +122,7 @@ class RawWriter:
         return self.path
 
     def _close(self) -> None:
-        with self._guard:
+        with self._lock:
             if self._part_fd >= 0:
                 os.close(self._planned_fd)
                 os.close(self._part_fd)
@@ -134,7 +134,7 @@ class RawWriter:
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Yield the whole lines of a raw file, without their ends, up to where it breaks off or is damaged."""
+    """Yield the whole lines of a raw file, without line ends, up to where it ends or is damaged."""
     rest = b""
     for piece in _decoded(path):
         *lines, rest = (rest + piece).split(b"\n")
@@ -156,7 +156,7 @@ def write_finished(path: Path, lines: list[bytes]) -> None:
 
 
 def lock(fd: int) -> bool:
-    """Take the writer's lock on an open file if nobody holds it; say whether it was taken."""
+    """Take the writer's lock on an open file unless it is held elsewhere; return whether it was taken."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -165,7 +165,7 @@ def lock(fd: int) -> bool:
 
 
 def is_same_file(fd: int, path: Path) -> bool:
-    """Tell whether a name still leads to the file that was opened."""
+    """Return whether a path still names the file that was opened."""
     try:
         return os.path.samestat(os.fstat(fd), path.stat())
     except FileNotFoundError:
@@ -173,7 +173,7 @@ def is_same_file(fd: int, path: Path) -> bool:
 
 
 def check_writable(folder: Path) -> None:
-    """Make the data folder if need be and try to write in it; DataFolderError if that fails."""
+    """Create the data folder if it is missing and write a file in it; DataFolderError if that fails."""
     trial = folder / f".trial-{os.getpid()}"
     try:
         make_folder(folder)
@@ -200,7 +200,7 @@ def _decoded(path: Path) -> Iterator[bytes]:
 
 
 def _until_damage(path: Path, n_good: int) -> Iterator[bytes]:
-    """Decode the damaged chunk again byte by byte: a decoder that fails gives nothing of its input."""
+    """Decode the damaged chunk again byte by byte: a decoder that fails returns nothing of its input."""
     decompressor = zstandard.ZstdDecompressor().decompressobj()
     with path.open("rb") as file:
         decompressor.decompress(file.read(n_good))

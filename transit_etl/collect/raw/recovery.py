@@ -1,4 +1,4 @@
-"""Finishes the windows that a killed collector left open, without losing or doubling a row."""
+"""Finishes the windows that a killed collector left open, without losing or duplicating a row."""
 
 import contextlib
 import json
@@ -33,10 +33,10 @@ _log = logging.getLogger(__name__)
 
 
 def recover(data_dir: Path) -> list[Path]:
-    """Finalise every orphaned window below the data folder and return the files that came of it.
+    """Finish every window below the data folder whose writer was killed, and return the files written.
 
     Whole rows are kept; each planned request without one gets an `interrupted` row. A window whose writer
-    still lives is left alone. Running it again, or after a crash of its own, gives the same files.
+    still runs is left as it is. Running it again, or after it was killed itself, gives the same files.
     """
     try:
         return [path for orphan in _open_windows(data_dir) for path in _recover_window(orphan)]
@@ -63,7 +63,7 @@ def _recover_window(path: Path) -> list[Path]:
 
 @contextlib.contextmanager
 def _orphan(open_file: Path) -> Iterator[bool]:
-    """Hold the writer's lock meanwhile; say no if a writer, or another recovery, has or had it."""
+    """Hold the writer's lock; yields False if a writer or another recovery has it, or had it first."""
     try:
         fd = os.open(open_file, os.O_RDWR)
     except FileNotFoundError:
@@ -92,7 +92,7 @@ def _finish(path: Path) -> list[Path]:
 
 
 def _whole_rows(part: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield request id and line of each row; a damaged one is left out, and said so."""
+    """Yield request id and line of each row; a damaged one is left out, with a warning."""
     if not part.exists():
         return
     for line in read_lines(part):
@@ -115,11 +115,11 @@ def _intents(planned: Path) -> list[Planned]:
 
 
 def _ids_around(path: Path) -> set[str]:
-    """Return the requests in windows of the days beside: some are planned before midnight, received after."""
+    """Return the requests in windows of the next and previous day: some are answered after midnight."""
     day = date.fromisoformat(raw_parts(path)["date"])
     files = [
         file
-        for beside in (day - _DAY, day + _DAY)
-        for file in path.parent.with_name(f"date={beside.isoformat()}").glob(f"*{RAW_SUFFIX}*")
+        for neighbour in (day - _DAY, day + _DAY)
+        for file in path.parent.with_name(f"date={neighbour.isoformat()}").glob(f"*{RAW_SUFFIX}*")
     ]
     return {request_id for file in files for request_id, _ in _whole_rows(file)}
