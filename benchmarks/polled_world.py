@@ -8,9 +8,9 @@ import numpy as np
 from transit_emulator import noise
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.world import Passage, World
-from transit_etl.collect.passage_parser import normal_label
 from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
+from transit_etl.line_labels import normal_label
 
 ANSWER_SECONDS = 0.15  # from the permit to the instant the answer speaks of
 ERROR_SHARE, VANISHING_SHARE = 0.05, 0.03

@@ -59,12 +59,13 @@
     end
 {%- endmacro %}
 
-{# A line number or label without padding: `018` and `18`, `N1 ` and `n1` are one. #}
-{% macro plain_label(column) -%}
-    {{ adapter.dispatch("plain_label", "transit")(column) }}
+{# A line number or label in the form in which they are compared: `018` and `18`, `N1 ` and `n1` are one.
+   The rule and its text are those of transit_etl/line_labels.py. #}
+{% macro normal_label(label) -%}
+    {{ adapter.dispatch("normal_label", "transit")(label) }}
 {%- endmacro %}
-{% macro default__plain_label(column) -%}
-    regexp_replace(upper(trim({{ column }})), '^0+(.)', '\1')
+{% macro default__normal_label(label) -%}
+    nullif(regexp_replace(upper(trim({{ label }})), '^0+([0-9A-Z])', '\1'), '')
 {%- endmacro %}
 
 {# An instant as whole microseconds, for arithmetic that is the same in every run. #}

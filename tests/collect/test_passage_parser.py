@@ -6,7 +6,7 @@ import pytest
 
 from tests.collect.helpers import answer
 from transit_etl.api.exchange import Outcome
-from transit_etl.collect.passage_parser import PassageParser, normal_label
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Listing
 
 ROME = ZoneInfo("Europe/Rome")
@@ -64,11 +64,3 @@ def test_a_bad_answer_says_nothing_of_any_bus(outcome: Outcome) -> None:
     observation = PassageParser(ROME).parse(answer(LATE_EVENING, body, outcome=outcome))
 
     assert (False, ()) == (observation.is_good, observation.listings)
-
-
-@pytest.mark.parametrize(
-    ("shown", "label"),
-    [("018", "18"), ("604/", "604/"), ("N1", "N1"), ("012/", "12/"), ("0", "0"), ("", ""), (" 020 ", "20")],
-)
-def test_labels_lose_their_padding_and_keep_their_slash(shown: str, label: str) -> None:
-    assert label == normal_label(shown)

@@ -10,13 +10,14 @@ from transit_etl.api.client import MissingTokenError
 from transit_etl.collect import sources
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
-from transit_etl.collect.passage_parser import PassageParser, normal_label
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, requests_for
 from transit_etl.endpoints import COLLECTIONS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
+from transit_etl.line_labels import normal_label
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
 

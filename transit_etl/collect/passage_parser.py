@@ -1,21 +1,19 @@
 """Parses passage answers for the planner; the rows of the lake come from staging, which parses in SQL."""
 
 import json
-import re
 from collections.abc import Iterator
 from datetime import datetime
-from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from transit_etl.api.exchange import Answer, Outcome
 from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.line_labels import normal_label
 from transit_etl.service_day import ClockFace, parse_clock
 
 # A bus that has passed may stay listed, with a wait that has wrapped to almost 24 hours.
 SUSPECT_AHEAD_SECONDS, SUSPECT_BEHIND_SECONDS = 7_200.0, 120.0
 _REFUSED = frozenset({Outcome.ERROR_ROW, Outcome.CLIENT_ERROR})
-_PADDING = re.compile(r"^0+(?=[^/])")
 
 
 class PassageParser:
@@ -59,9 +57,3 @@ def _seconds_ahead(row: Any, face: ClockFace) -> float | None:  # noqa: ANN401 -
     except ValueError:
         return None
     return ahead if -SUSPECT_BEHIND_SECONDS <= ahead <= SUSPECT_AHEAD_SECONDS else None
-
-
-@lru_cache(maxsize=8_192)
-def normal_label(label: str) -> str:
-    """Return a line label without the zeros it may be padded with."""
-    return _PADDING.sub("", label.strip())

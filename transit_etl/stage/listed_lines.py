@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from transit_etl.line_labels import normal_label
 from transit_etl.paths import lake_file
 from transit_etl.stage.raw import Window
 
@@ -39,8 +40,9 @@ class ListedLines:
             for row in [] if table is None else table.to_pylist():
                 if _stamp(row["window"]) <= stamp:
                     codes.add(row["line_code"])
-                    labels.add(_label(row["line_number"]))
-        return sorted(codes), sorted(labels - {""})
+                    if label := normal_label(row["line_number"]):
+                        labels.add(label)
+        return sorted(codes), sorted(labels)
 
     def _day(self, operator: str, day: date) -> pa.Table | None:
         key = (operator, day)
@@ -60,10 +62,3 @@ class ListedLines:
 def _stamp(window: str) -> str:
     """Return the instant in a window's name, which is when it began."""
     return window.split("-", 1)[0]
-
-
-def _label(number: str | None) -> str:
-    """Write a public number as passages show it: no padding, upper case."""
-    text = (number or "").strip().upper()
-    shorter = text.lstrip("0")
-    return shorter if shorter[:1].isdigit() else text

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl.endpoints import ENDPOINTS
+from transit_etl.line_labels import NORMAL_LABEL_SQL
 from transit_etl.service_day import Offset, offsets
 from transit_etl.settings import Settings
 from transit_etl.stage import raw
@@ -69,6 +70,7 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
     _macro(connection, "cutoff_us", f"{seconds * _US}::bigint")
     _macro(connection, "largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
     _macro(connection, "passages_shape", sql_text(_PASSAGES_SHAPE))
+    connection.execute(f"create or replace temp macro normal_label(label) as {NORMAL_LABEL_SQL}")
     connection.execute(_sql("macros"))
     _load_offsets(connection, settings.zone)
     return connection

@@ -8,11 +8,11 @@ import pytest
 
 from transit_emulator.days.motion import TripOutcome
 from transit_emulator.world import World, build_world
-from transit_etl.collect.passage_parser import normal_label
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.planner import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
+from transit_etl.line_labels import normal_label
 
 DAY = date(2026, 9, 23)
 FIRST_HOUR, N_HOURS = 8, 5

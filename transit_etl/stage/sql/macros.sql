@@ -108,11 +108,6 @@ create or replace temp macro departure_us(day, clock, zone) as case
 create or replace temp macro seconds_into(us, start_us) as
     (us - start_us - (us - start_us) % 1000000) // 1000000;
 
--- A line as passengers know it: no padding, upper case. It is no key.
-create or replace temp macro unpadded(label) as
-    case when starts_with(label, '0') then regexp_replace(label, '^0+(\d)', '\1') else label end;
-create or replace temp macro line_label(text) as nullif(unpadded(upper(trim(text))), '');
-
 -- `18'` is 18 minutes; clock text and any other text is none. The common form is told by casting back.
 create or replace temp macro minutes_written(text) as case
     when regexp_full_match(text, '\s*\d{1,4}\s*[''’′]?\s*') then rtrim(trim(text), ' ''’′')::double end;

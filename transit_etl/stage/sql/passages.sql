@@ -82,7 +82,7 @@ select
     make_timestamp(answered_us) as answered_at,
     make_timestamp(observed_us) as observed_at,
     row_number,
-    line_label(p.linea) as line_label,
+    normal_label(p.linea) as line_label,
     p.linea as line_label_raw,
     ends_with(rtrim(p.linea), '/') as is_slash_variant,
     clean_text(p.destinazione) as destination,

@@ -4,7 +4,7 @@ with line_numbers as (
     select distinct
         operator,
         line_code,
-        {{ plain_label('line_number') }} as plain_number
+        {{ normal_label('line_number') }} as plain_number
     from {{ ref('lines') }}
 ),
 
@@ -30,4 +30,4 @@ from named
 inner join line_numbers
     on
         named.operator = line_numbers.operator
-        and {{ plain_label('named.line_number') }} = line_numbers.plain_number
+        and {{ normal_label('named.line_number') }} = line_numbers.plain_number

@@ -5,7 +5,7 @@ select
     stops.operator,
     stops.service_date,
     stops.stop_code,
-    replace({{ plain_label('lines.line_number') }}, '/', '') as plain_number,
+    replace({{ normal_label('lines.line_number') }}, '/', '') as plain_number,
     min(
         case
             when stops.n_occurrences > 1 then rules.upward_jump_seconds
@@ -40,4 +40,4 @@ inner join {{ ref('lines') }} as lines
 where stops.n_occurrences > 1 or stops.is_circular
 group by
     stops.operator, stops.service_date, stops.stop_code,
-    replace({{ plain_label('lines.line_number') }}, '/', '')
+    replace({{ normal_label('lines.line_number') }}, '/', '')

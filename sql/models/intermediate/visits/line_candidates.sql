@@ -8,7 +8,7 @@ with seen as (
         is_slash_variant,
         destination,
         stop_code,
-        {{ plain_label('line_label') }} as plain_label,
+        {{ normal_label('line_label') }} as plain_label,
         {{ plain_text('destination') }} as plain_destination,
         count(*) as n_visits
     from {{ ref('visit_evidence') }}
@@ -32,7 +32,7 @@ lines_of_day as (
             lines.line_code,
             lines.terminus_outbound,
             lines.terminus_inbound,
-            {{ plain_label('lines.line_number') }} as plain_number,
+            {{ normal_label('lines.line_number') }} as plain_number,
             row_number() over (
                 partition by days.operator, days.service_date, lines.line_code
                 order by
