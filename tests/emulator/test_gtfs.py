@@ -1,5 +1,6 @@
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import ZipFile
 
 import pytest
@@ -48,10 +49,18 @@ def feed_world(tmp_path: Path) -> World:
     return build_world(gtfs=zipped(tmp_path))
 
 
-def departures(world: World, code: str, day: date) -> list[tuple[str, str, list[str]]]:
-    """List (service, leg, texts) of a line's timetable."""
+class LegDepartures(NamedTuple):
+    """The departures of a leg, as the timetable writes them."""
+
+    service: str
+    description: str
+    texts: list[str]
+
+
+def departures(world: World, code: str, day: date) -> list[LegDepartures]:
+    """List the legs of a line's timetable."""
     return [
-        (service.code, leg.description, [departure.text for departure in leg.departures])
+        LegDepartures(service.code, leg.description, [departure.text for departure in leg.departures])
         for service in world.timetable(world.line(code), day)
         for leg in service.legs
     ]
@@ -117,7 +126,7 @@ def test_headways_become_trips(feed_world: World) -> None:
 
 
 def test_a_date_outside_of_the_feed_has_no_departures(feed_world: World) -> None:
-    assert all(not texts for _, _, texts in departures(feed_world, "002-00", date(2027, 1, 1)))
+    assert not any(leg.texts for leg in departures(feed_world, "002-00", date(2027, 1, 1)))
     assert feed_world.passages("0001", datetime(2027, 1, 1, 9, tzinfo=UTC)) == []
 
 
@@ -166,6 +175,6 @@ def test_all_of_a_real_feed_is_served() -> None:
     assert len(listed) > 3_000
     assert 0.2 < sum(row.is_theoretical for row in listed) / len(listed) < 0.8
     n_departures = sum(
-        len(texts) for line in world.network.lines for *_, texts in departures(world, line.code, wednesday)
+        len(leg.texts) for line in world.network.lines for leg in departures(world, line.code, wednesday)
     )
     assert n_departures == n_scheduled

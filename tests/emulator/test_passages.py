@@ -1,8 +1,9 @@
 import re
 from collections import Counter
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
@@ -19,66 +20,98 @@ MOMENTS = [
 STOPS = ["0100", "0101", "0106", "0125", "0111", "0150", "IS02", "10390"]
 
 
+Row = dict[str, Any]
+
+
+class TripId(NamedTuple):
+    """A trip of a service date."""
+
+    service_date: date
+    trip_id: str
+
+
+class CallId(NamedTuple):
+    """A call of a trip at a stop."""
+
+    service_date: date
+    trip_id: str
+    stop_sequence: int
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the emulator wrote about three service dates; `calls` are the scheduled ones and added trips'."""
+
+    trips: dict[TripId, Row]
+    scheduled: list[Row]
+    calls: list[Row]
+    passed_at: dict[CallId, datetime]
+    full: set[CallId]
+
+    def trip(self, call: Row) -> Row:
+        """Return the trip of a call."""
+        return self.trips[trip_id(call)]
+
+    def kind(self, call: Row, now: datetime) -> str:
+        """Tell from the truth alone whether a call is live, theoretical or not listed at an instant."""
+        at = now.replace(tzinfo=None)
+        trip, passed_at = self.trip(call), self.passed_at.get(call_id(call))
+        is_lost = trip["lost_at"] is not None and at >= trip["lost_at"]
+        if trip["live_from"] is not None and at >= trip["live_from"] and not is_lost:
+            return "live" if passed_at is not None and at < passed_at else "not listed"
+        if trip["is_added"]:
+            return "not listed"
+        is_off = trip["taken_off_at"] is not None and at >= trip["taken_off_at"]
+        is_behind = is_lost and (passed_at is None or at >= passed_at)
+        return "not listed" if at >= call["scheduled_at"] or is_off or is_behind else "theoretical"
+
+
+def trip_id(row: Row) -> TripId:
+    return TripId(row["service_date"], row["trip_id"])
+
+
+def call_id(row: Row) -> CallId:
+    return CallId(row["service_date"], row["trip_id"], row["stop_sequence"])
+
+
 @pytest.fixture(scope="module")
-def truth(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Read what the emulator wrote down about three service dates, by trip and call."""
+def truth(world: World, tmp_path_factory: pytest.TempPathFactory) -> Truth:
     folder = tmp_path_factory.mktemp("truth")
     write_truth(world, DAY - timedelta(days=1), DAY + timedelta(days=1), folder)
-    rows = {
-        name: pq.read_table(folder / f"{name}.parquet").to_pylist()
-        for name in ("trips", "scheduled_passages")
-    }
-    actual = pq.read_table(folder / "actual_passages.parquet").to_pylist()
-    trips = {(row["service_date"], row["trip_id"]): row for row in rows["trips"]}
-    added = [row for row in actual if trips[row["service_date"], row["trip_id"]]["is_added"]]
-    return {
-        "trips": trips,
-        "scheduled": rows["scheduled_passages"],
-        "calls": rows["scheduled_passages"] + added,
-        "passed": {(r["service_date"], r["trip_id"], r["stop_sequence"]): r["passed_at"] for r in actual},
-        "full": {(r["service_date"], r["trip_id"], r["stop_sequence"]) for r in actual if r["is_full"]},
-    }
+    trips, scheduled, actual = (
+        pq.read_table(folder / f"{name}.parquet").to_pylist()
+        for name in ("trips", "scheduled_passages", "actual_passages")
+    )
+    trips_by_id = {trip_id(row): row for row in trips}
+    return Truth(
+        trips=trips_by_id,
+        scheduled=scheduled,
+        calls=scheduled + [row for row in actual if trips_by_id[trip_id(row)]["is_added"]],
+        passed_at={call_id(row): row["passed_at"] for row in actual},
+        full={call_id(row) for row in actual if row["is_full"]},
+    )
 
 
-def _kind(truth: dict[str, Any], call: dict[str, Any], now: datetime) -> str:
-    """Say from the truth alone whether a call is live, theoretical or not listed at an instant."""
-    at = now.replace(tzinfo=None)
-    trip = truth["trips"][call["service_date"], call["trip_id"]]
-    passed = truth["passed"].get((call["service_date"], call["trip_id"], call["stop_sequence"]))
-    is_lost = trip["lost_at"] is not None and at >= trip["lost_at"]
-    if trip["live_from"] is not None and at >= trip["live_from"] and not is_lost:
-        return "live" if passed is not None and at < passed else "gone"
-    if trip["is_added"]:
-        return "gone"
-    is_off = trip["taken_off_at"] is not None and at >= trip["taken_off_at"]
-    is_behind = is_lost and (call["is_skipped"] or at >= passed)
-    return "gone" if at >= call["scheduled_at"] or is_off or is_behind else "theoretical"
-
-
-def test_a_stop_lists_what_the_truth_says_and_nothing_else(world: World, truth: dict[str, Any]) -> None:
+def test_a_stop_lists_exactly_what_the_truth_says(world: World, truth: Truth) -> None:
     n_listed = 0
     for stop in STOPS:
-        calls = [call for call in truth["calls"] if call["stop_code"] == stop]
+        calls = [call for call in truth.calls if call["stop_code"] == stop]
         for now in MOMENTS:
-            kinds = {
-                (c["service_date"], c["trip_id"], c["stop_sequence"]): _kind(truth, c, now) for c in calls
-            }
+            kinds = {call_id(call): truth.kind(call, now) for call in calls}
             for passage in world.passages(stop, now):
                 n_listed += 1
-                call = (passage.service_date, passage.trip_id, passage.stop_sequence)
+                call = CallId(passage.service_date, passage.trip_id, passage.stop_sequence)
                 assert kinds[call] == ("theoretical" if passage.is_theoretical else "live")
-                assert passage.is_full == (kinds[call] == "live" and call in truth["full"])
+                assert passage.is_full == (kinds[call] == "live" and call in truth.full)
     assert n_listed > 500
 
 
-def test_a_stop_that_a_diversion_leaves_out_lists_the_trip_as_timetable_time_at_most(
-    world: World, truth: dict[str, Any]
-) -> None:
-    skipped = [call for call in truth["scheduled"] if call["is_skipped"]]
+def test_a_skipped_stop_never_lists_the_trip_as_live(world: World, truth: Truth) -> None:
+    skipped = [call for call in truth.scheduled if call["is_skipped"]]
     n_theoretical = 0
     for call in skipped:
-        trip = truth["trips"][call["service_date"], call["trip_id"]]
-        passed = [truth["passed"].get((call["service_date"], call["trip_id"], n)) for n in range(1, 99)]
+        trip = truth.trip(call)
+        passed = [truth.passed_at.get(CallId(*trip_id(call), n)) for n in range(1, 99)]
         assert trip["n_skipped_stops"] > 0
         assert passed[call["stop_sequence"] - 1] is None
         assert (trip["outcome"] == "not_run") == (not any(passed))
@@ -95,22 +128,20 @@ def test_a_stop_that_a_diversion_leaves_out_lists_the_trip_as_timetable_time_at_
     assert n_theoretical > 20
 
 
-def test_the_event_says_which_stops_its_lines_leave_out(world: World, tmp_path: Path) -> None:
+def test_an_event_names_the_stops_that_its_lines_skip(world: World, tmp_path: Path) -> None:
     write_truth(world, DAY, DAY, tmp_path)
     calls = pq.read_table(tmp_path / "scheduled_passages.parquet").to_pylist()
     events = pq.read_table(tmp_path / "events.parquet").to_pylist()
-    told = {stop for event in events if event["event"] == "DEV" for stop in event["skipped_stops"]}
+    skipped = {stop for event in events if event["event"] == "DEV" for stop in event["skipped_stops"]}
 
     assert all(not event["skipped_stops"] for event in events if event["event"] != "DEV")
-    assert {call["stop_code"] for call in calls if call["is_skipped"]} <= told
+    assert {call["stop_code"] for call in calls if call["is_skipped"]} <= skipped
 
 
-def test_an_added_trip_is_listed_live_alone_and_is_in_no_timetable(
-    world: World, truth: dict[str, Any]
-) -> None:
-    added = [trip for trip in truth["trips"].values() if trip["is_added"]]
+def test_an_added_trip_is_only_listed_live_and_is_in_no_timetable(world: World, truth: Truth) -> None:
+    added = [trip for trip in truth.trips.values() if trip["is_added"]]
     departures = {
-        (day, world.network.trips[int(world.schedule(day).trips[one.trip])].id)
+        TripId(day, world.network.trips[int(world.schedule(day).trips[one.trip])].id)
         for day in {trip["service_date"] for trip in added}
         for line in range(len(world.network.lines))
         for service in world.timetable(line, day)
@@ -118,39 +149,33 @@ def test_an_added_trip_is_listed_live_alone_and_is_in_no_timetable(
         for one in leg.departures
     }
     n_listed = 0
-    for call in truth["calls"]:
-        trip = truth["trips"][call["service_date"], call["trip_id"]]
+    for call in truth.calls:
+        trip = truth.trip(call)
         if trip["is_added"]:
             now = call["passed_at"].replace(tzinfo=UTC) - timedelta(seconds=20)
             rows = [row for row in world.passages(call["stop_code"], now) if row.trip_id == call["trip_id"]]
             assert not any(row.is_theoretical for row in rows)
             n_listed += len(rows)
 
-    assert 0.005 < len(added) / len(truth["trips"]) < 0.03
+    assert 0.005 < len(added) / len(truth.trips) < 0.03
     assert n_listed > 100
     assert all(trip["scheduled_departure_at"] is None for trip in added)
-    assert not departures & {(trip["service_date"], trip["trip_id"]) for trip in added}
+    assert not departures & {trip_id(trip) for trip in added}
 
 
-def test_no_call_is_missing_that_is_among_the_next_two_of_its_line(
-    world: World, truth: dict[str, Any]
-) -> None:
-    margin = timedelta(minutes=12)  # more than any prediction is wrong
+def test_the_next_two_calls_of_each_line_are_listed(world: World, truth: Truth) -> None:
+    margin = timedelta(minutes=12)  # larger than any prediction error
     for stop in STOPS:
-        calls = [call for call in truth["calls"] if call["stop_code"] == stop]
+        calls = [call for call in truth.calls if call["stop_code"] == stop]
         for now in MOMENTS:
             end = now.replace(tzinfo=None) + timedelta(hours=1) - margin
-            due: Counter[str] = Counter()
+            expected: Counter[str] = Counter()
             for call in calls:
-                kind = _kind(truth, call, now)
-                at = (
-                    truth["passed"][call["service_date"], call["trip_id"], call["stop_sequence"]]
-                    if kind == "live"
-                    else call.get("scheduled_at", end)
-                )
-                due[call["line_code"]] += kind != "gone" and at < end
+                kind = truth.kind(call, now)
+                at = truth.passed_at[call_id(call)] if kind == "live" else call.get("scheduled_at", end)
+                expected[call["line_code"]] += kind != "not listed" and at < end
             listed = Counter(passage.line_code for passage in world.passages(stop, now))
-            assert all(listed[line] >= min(2, n) for line, n in due.items())
+            assert all(listed[line] >= min(2, n) for line, n in expected.items())
 
 
 def test_at_most_two_passages_of_a_label_are_listed(get: Get) -> None:
@@ -159,30 +184,30 @@ def test_at_most_two_passages_of_a_label_are_listed(get: Get) -> None:
     assert max(Counter((row["linea"], row["destinazione"]) for row in rows).values()) == 2
 
 
-def test_a_tracked_bus_is_listed_until_the_second_it_passes(world: World, truth: dict[str, Any]) -> None:
+def test_a_tracked_bus_is_listed_until_the_second_it_passes(world: World, truth: Truth) -> None:
     runs = [
         call
-        for call in truth["scheduled"]
+        for call in truth.scheduled
         if call["service_date"] == DAY
         and call["line_code"] == "003-00"
         and call["stop_sequence"] == 5
-        and truth["trips"][DAY, call["trip_id"]]["outcome"] == "run"
+        and truth.trip(call)["outcome"] == "run"
     ]
     for call in runs[10:60]:
-        passed_at = truth["passed"][DAY, call["trip_id"], 5].replace(tzinfo=UTC)
+        passed_at = truth.passed_at[call_id(call)].replace(tzinfo=UTC)
         before = world.passages(call["stop_code"], passed_at - timedelta(seconds=1))
         after = world.passages(call["stop_code"], passed_at)
         assert call["trip_id"] in [passage.trip_id for passage in before]
         assert call["trip_id"] not in [passage.trip_id for passage in after]
 
 
-def test_a_prediction_comes_to_the_truth_as_the_bus_comes_near(world: World, truth: dict[str, Any]) -> None:
+def test_the_prediction_error_shrinks_as_the_bus_comes_near(world: World, truth: Truth) -> None:
     far: list[float] = []
     near: list[float] = []
-    for call in truth["scheduled"]:
+    for call in truth.scheduled:
         if call["service_date"] != DAY or call["stop_sequence"] != 9 or call["line_code"] != "001-00":
             continue
-        passed = truth["passed"].get((DAY, call["trip_id"], 9))
+        passed = truth.passed_at.get(call_id(call))
         if passed is None:
             continue
         at = passed.replace(tzinfo=UTC)
@@ -195,7 +220,7 @@ def test_a_prediction_comes_to_the_truth_as_the_bus_comes_near(world: World, tru
     assert sum(far) / len(far) > 60
 
 
-def test_the_same_question_gets_the_same_bytes_whatever_was_asked_before(world: World, send: Send) -> None:
+def test_an_answer_does_not_depend_on_earlier_requests(world: World, send: Send) -> None:
     paths = [
         "/api/v1/passaggi/0100",
         "/api/v1/stato_servizio",
@@ -214,19 +239,19 @@ def test_the_same_question_gets_the_same_bytes_whatever_was_asked_before(world: 
     assert expected == actual[::-1]
 
 
-def test_another_seed_moves_the_buses_but_not_the_timetable(world: World) -> None:
+def test_another_seed_changes_passages_but_not_the_timetable(world: World) -> None:
     other = build_world(seed=world.seed + 1)
 
-    plans = [one.schedule(DAY) for one in (world, other)]
-    scheduled = [schedule.scheduled_at[~schedule.is_added] for schedule in plans]
+    schedules = [one.schedule(DAY) for one in (world, other)]
+    scheduled = [schedule.scheduled_at[~schedule.is_added] for schedule in schedules]
     passed = [one.motion(DAY).passed_at[: len(scheduled[0])] for one in (world, other)]
 
     assert (scheduled[0] == scheduled[1]).all()
     assert (passed[0] != passed[1]).mean() > 0.9
-    assert plans[0].is_added.sum() != plans[1].is_added.sum()
+    assert schedules[0].is_added.sum() != schedules[1].is_added.sum()
 
 
-def test_texts_are_written_as_displays_write_them(get: Get) -> None:
+def test_texts_have_the_format_of_displays(get: Get) -> None:
     rows = [
         row
         for stop in ("0100", "0110", "0150", "0140")
@@ -254,7 +279,7 @@ def test_the_wait_is_the_time_left_rounded_to_the_nearest_minute(get: Get) -> No
         assert abs((shown - now).total_seconds() / 60 - int(row["attesa"][:-1])) <= 0.5
 
 
-def test_a_railway_without_vehicles_on_a_map_lists_timetable_time_only(world: World) -> None:
+def test_a_railway_without_tracking_lists_only_theoretical_rows(world: World) -> None:
     rows = [
         row
         for hour in range(7, 19)

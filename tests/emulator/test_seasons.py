@@ -1,5 +1,6 @@
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
@@ -14,6 +15,14 @@ SUMMER_DAY = date(2026, 6, 9)
 DAYS = [date(2026, 6, 5) + timedelta(days=step) for step in range(7)]
 ONE_SECOND = timedelta(seconds=1)
 LONG_AGO, LONG_AFTER = datetime(2025, 1, 1, tzinfo=UTC), datetime(2026, 8, 1, tzinfo=UTC)
+
+
+class Question(NamedTuple):
+    """A request of a timetable."""
+
+    day: date
+    line_code: str
+    now: datetime
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +110,20 @@ def test_answers_and_truth_agree_on_the_versions_of_a_timetable(
 ) -> None:
     write_truth(changing, DAYS[0], DAYS[-1], tmp_path)
     app = create_app(changing, limit_without_token=1_000)
-    departures: dict[tuple[date, str, datetime], list[str]] = {}
+    departures: dict[Question, list[str]] = {}
     reasons = set()
     for row in pq.read_table(tmp_path / "timetable_versions.parquet").to_pylist():
         begins = (row["published_at"] or LONG_AGO).replace(tzinfo=UTC)
         ends = (row["replaced_at"] or LONG_AFTER).replace(tzinfo=UTC)
         reasons.add((row["version"], row["reason"]))
         for now in (begins, ends - ONE_SECOND):
-            departures.setdefault((row["service_date"], row["line_code"], now), []).append(
-                row["departure_text"]
-            )
+            question = Question(row["service_date"], row["line_code"], now)
+            departures.setdefault(question, []).append(row["departure_text"])
 
     assert {(1, "first"), (2, "season"), (3, "notice")} <= reasons
-    for (day, line, now), expected in list(departures.items())[::9]:
-        answer = send(app, f"/api/v1/orari/{line}/{day}", X_Emulated_Now=now.isoformat()).json()
+    for question, expected in list(departures.items())[::9]:
+        path = f"/api/v1/orari/{question.line_code}/{question.day}"
+        answer = send(app, path, X_Emulated_Now=question.now.isoformat()).json()
         legs = [leg for service in answer["servizi"] for leg in service["tratte"].values()]
         actual = [text for leg in legs if leg["descrizione"] for text in leg["partenze"]]
         assert sorted(expected) == sorted(actual)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 from math import exp
+from typing import NamedTuple
 
 from transit_emulator import noise
 from transit_emulator.local_time import ONE_DAY, at_local
@@ -56,6 +57,14 @@ class Event:
     def message_at(self, instant: float) -> str:
         """Return the message as it reads at an instant."""
         return self.edited_message if self.edited_at and instant >= self.edited_at else self.message
+
+
+class _LongFailure(NamedTuple):
+    """A lift that is out of service for weeks, from its first date to its last."""
+
+    lift: str
+    first: date
+    last: date
 
 
 def events_starting_on(network: Network, seed: int, day: date) -> tuple[Event, ...]:
@@ -131,9 +140,9 @@ def _lift_events(network: Network, seed: int, day: date) -> Iterator[Event]:
         name = f"{seed}/{day.isoformat()}/{lift}"
         next_failure = _lift_failure(network, seed, lift, day + ONE_DAY)
         end = start + _seconds(name, 6 * _HOUR, 0.9, 20 * _HOUR)
-        weeks = _weeks_out(network, seed, day)
-        if (lift, day) == weeks[:2]:
-            end = at_local(weeks[2], 15 * _HOUR, network.zone)
+        long = _long_failure(network, seed, day)
+        if lift == long.lift and day == long.first:
+            end = at_local(long.last, 15 * _HOUR, network.zone)
         elif next_failure is not None:
             end = max(start + 20 * _MINUTE, min(end, next_failure - 10 * _MINUTE))
         yield Event(
@@ -149,20 +158,20 @@ def _lift_events(network: Network, seed: int, day: date) -> Iterator[Event]:
         )
 
 
-def _weeks_out(network: Network, seed: int, day: date) -> tuple[str, date, date]:
-    """Return the lift that is out for weeks within the eight weeks around a date, its first and last day."""
+def _long_failure(network: Network, seed: int, day: date) -> _LongFailure:
+    """Return the failure that lasts weeks in the period of eight weeks that a date is in."""
     period = day.toordinal() // _PERIOD_DAYS
     name = f"{seed}/weeks/{period}"
     first = date.fromordinal(period * _PERIOD_DAYS + noise.pick(20, name, "first"))
     last = first + ONE_DAY * (15 + noise.pick(LONGEST_DAYS - 16, name, "days"))
-    return network.lifts[noise.pick(len(network.lifts), name, "which")], first, last
+    return _LongFailure(network.lifts[noise.pick(len(network.lifts), name, "which")], first, last)
 
 
 def _lift_failure(network: Network, seed: int, lift: str, day: date) -> int | None:
     name = f"{seed}/{day.isoformat()}/{lift}"
-    broken, first, last = _weeks_out(network, seed, day)
-    if lift == broken and first <= day <= last:
-        return at_local(day, 9 * _HOUR, network.zone) if day == first else None
+    long = _long_failure(network, seed, day)
+    if lift == long.lift and long.first <= day <= long.last:
+        return at_local(day, 9 * _HOUR, network.zone) if day == long.first else None
     if noise.unit(name, "fails") >= _LIFT_FAILS:
         return None
     return at_local(

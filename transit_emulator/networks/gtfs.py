@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from transit_emulator import noise
 from transit_emulator.local_time import DAY_SECONDS, ONE_DAY
@@ -26,8 +27,35 @@ _PAST_24_SHARE = 0.5
 _CUTOFF_SECONDS, _NIGHT = 4 * 3600, "@night"
 _LETTER_LINES_FROM = 900
 _LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # GTFS has no lifts of a line
-_Stops = tuple[int, ...]
-_Pattern = tuple[int, int, _Stops, str]  # line, direction, stops, headsign
+
+
+class _PatternKey(NamedTuple):
+    """What trips of one pattern have in common; stops are positions."""
+
+    line: int
+    direction: int
+    stops: tuple[int, ...]
+    headsign: str
+
+    @property
+    def group(self) -> "_Group":
+        """Line and direction."""
+        return _Group(self.line, self.direction)
+
+    @property
+    def ends(self) -> "_Ends":
+        """The first and the last stop."""
+        return _Ends(self.stops[0], self.stops[-1])
+
+
+class _Group(NamedTuple):
+    line: int
+    direction: int
+
+
+class _Ends(NamedTuple):
+    first: int
+    last: int
 
 
 def gtfs_network(path: Path) -> Network:
@@ -40,7 +68,7 @@ def gtfs_network(path: Path) -> Network:
     routes = [row for row in feed.routes if row["route_id"] in {trip.route_id for trip in feed.trips}]
     keys = _pattern_keys(feed, routes, stop_position, stops)
     counts = Counter(keys)
-    ranked = sorted(counts, key=lambda key: (key[0], key[1], -counts[key], key[2], key[3]))
+    ranked = sorted(counts, key=lambda key: (key.group, -counts[key], key.stops, key.headsign))
     position = {key: place for place, key in enumerate(ranked)}
     patterns = _patterns(ranked, counts)
     trips = tuple(_trip(trip, position[key]) for trip, key in zip(feed.trips, keys, strict=True))
@@ -100,49 +128,49 @@ def _stop_codes(feed: Feed) -> list[str]:
 
 def _pattern_keys(
     feed: Feed, routes: list[Row], stop_position: dict[str, int], stops: list[Stop]
-) -> list[_Pattern]:
+) -> list[_PatternKey]:
     line = {row["route_id"]: number for number, row in enumerate(routes)}
     return [_pattern_key(trip, line, stop_position, stops) for trip in feed.trips]
 
 
 def _pattern_key(
     trip: FeedTrip, line: dict[str, int], stop_position: dict[str, int], stops: list[Stop]
-) -> _Pattern:
+) -> _PatternKey:
     try:
         called = tuple(stop_position[stop_id] for stop_id in trip.stop_ids)
-        return line[trip.route_id], trip.direction, called, trip.headsign or stops[called[-1]].name
+        headsign = trip.headsign or stops[called[-1]].name
+        return _PatternKey(line[trip.route_id], trip.direction, called, headsign)
     except KeyError as missing:
         raise BadFeedError(f"trip {trip.id} refers to an unknown route or stop: {missing}") from None
 
 
-def _patterns(ranked: list[_Pattern], counts: Counter[_Pattern]) -> tuple[Pattern, ...]:
-    """Return the patterns; those of a line and direction that share both ends form one service."""
-    ends: dict[tuple[int, int], Counter[tuple[int, int]]] = {}
+def _patterns(ranked: list[_PatternKey], counts: Counter[_PatternKey]) -> tuple[Pattern, ...]:
+    """Return the patterns; those of a line and direction that share both ends form one service.
+
+    Services are numbered from the one with most trips on; one that is shorter than it is a slash variant.
+    """
+    n_trips: dict[_Group, Counter[_Ends]] = {}
     for key in ranked:
-        ends.setdefault(key[:2], Counter())[_ends(key)] += counts[key]
-    longest: dict[tuple[int, int], int] = {}
-    codes: dict[tuple[int, int, tuple[int, int]], int] = {}
-    for group, found in ends.items():
-        for rank, (pair, _) in enumerate(found.most_common(), start=1):
-            codes[*group, pair] = rank
-        longest[group] = max(
-            len(key[2]) for key in ranked if key[:2] == group and codes[*group, _ends(key)] == 1
-        )
+        n_trips.setdefault(key.group, Counter())[key.ends] += counts[key]
+    number: dict[_Group, dict[_Ends, int]] = {
+        group: {ends: rank for rank, (ends, _) in enumerate(found.most_common(), start=1)}
+        for group, found in n_trips.items()
+    }
+    longest: dict[_Group, int] = {}
+    for key in ranked:
+        if number[key.group][key.ends] == 1:
+            longest[key.group] = max(longest.get(key.group, 0), len(key.stops))
     return tuple(
         Pattern(
-            line=key[0],
-            direction=key[1],
-            stops=key[2],
-            headsign=key[3],
-            service_code=f"{codes[*key[:2], _ends(key)]:02d}",
-            is_slash=codes[*key[:2], _ends(key)] > 1 and len(key[2]) < longest[key[:2]],
+            line=key.line,
+            direction=key.direction,
+            stops=key.stops,
+            headsign=key.headsign,
+            service_code=f"{number[key.group][key.ends]:02d}",
+            is_slash=number[key.group][key.ends] > 1 and len(key.stops) < longest[key.group],
         )
         for key in ranked
     )
-
-
-def _ends(key: _Pattern) -> tuple[int, int]:
-    return key[2][0], key[2][-1]
 
 
 def _line(number: int, row: Row, code: str, patterns: Iterable[Pattern], stops: list[Stop]) -> Line:

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from functools import lru_cache
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
 from zoneinfo import ZoneInfo
 
@@ -35,6 +36,14 @@ class FeedTrip:
     headsign: str
     stop_ids: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
+
+
+class _Call(NamedTuple):
+    """A row of stop_times.txt; `time` is in seconds of the service day, None if the feed has none."""
+
+    sequence: int
+    stop_id: str
+    time: int | None
 
 
 @dataclass(frozen=True)
@@ -122,16 +131,16 @@ def _trips(archive: ZipFile) -> list[FeedTrip]:
 
 
 def _add_stop_times(archive: ZipFile, trips: dict[str, FeedTrip]) -> None:
-    calls: dict[str, list[tuple[int, str, int | None]]] = {}
+    calls: dict[str, list[_Call]] = {}
     for row in _rows(archive, "stop_times.txt"):
         text = row["arrival_time"] or row["departure_time"]
-        call = (int(row["stop_sequence"]), row["stop_id"], seconds(text) if text else None)
+        call = _Call(int(row["stop_sequence"]), row["stop_id"], seconds(text) if text else None)
         calls.setdefault(row["trip_id"], []).append(call)
     for trip_id, found in calls.items():
-        found.sort(key=lambda call: call[0])
+        found.sort(key=lambda call: call.sequence)
         trip = trips[trip_id]
-        trip.stop_ids = [stop_id for _, stop_id, _ in found]
-        trip.times = _filled([time for _, _, time in found])
+        trip.stop_ids = [call.stop_id for call in found]
+        trip.times = _filled([call.time for call in found])
 
 
 def _filled(times: list[int | None]) -> list[int]:
