@@ -1,6 +1,6 @@
--- Did a new timetable help? The four weeks before a date against the four weeks from it on, line by line.
--- Change the date here. It helped where the low share after lies over the high share before; where the intervals
--- overlap, nobody can say yet.
+-- Did a new timetable help? On-time shares of each line in the four weeks before a date and in the four weeks from it
+-- on. Change the date here. `better`: the lower bound after is above the upper bound before; `worse`: the reverse;
+-- where the two intervals overlap, the data do not tell.
 with asked as (
     select max(service_date) as changed_date
     from marts.punctuality

@@ -1,5 +1,5 @@
--- Which lifts were out of use most, and for how long does a repair take?
--- A lift becomes known by failing; an outage still open counts as time, not as a repair.
+-- Which lifts were out of use most, and how long does a repair take?
+-- Only lifts that failed are known. An open outage counts as time out of use, not as a repair.
 select
     lift,
     n_dates,

@@ -1,7 +1,7 @@
--- What share of a line's passages was on time last month, hour by hour?
--- Change the line and the month here. Between low and high lies what nobody could decide; where too few of the
--- passages due were seen the shares are null, and null_reason says so.
-with asked as (
+-- What share of a line's passages was on time in the latest month, by hour of the service day?
+-- Change the line and the month here. The bounds count every indeterminate visit as not on time (low) or on time
+-- (high); where too few of the passages due were observed the shares are null, with the reason.
+with selected as (
     select
         '018-00' as line_code,
         date_trunc('month', max(service_date)) as from_date,
@@ -22,8 +22,8 @@ hours as (
         greatest(sum(counts.n_due), sum(counts.n_scheduled)) as n_passages,
         max(rules.seen_threshold) as seen_threshold
     from marts.punctuality as counts
-    inner join asked
-        on counts.line_code = asked.line_code and counts.service_date between asked.from_date and asked.to_date
+    inner join selected
+        on counts.line_code = selected.line_code and counts.service_date between selected.from_date and selected.to_date
     inner join core.rulesets as rules on counts.ruleset_version = rules.ruleset_version
     group by counts.direction, counts.service_hour
 ),

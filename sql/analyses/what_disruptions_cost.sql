@@ -1,5 +1,5 @@
--- What did disruptions cost? Change of the on-time share during each episode, with its 95 % interval.
--- An interval that holds 0 shows no effect. Episodes without comparable hours are left out.
+-- What did disruptions do to punctuality? Change of the on-time share during each episode, with its 95 % interval.
+-- An interval that contains 0 shows no effect. Episodes without comparable hours are left out.
 select
     episodes.event_meaning,
     episodes.cause,

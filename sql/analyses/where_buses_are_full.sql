@@ -1,4 +1,5 @@
--- Where and when are buses full? Share of the visits flagged full, with those flagged all the time or ever as bounds.
+-- Where and when are buses full? Share of the visits flagged as full, with lower and upper bounds: flagged in all of
+-- their live listings, or in any.
 select
     line_code,
     direction,

@@ -1,5 +1,5 @@
--- Which lines did not deliver what they promised this month? Surely run and surely missing, of all departures.
--- Between low and high lie the departures that could not be watched.
+-- Which lines did not run all their departures this month? Bounds of the delivered share of the departures in force.
+-- Between the bounds lie the departures whose outcome could not be observed.
 select
     line_code,
     direction,

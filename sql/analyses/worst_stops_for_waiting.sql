@@ -1,5 +1,5 @@
--- At which stops do riders of frequent lines wait longest beyond what the timetable promises?
--- Excess wait over the last four weeks: actual minus scheduled mean wait, from sums over gap-free coverage only.
+-- At which stops do passengers of frequent lines wait longest beyond the timetable?
+-- Excess wait over the latest four weeks: actual minus scheduled mean wait, over the headways that could be observed.
 with weeks as (
     select max(service_date) - 27 as from_date
     from marts.headways
@@ -10,7 +10,7 @@ stops as (
         headways.stop_code,
         headways.line_code,
         headways.direction,
-        sum(headways.n_actual) as n_intervals,
+        sum(headways.n_actual) as n_headways,
         sum(headways.actual_seconds_squared_sum) / nullif(2 * sum(headways.actual_seconds_sum), 0) as awt_seconds,
         sum(headways.scheduled_seconds_squared_sum) / nullif(2 * sum(headways.scheduled_seconds_sum), 0)
             as swt_seconds
@@ -24,7 +24,7 @@ select
     stop_code,
     line_code,
     direction,
-    n_intervals,
+    n_headways,
     round(awt_seconds / 60, 2) as actual_wait_minutes,
     round(swt_seconds / 60, 2) as scheduled_wait_minutes,
     round((awt_seconds - swt_seconds) / 60, 2) as excess_wait_minutes

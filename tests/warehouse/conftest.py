@@ -1,4 +1,4 @@
-"""Builds the stories' lake once for all tests that only look at it."""
+"""Builds the stories' lake, and the rehearsed one, once for all tests that only read them."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.warehouse import stories
+from tests.warehouse.rehearsed import Rehearsed, rehearse_a_busy_hour
 from transit_etl import warehouse
 from transit_etl.settings import Settings
 
@@ -21,6 +22,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     warehouse.build(settings)
     warehouse.publish(settings)
     return settings
+
+
+@pytest.fixture(scope="session")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Rehearsed:
+    """Give a rehearsed hour and a half of the small network, built and published."""
+    return rehearse_a_busy_hour(tmp_path_factory.mktemp("rehearsed"))
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """What the other tables say about the stories: departures, lines, disruptions, news, drift, coverage."""
 
 from collections.abc import Callable
-from datetime import datetime
 
 import pytest
 
@@ -12,154 +11,192 @@ Ask = Callable[[str], Rows]
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
 
-def _clock(value: datetime | None) -> str | None:
-    return f"{value:%H:%M}" if value else None
+def _clock(column: str) -> str:
+    """Select an instant as its UTC clock text, under its own name."""
+    return f"strftime({column}, '%H:%M') as {column}"
 
 
 def test_each_departure_takes_one_trip_or_says_why_it_has_none(ask: Ask) -> None:
-    rows = ask("from core.scheduled_departures where line_code = '003-00' order by departure_at")
+    rows = ask(
+        f"select {_clock('departure_at')}, matched_trip_id, outcome "
+        "from core.scheduled_departures where line_code = '003-00' order by scheduled_departures.departure_at"
+    )
 
     assert [
-        ("08:00", "DUE", "run"),
-        ("08:10", None, "not_run"),
-        ("08:20", "NEXT", "run"),
-        ("08:40", "LIVE", "run"),
-        ("08:50", None, "withdrawn"),
-        ("22:00", None, "not_observable"),
-    ] == [(_clock(row["departure_at"]), row["matched_trip_id"], row["outcome"]) for row in rows]
+        {"departure_at": "08:00", "matched_trip_id": "DUE", "outcome": "run"},
+        {"departure_at": "08:10", "matched_trip_id": None, "outcome": "not_run"},
+        {"departure_at": "08:20", "matched_trip_id": "NEXT", "outcome": "run"},
+        {"departure_at": "08:40", "matched_trip_id": "LIVE", "outcome": "run"},
+        {"departure_at": "08:50", "matched_trip_id": None, "outcome": "withdrawn"},
+        {"departure_at": "22:00", "matched_trip_id": None, "outcome": "not_observable"},
+    ] == rows
 
 
 def test_a_departure_is_valid_from_its_first_answer_to_the_first_without_it(ask: Ask) -> None:
-    rows = ask("from core.scheduled_departures where outcome = 'withdrawn'")
+    rows = ask(
+        f"select {_clock('valid_from')}, {_clock('valid_to')}, is_current from core.scheduled_departures "
+        "where outcome = 'withdrawn'"
+    )
 
-    assert [("05:02", "06:02", False)] == [
-        (_clock(row["valid_from"]), _clock(row["valid_to"]), row["is_current"]) for row in rows
-    ]
-
-
-def test_a_line_changes_and_ends_with_good_answers_only(ask: Ask) -> None:
-    rows = ask("from core.lines where line_code = '009-00' order by valid_from")
-
-    assert [("OLD TOWN", "05:00", "11:00", False), ("NEW TOWN", "11:00", "17:00", False)] == [
-        (row["terminus_outbound"], _clock(row["valid_from"]), _clock(row["valid_to"]), row["is_current"])
-        for row in rows
-    ]
+    assert [{"valid_from": "05:02", "valid_to": "06:02", "is_current": False}] == rows
 
 
-def test_an_event_that_flaps_and_changes_its_wording_is_one_episode(ask: Ask) -> None:
-    rows = ask("from core.status_episodes where event = 'DEV'")
+def test_only_good_answers_change_or_end_a_line(ask: Ask) -> None:
+    rows = ask(
+        f"select terminus_outbound, {_clock('valid_from')}, {_clock('valid_to')}, is_current "
+        "from core.lines where line_code = '009-00' order by lines.valid_from"
+    )
 
-    assert [("07:00", "07:04", "07:10", False, 2, "Still diverted.")] == [
-        (
-            _clock(row["first_seen_at"]),
-            _clock(row["ended_after"]),
-            _clock(row["ended_before"]),
-            row["is_open"],
-            row["n_messages"],
-            row["message"],
-        )
-        for row in rows
-    ]
+    assert [
+        {"terminus_outbound": "OLD TOWN", "valid_from": "05:00", "valid_to": "11:00", "is_current": False},
+        {"terminus_outbound": "NEW TOWN", "valid_from": "11:00", "valid_to": "17:00", "is_current": False},
+    ] == rows
+
+
+def test_an_event_that_is_missing_for_a_moment_and_changes_its_wording_is_one_episode(ask: Ask) -> None:
+    rows = ask(
+        f"select {_clock('first_seen_at')}, {_clock('ended_after')}, {_clock('ended_before')}, is_open, "
+        "n_messages, message from core.status_episodes where event = 'DEV'"
+    )
+
+    assert [
+        {
+            "first_seen_at": "07:00",
+            "ended_after": "07:04",
+            "ended_before": "07:10",
+            "is_open": False,
+            "n_messages": 2,
+            "message": "Still diverted.",
+        }
+    ] == rows
 
 
 def test_an_event_that_comes_back_after_long_is_another_episode(ask: Ask) -> None:
-    rows = ask("from core.status_episodes where event = 'GEV' order by first_seen_at")
+    rows = ask(
+        "select episode_number, is_open from core.status_episodes where event = 'GEV' order by first_seen_at"
+    )
 
-    assert [(1, False), (2, True)] == [(row["episode_number"], row["is_open"]) for row in rows]
+    assert [{"episode_number": 1, "is_open": False}, {"episode_number": 2, "is_open": True}] == rows
 
 
 def test_a_failed_poll_does_not_end_an_event(ask: Ask) -> None:
-    rows = ask("from core.status_episodes where event = 'XYZ'")
+    rows = ask(
+        f"select {_clock('ended_after')}, {_clock('ended_before')}, is_open from core.status_episodes "
+        "where event = 'XYZ'"
+    )
 
-    assert [("07:20", None, True)] == [
-        (_clock(row["ended_after"]), _clock(row["ended_before"]), row["is_open"]) for row in rows
-    ]
+    assert [{"ended_after": "07:20", "ended_before": None, "is_open": True}] == rows
 
 
-def test_the_length_of_a_disruption_has_a_lower_and_an_upper_bound(ask: Ask) -> None:
-    rows = ask("from marts.disruptions where event = 'DEV'")
+def test_the_duration_of_a_disruption_has_a_lower_and_an_upper_bound(ask: Ask) -> None:
+    rows = ask(
+        "select duration_low_seconds / 60 as low_minutes, duration_high_seconds / 60 as high_minutes, "
+        "gtfs_effect from marts.disruptions where event = 'DEV'"
+    )
 
-    assert [(64 * 60, 70 * 60, "DETOUR")] == [
-        (row["duration_low_seconds"], row["duration_high_seconds"], row["gtfs_effect"]) for row in rows
-    ]
+    assert [{"low_minutes": 64, "high_minutes": 70, "gtfs_effect": "DETOUR"}] == rows
 
 
 def test_news_have_a_version_per_wording(ask: Ask) -> None:
-    rows = ask("from core.news order by news_id, version_number")
+    rows = ask(
+        f"select news_id, version_number, content, {_clock('valid_from')}, {_clock('valid_to')} "
+        "from core.news order by news_id, version_number"
+    )
 
     assert [
-        ("n1", 1, "From Monday.", "07:00", "08:01", False),
-        ("n1", 2, "From Tuesday.", "08:01", "09:00", False),
-        ("n2", 1, None, "09:00", None, True),
-    ] == [
-        (
-            row["news_id"],
-            row["version_number"],
-            row["content"],
-            _clock(row["valid_from"]),
-            _clock(row["valid_to"]),
-            row["is_current"],
-        )
-        for row in rows
-    ]
+        {
+            "news_id": "n1",
+            "version_number": 1,
+            "content": "From Monday.",
+            "valid_from": "07:00",
+            "valid_to": "08:01",
+        },
+        {
+            "news_id": "n1",
+            "version_number": 2,
+            "content": "From Tuesday.",
+            "valid_from": "08:01",
+            "valid_to": "09:00",
+        },
+        {"news_id": "n2", "version_number": 1, "content": None, "valid_from": "09:00", "valid_to": None},
+    ] == rows
 
 
-def test_unknown_keys_and_codes_are_drift(ask: Ask) -> None:
+def test_only_the_current_version_of_news_is_marked_as_current(ask: Ask) -> None:
+    assert [] == ask("from core.news where is_current <> (valid_to is null)")
+
+
+def test_undescribed_keys_and_codes_are_drift(ask: Ask) -> None:
     rows = ask("select kind, name, n from quality.drift order by kind")
 
-    assert [("event", "XYZ", 6), ("key", "piano", 1)] == [
-        (row["kind"], row["name"], row["n"]) for row in rows
-    ]
+    assert [{"kind": "event", "name": "XYZ", "n": 6}, {"kind": "key", "name": "piano", "n": 1}] == rows
 
 
-def test_validation_results_come_along(ask: Ask) -> None:
+def test_validation_results_are_in_the_warehouse(ask: Ask) -> None:
     assert [{"dataset": "passages", "expectation": "values_not_null", "is_success": True}] == ask(
         "select dataset, expectation, is_success from quality.validation_results"
     )
 
 
-def test_coverage_counts_what_was_planned_and_measures_the_longest_gap(ask: Ask) -> None:
-    rows = ask("from marts.coverage where stop_code = '1002' order by service_hour")
+def test_coverage_counts_requests_and_measures_the_longest_gap(ask: Ask) -> None:
+    rows = ask("select * exclude (operator, service_date, stop_code, ruleset_version) from marts.coverage "
+               "where stop_code = '1002' order by service_hour")  # fmt: skip
 
-    assert [(7, 1, 1, 1, 2400, 0), (8, 3, 3, 2, 3000, 600)] == [
-        (
-            row["service_hour"],
-            row["planned"],
-            row["sent"],
-            row["good"],
-            row["longest_gap_seconds"],
-            row["covered_seconds"],
-        )
-        for row in rows
-    ]
+    assert [
+        {
+            "service_hour": 7,
+            "planned": 1,
+            "sent": 1,
+            "good": 1,
+            "longest_gap_seconds": 2400,
+            "covered_seconds": 0,
+        },
+        {
+            "service_hour": 8,
+            "planned": 3,
+            "sent": 3,
+            "good": 2,
+            "longest_gap_seconds": 3000,
+            "covered_seconds": 600,
+        },
+    ] == rows
 
 
 def test_a_share_under_the_coverage_threshold_is_null_with_its_reason(ask: Ask) -> None:
-    rows = ask("from marts.punctuality_shares where line_code = '004-00' and service_hour = 10")
+    rows = ask(
+        "select on_time_share, null_reason from marts.punctuality_shares "
+        "where line_code = '004-00' and service_hour = 10"
+    )
 
-    assert [(None, "coverage under threshold")] == [
-        (row["on_time_share"], row["null_reason"]) for row in rows
-    ]
-
-
-def test_where_no_timetable_is_known_nobody_knows_how_much_was_seen(ask: Ask) -> None:
-    rows = ask("from marts.punctuality_daily where line_code = '001-00'")
-
-    assert [(0, None, "timetable unknown")] == [
-        (row["n_due"], row["on_time_share"], row["null_reason"]) for row in rows
-    ]
+    assert [{"on_time_share": None, "null_reason": "coverage under threshold"}] == rows
 
 
-def test_passages_that_nobody_looked_for_are_due_all_the_same(ask: Ask) -> None:
-    rows = ask("from marts.punctuality where line_code = '003-00' order by service_hour")
+def test_without_a_timetable_no_passage_is_due_and_the_share_is_null(ask: Ask) -> None:
+    rows = ask(
+        "select n_due, on_time_share, null_reason from marts.punctuality_daily where line_code = '001-00'"
+    )
 
-    assert [(9, 6, 3), (23, 2, 0)] == [(row["service_hour"], row["n_due"], row["n_visits"]) for row in rows]
+    assert [{"n_due": 0, "on_time_share": None, "null_reason": "timetable unknown"}] == rows
+
+
+def test_passages_are_due_whether_or_not_their_stop_was_polled(ask: Ask) -> None:
+    rows = ask(
+        "select service_hour, n_due, n_visits from marts.punctuality "
+        "where line_code = '003-00' order by service_hour"
+    )
+
+    assert [
+        {"service_hour": 9, "n_due": 6, "n_visits": 3},
+        {"service_hour": 23, "n_due": 2, "n_visits": 0},
+    ] == rows
 
 
 def test_a_share_over_the_threshold_has_its_bounds(ask: Ask) -> None:
-    rows = ask("from marts.punctuality_shares where line_code = '003-00' and service_hour = 9")
+    rows = ask(
+        "select on_time_share_low, on_time_share, on_time_share_high, null_reason "
+        "from marts.punctuality_shares where line_code = '003-00' and service_hour = 9"
+    )
 
-    assert [(1.0, 1.0, 1.0, None)] == [
-        (row["on_time_share_low"], row["on_time_share"], row["on_time_share_high"], row["null_reason"])
-        for row in rows
-    ]
+    assert [
+        {"on_time_share_low": 1.0, "on_time_share": 1.0, "on_time_share_high": 1.0, "null_reason": None}
+    ] == rows

@@ -1,5 +1,5 @@
--- On which stretches between neighbouring stops do buses lose most time against the timetable?
--- Low and high are means of the shortest and longest times that the polls allow.
+-- Between which neighbouring stops do buses lose most time against the timetable?
+-- Low and high are the means of the lower and upper bounds of the travel times.
 select
     line_code,
     direction,

@@ -1,5 +1,5 @@
--- How much earlier does the countdown lie in the evening? Mean error of the announced arrival by hour and horizon.
--- Positive: the bus came later than said. Judged by passages that were evidenced, not by the last prediction itself.
+-- How large is the error of upstream's predictions, by hour and by how far ahead they look?
+-- An error is positive where the bus came later than predicted. Only evidenced passages count.
 select
     service_hour,
     horizon_from_seconds / 60 as minutes_ahead_from,
@@ -8,7 +8,7 @@ select
     round(sum(error_seconds_sum) / sum(n), 1) as mean_error_seconds,
     round(sum(absolute_error_seconds_sum) / sum(n), 1) as mean_absolute_error_seconds,
     round(sum(n_within) / sum(n), 3) as within_band_share,
-    round(sum(n_too_late) / sum(n), 3) as bus_later_than_said_share,
+    round(sum(n_too_late) / sum(n), 3) as too_late_share,
     round(sum(absolute_revision_seconds_sum) / nullif(sum(n_revisions), 0), 1) as mean_revision_seconds
 from marts.prediction_accuracy_by_hour
 group by service_hour, horizon_from_seconds, horizon_to_seconds

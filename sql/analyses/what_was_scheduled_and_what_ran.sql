@@ -1,9 +1,9 @@
--- What was promised at the start of the hour before each departure, and what came of it?
--- A departure withdrawn in that hour was still a promise to whoever had planned by it.
+-- Of the departures in the timetable an hour before they were due, how many ran?
+-- A departure withdrawn within that hour counts: passengers had planned by it.
 select
     departures.line_code,
     departures.direction,
-    count(*) as n_promised,
+    count(*) as n_scheduled,
     count(case when departures.outcome = 'withdrawn' then 1 end) as n_withdrawn,
     count(case when departures.outcome = 'run' then 1 end) as n_run,
     count(case when departures.outcome = 'not_run' then 1 end) as n_not_run,

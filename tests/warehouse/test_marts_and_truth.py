@@ -1,0 +1,96 @@
+"""Marts that need whole hours of service, compared with the truth of a rehearsed lake."""
+
+import duckdb
+import pytest
+
+from tests.warehouse.conftest import Rows
+from tests.warehouse.rehearsed import Rehearsed
+from transit_etl.paths import published_database
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+
+
+def _rows(rehearsed: Rehearsed, sql: str) -> Rows:
+    """Run a query on the published warehouse and the truth, which it calls {truth}."""
+    statement = sql.replace("{truth}", f"'{rehearsed.truth / 'actual_passages.parquet'}'")
+    with duckdb.connect(published_database(rehearsed.settings.data_dir), read_only=True) as connection:
+        rows: Rows = connection.sql(statement).to_arrow_table().to_pylist()
+        return rows
+
+
+def test_a_bus_flagged_as_full_is_full(rehearsed: Rehearsed) -> None:
+    flags = {
+        row["is_flagged"]: row
+        for row in _rows(
+            rehearsed,
+            """
+            select
+                visits.is_full_share >= 0.5 as is_flagged,
+                count(*) as n_visits,
+                count(truth.is_full) as n_true_passages,
+                avg(truth.is_full::int) as full_share
+            from core.stop_visits as visits
+            left join {truth} as truth using (service_date, trip_id, stop_code)
+            where visits.is_full_share is not null
+            group by all
+            """,
+        )
+    }
+
+    assert flags[True]["n_visits"] >= 20
+    assert flags[True]["n_visits"] == flags[True]["n_true_passages"]
+    assert flags[True]["full_share"] >= 0.95
+    assert flags[False]["full_share"] <= 0.02
+
+
+def test_crowding_counts_every_visit_that_was_listed_live(rehearsed: Rehearsed) -> None:
+    marts = "select sum(n_visits)::bigint as n_visits, sum(n_full)::bigint as n_full from marts.crowding"
+    core = """
+        select count(*) as n_visits, count(*) filter (is_full_share >= 0.5) as n_full
+        from core.stop_visits where n_polls > 0
+    """
+
+    assert _rows(rehearsed, core) == _rows(rehearsed, marts)
+
+
+def test_the_bounds_of_a_travel_time_contain_the_true_one(rehearsed: Rehearsed) -> None:
+    """Of the hours in which one bus was observed at two neighbouring stops, nearly all contain the truth."""
+    found = _rows(
+        rehearsed,
+        """
+        with first_visits as (
+            -- those that are the only observed visit of their hour
+            select *
+            from core.stop_visits
+            where arrival_quality in ('evidenced', 'bounded')
+            qualify count(*) over (partition by stop_code, line_code, direction, service_hour) = 1
+        ),
+
+        true_times as (
+            select
+                times.low_seconds_sum,
+                times.high_seconds_sum,
+                epoch(later.passed_at - earlier.passed_at) as true_seconds
+            from marts.travel_times as times
+            inner join first_visits as visits
+                on visits.service_date = times.service_date and visits.line_code = times.line_code
+                and visits.direction = times.direction and visits.stop_code = times.from_stop_code
+                and visits.service_hour = times.service_hour
+            inner join {truth} as earlier
+                on earlier.service_date = times.service_date and earlier.trip_id = visits.trip_id
+                and earlier.stop_code = times.from_stop_code
+            inner join {truth} as later
+                on later.service_date = times.service_date and later.trip_id = visits.trip_id
+                and later.stop_code = times.to_stop_code and later.passed_at > earlier.passed_at
+            where times.n_trips = 1 and times.is_adjacent
+        )
+
+        select
+            count(*) as n_times,
+            avg((true_seconds between low_seconds_sum - 1 and high_seconds_sum + 1)::int) as share_inside
+        from true_times
+        """,
+    )[0]
+
+    assert found["n_times"] >= 10
+    assert found["share_inside"] >= 0.97
