@@ -19,7 +19,7 @@ from transit_etl.collect.planning.estimates import Estimate
 from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.planning.poll_value import PollValuer
-from transit_etl.collect.planning.polls import note_answer
+from transit_etl.collect.planning.polls import record_answer
 from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern
 
@@ -58,7 +58,7 @@ class Clairvoyant:
     def observe(self, observation: Observation) -> None:
         """Note which passages this answer and the one before it enclose."""
         stop, at = self._stops[observation.stop_code], observation.at
-        note_answer(stop, observation, self._p.poll)
+        record_answer(stop, observation, self._p.poll)
         self._to_value.put_at_latest(stop, at)
         if not observation.is_good:
             return

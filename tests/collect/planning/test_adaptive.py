@@ -140,8 +140,8 @@ def test_a_stop_in_its_rest_period_is_not_asked() -> None:
     policy, n_empty = Adaptive(STOPS), P.answers_until_rest
     for now in range(n_empty):
         policy.observe(good(STOPS[0], float(now)))
-    rests_until = n_empty + int(P.first_rest_seconds)
-    asked = [policy.choose(float(now)) for now in range(10, rests_until - 1)]
+    rest_ends_at = n_empty + int(P.first_rest_seconds)
+    asked = [policy.choose(float(now)) for now in range(10, rest_ends_at - 1)]
 
     assert STOPS[0] not in asked
 

@@ -15,9 +15,9 @@ def test_thirds_are_those_of_the_stops_that_are_served() -> None:
     before = calls.third(4)
     for position in (0, 1, 2, 3):
         for _ in range(P.answers_until_unserved):
-            calls.note_answer(position, is_listed=False)
+            calls.record_answer(position, is_listed=False)
     after = calls.third(4)
-    calls.note_answer(0, is_listed=True)
+    calls.record_answer(0, is_listed=True)
 
     assert (1, 0) == (before, after)
     assert 0 == calls.third(0)
@@ -26,9 +26,9 @@ def test_thirds_are_those_of_the_stops_that_are_served() -> None:
 def test_a_stop_that_does_not_list_its_trips_is_less_and_less_likely_served() -> None:
     calls = Calls(9, P)
     at_first = calls.probability(4)
-    calls.note_answer(4, is_listed=False)
+    calls.record_answer(4, is_listed=False)
     then = calls.probability(4)
-    calls.note_answer(4, is_listed=False)
+    calls.record_answer(4, is_listed=False)
 
     assert 1.0 == at_first > then > calls.probability(4) > 0.0
 

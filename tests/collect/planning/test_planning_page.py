@@ -87,7 +87,7 @@ def test_the_values_of_second_polls_in_the_example_are_those_of_the_code() -> No
 def test_the_weight_of_the_example_is_that_of_the_code() -> None:
     weight = PollValuer(60.0, DEFAULTS).weight(visit_of_the_example(13.0))
 
-    assert f"0.95 · (1 + 20 · 1 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
+    assert f"0.95 * (1 + 20 * 1 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
 
 
 def test_every_parameter_is_on_the_page_with_its_value_and_description() -> None:
@@ -103,3 +103,26 @@ def test_every_parameter_has_a_unit_in_its_name() -> None:
     names = [field.name for group in fields(DEFAULTS) for field in fields(getattr(DEFAULTS, group.name))]
 
     assert [] == [name for name in names if not name.endswith(units)]
+
+
+def test_the_formulas_on_the_page_have_the_numbers_of_the_code() -> None:
+    poll, p, floor, page = DEFAULTS.poll, DEFAULTS.poll_value, DEFAULTS.floor, PAGE.read_text()
+    pair = f"{poll.pair_seconds:g} s"
+    quoted = [
+        f"{p.second_poll_weight:g}   * P(passed by now)",
+        f"{p.first_poll_weight:g} * ( P(now, now + {pair}) - {p.early_poll_weight:g} * what waiting adds )",
+        f"{p.locating_weight:g} * ({p.located_probability:g} - best P)",
+        f"P(now + {pair}, now + {p.locating_seconds:g} s)",
+        f"{p.few_visits_bonus:g} * (1 + evidenced visits) / ({p.few_visits_stops:g} + stops to come)",
+        f"while the trip has fewer than {p.visits_wanted}",
+        f"{p.third_bonus_at_60_per_minute:g} / (1 + stops to come in this third) * 60 / rate",
+        f"once {p.enough_closed_share:.0%} of what".replace("%", " %"),
+        f"or {poll.ready_seconds:g} s after the first poll",
+        f"Elsewhere it is {p.live_probability:g}",
+        f"times {p.missing_factor:g} for each answer",
+        f"it is {p.late_live_probability:g} for a trip",
+        f"at least every {floor.longest_pattern_unseen_seconds / 60:g} minutes",
+        f"1 choice in {floor.explore_every_choices}",
+    ]
+
+    assert [] == [each for each in quoted if each not in page]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.collect.planning.observations import failed, good, listing
 from transit_etl.collect.planning.parameters import DEFAULTS
-from transit_etl.collect.planning.polls import is_pending, note_answer
+from transit_etl.collect.planning.polls import is_pending, record_answer
 from transit_etl.collect.planning.state import StopState
 
 P = DEFAULTS.poll
@@ -15,7 +15,7 @@ P = DEFAULTS.poll
 def wait_after_failure(stop: StopState, at: float) -> int:
     """Return for how many seconds a stop that is asked, and fails, is not asked again."""
     stop.asked_at = at
-    note_answer(stop, failed(stop.code, at), P)
+    record_answer(stop, failed(stop.code, at), P)
     return next(seconds for seconds in range(1_000) if not is_pending(stop, at + seconds, P))
 
 
@@ -42,7 +42,7 @@ def test_a_good_answer_ends_the_doubling() -> None:
     stop = StopState("0001")
     wait_after_failure(stop, 0.0)
     wait_after_failure(stop, 1_000.0)
-    note_answer(stop, good("0001", 2_000.0), P)
+    record_answer(stop, good("0001", 2_000.0), P)
 
     assert P.first_retry_seconds == wait_after_failure(stop, 3_000.0)
 
@@ -51,8 +51,8 @@ def test_empty_answers_in_a_row_begin_a_rest_period_and_each_further_one_doubles
     stop = StopState("0001")
     rests = []
     for at in range(2_000):
-        note_answer(stop, good("0001", float(at)), P)
-        rests.append(stop.rests_until - at)
+        record_answer(stop, good("0001", float(at)), P)
+        rests.append(stop.rest_ends_at - at)
     n_without = P.answers_until_rest - 1
     rests_after = rests[n_without:]
 
@@ -66,15 +66,15 @@ def test_empty_answers_in_a_row_begin_a_rest_period_and_each_further_one_doubles
 def test_only_answers_about_the_stop_count_as_empty(*, is_refused: bool) -> None:
     stop = StopState("0001")
     for at in range(P.answers_until_rest):
-        note_answer(stop, failed("0001", float(at), is_refused=is_refused), P)
+        record_answer(stop, failed("0001", float(at), is_refused=is_refused), P)
 
-    assert is_refused == (stop.rests_until > P.answers_until_rest)
+    assert is_refused == (stop.rest_ends_at > P.answers_until_rest)
 
 
 def test_one_listing_ends_the_rest_period() -> None:
     stop = StopState("0001")
     for at in range(P.answers_until_rest):
-        note_answer(stop, good("0001", float(at)), P)
-    note_answer(stop, good("0001", 100.0, [listing(2_000.0)]), P)
+        record_answer(stop, good("0001", float(at)), P)
+    record_answer(stop, good("0001", 100.0, [listing(2_000.0)]), P)
 
-    assert stop.rests_until <= 100.0
+    assert stop.rest_ends_at <= 100.0

@@ -38,6 +38,6 @@ def test_variants_of_a_line_learn_their_calls_apart() -> None:
     )
     assert whole is not None
     assert short is not None
-    short.calls.note_answer(8, is_listed=False)
+    short.calls.record_answer(8, is_listed=False)
 
     assert whole.calls.probability(8) > short.calls.probability(8)

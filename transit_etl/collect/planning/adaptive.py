@@ -10,7 +10,7 @@ from transit_etl.collect.planning.floor import Floor
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
 from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.planning.poll_value import PollValuer
-from transit_etl.collect.planning.polls import note_answer
+from transit_etl.collect.planning.polls import record_answer
 from transit_etl.collect.planning.ranking import Ranking
 from transit_etl.collect.planning.state import StopState
 from transit_etl.collect.planning.stop_patterns import LineStops, StopPatterns
@@ -39,7 +39,7 @@ class Adaptive:
         stop = self._tracker.stops.get(observation.stop_code)
         if stop is None:
             return
-        note_answer(stop, observation, self._p.poll)
+        record_answer(stop, observation, self._p.poll)
         for visit in self._tracker.observe(observation):
             self._ranking.revalue_at_latest(visit.stop, max(observation.at, visit.valuable_from))
         self._ranking.revalue_at_latest(stop, observation.at)
@@ -51,8 +51,8 @@ class Adaptive:
         self._n_choices += 1
         stop = self._next(now)
         stop.asked_at = now
-        self._ranking.note_asked(stop, now)
-        self._floor.note_asked(stop, now)
+        self._ranking.record_choice(stop, now)
+        self._floor.record_choice(stop, now)
         return stop.code
 
     def _next(self, now: float) -> StopState:

@@ -14,7 +14,7 @@ class Calls:
         self._n_unlisted = [0] * n_stops
         self._divide()
 
-    def note_answer(self, position: int, *, is_listed: bool) -> None:
+    def record_answer(self, position: int, *, is_listed: bool) -> None:
         """Count an answer of the stop at a position that listed a trip, or did not although it was due."""
         counts = self._n_listed if is_listed else self._n_unlisted
         counts[position] += 1

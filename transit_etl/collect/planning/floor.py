@@ -1,4 +1,4 @@
-"""Chooses stops that have not been looked at for long, whatever a poll of them is worth."""
+"""Chooses stops that have not been polled for long, whatever the value of a poll there."""
 
 from collections.abc import Mapping
 
@@ -23,7 +23,7 @@ class Floor:
         self._patterns_due: DueQueue[StopPattern] = DueQueue()
 
     def begin(self, now: float) -> None:
-        """Make everything due within its longest time; what has never been seen evenly over this time."""
+        """Set when stops and patterns are due; those never seen are spread evenly over the longest time."""
         stops, longest = list(self._stops.values()), self._p.longest_stop_unseen_seconds
         for n, stop in enumerate(stops, start=1):
             unseen_since = max(stop.looked_at, now - longest * (1 - n / len(stops)))
@@ -33,38 +33,38 @@ class Floor:
             unseen_since = max(pattern.observed_at, now - longest * (1 - n / len(patterns)))
             self._patterns_due.put(pattern, unseen_since + longest)
 
-    def note_asked(self, stop: StopState, now: float) -> None:
-        """Start the longest time of a stop again."""
+    def record_choice(self, stop: StopState, now: float) -> None:
+        """Set when a stop that is asked now is due again."""
         self._stops_due.put(stop, now + self._p.longest_stop_unseen_seconds)
 
     def unseen_too_long(self, now: float) -> StopState | None:
-        """Return a stop of a pattern unseen for too long, otherwise a stop that is; None if there is none."""
+        """Return a stop of a pattern unseen for too long, or else such a stop; None if there is neither."""
         while (pattern := self._patterns_due.first_due(now)) is not None:
             due_at = pattern.observed_at + self._p.longest_pattern_unseen_seconds
             self._patterns_due.put(pattern, due_at if due_at > now else now + self._p.pattern_retry_seconds)
-            if due_at <= now and (stop := self._most_telling_stop(pattern, now)) is not None:
+            if due_at <= now and (stop := self._most_informative_stop(pattern, now)) is not None:
                 return stop
         return self._stops_due.first_due(now)
 
     def to_explore(self, now: float) -> StopState:
-        """Return the most telling stop of the pattern unseen longest, otherwise the stop unseen longest."""
+        """Return the most informative stop of the pattern unseen longest, or else the stop unseen longest."""
         oldest = min(self._patterns.all, key=lambda pattern: pattern.observed_at, default=None)
         if oldest is None:
             return self._longest_unseen(now)
-        stop = self._most_telling_stop(oldest, now)
+        stop = self._most_informative_stop(oldest, now)
         if stop is None:
             nothing_until = now - self._p.nothing_to_ask_seconds
             oldest.observed_at = max(oldest.observed_at, nothing_until)  # so that others come first
         return stop or self._longest_unseen(now)
 
-    def _most_telling_stop(self, pattern: StopPattern, now: float) -> StopState | None:
+    def _most_informative_stop(self, pattern: StopPattern, now: float) -> StopState | None:
         """Return the stop of a pattern whose patterns, taken together, have been unseen longest.
 
         None while every stop is in its rest period or has been asked and not answered yet.
         """
         stops = [self._stops[code] for code in pattern.stop_codes if code in self._stops]
         can_be_asked = [
-            stop for stop in stops if stop.rests_until <= now and not is_pending(stop, now, self._poll)
+            stop for stop in stops if stop.rest_ends_at <= now and not is_pending(stop, now, self._poll)
         ]
         return max(
             can_be_asked, key=lambda stop: (self._unseen_seconds(stop, now), -stop.looked_at), default=None
@@ -77,5 +77,5 @@ class Floor:
 
     def _longest_unseen(self, now: float) -> StopState:
         stops = list(self._stops.values())
-        awake = [stop for stop in stops if stop.rests_until <= now] or stops
+        awake = [stop for stop in stops if stop.rest_ends_at <= now] or stops
         return min(awake, key=lambda stop: (stop.looked_at, stop.code))

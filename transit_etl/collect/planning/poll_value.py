@@ -17,7 +17,6 @@ nearly is; until then a poll of the stop is worth nothing. `docs/planning.md` sa
 """
 
 from math import erf, inf, sqrt
-from typing import NamedTuple
 
 from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.polls import is_pending
@@ -26,12 +25,9 @@ from transit_etl.collect.planning.state import ExpectedVisit, StopState
 _SQRT_2 = sqrt(2.0)
 
 
-class _Completable(NamedTuple):
-    """A visit whose passage the second poll of an open pair may evidence."""
-
-    visit: ExpectedVisit
-    weight: float
-    passed: float  # the probability that it has passed already
+# A visit that a second poll may complete, its weight, and the probability that its trip has passed already.
+# No named tuple: this is the innermost loop of planning.
+_Completable = tuple[ExpectedVisit, float, float]
 
 
 class PollValuer:
@@ -59,7 +55,9 @@ class PollValuer:
                     again_at = visit.valuable_from
                 continue
             is_completable = is_open and visit.listed_at == answered_at
-            if not is_completable and self._is_over(visit, now):
+            if not is_completable and now - visit.mean > min(
+                p.longest_over_seconds, p.over_spreads * visit.spread
+            ):
                 continue
             again_at = now + p.revalue_seconds
             passed = passed_probability(visit, now)
@@ -69,24 +67,30 @@ class PollValuer:
             weight = self.weight(visit)
             prepared += weight * preparation
             if is_completable:
-                completable.append(_Completable(visit, weight, passed))
+                completable.append((visit, weight, passed))
         if not completable:
             return prepared, again_at
         return self._second_poll_value(stop, completable, prepared, now, again_at)
 
     def weight(self, visit: ExpectedVisit) -> float:
         """Return how much a visit counts: by what evidence its trip lacks, and how likely it is listed."""
-        p, trip = self._p, visit.trip
+        p, trip, position = self._p, visit.trip, visit.position
+        calls = None if trip.pattern is None else trip.pattern.calls
         weight = 1.0
-        if trip.pattern is not None:
-            calls, position = trip.pattern.calls, visit.position
+        if calls is not None:
             n_to_come, n_to_come_in_third = calls.to_come(position)
             if trip.n_evidenced < p.visits_wanted:
                 weight += self._few_visits_bonus * (1 + trip.n_evidenced) / (p.few_visits_stops + n_to_come)
             third = calls.third(position)
             if third is not None and third not in trip.evidenced_thirds:
                 weight += self._third_bonus / (1 + n_to_come_in_third)
-        return weight if visit.listed_at > -inf else self._if_listed(visit, weight)
+        if visit.listed_at > -inf:
+            return weight
+        if calls is not None:
+            weight *= calls.probability(position)
+        if not trip.is_live and trip.listed_at > trip.leaves_at - p.late_live_seconds:
+            return weight * p.late_live_probability
+        return weight * (p.live_probability * p.missing_factor**trip.n_missing)
 
     def first_poll_value(self, visit: ExpectedVisit, passed: float, now: float) -> float:
         """Return what a poll now prepares of a visit of weight 1 that has `passed` with this probability."""
@@ -102,29 +106,16 @@ class PollValuer:
         located = passed_probability(visit, now + p.locating_seconds) - passed_by_second
         return value + p.locating_weight * (p.located_probability - most_enclosed) * located
 
-    def _if_listed(self, visit: ExpectedVisit, weight: float) -> float:
-        """Multiply the weight of a visit not listed live yet by the probability that it will be."""
-        p, trip = self._p, visit.trip
-        if trip.pattern is not None:
-            weight *= trip.pattern.calls.probability(visit.position)
-        if not trip.is_live and trip.listed_at > trip.leaves_at - p.late_live_seconds:
-            return weight * p.late_live_probability
-        return weight * (p.live_probability * p.missing_factor**trip.n_missing)
-
-    def _is_over(self, visit: ExpectedVisit, now: float) -> bool:
-        p = self._p
-        return now - visit.mean > min(p.longest_over_seconds, p.over_spreads * visit.spread)
-
     def _second_poll_value(
         self, stop: StopState, visits: list[_Completable], prepared: float, now: float, again_at: float
     ) -> tuple[float, float]:
         """Return what a poll that closes an open pair is worth; nothing while it is better to wait."""
         p, answered_at = self._p, stop.answered_at
-        completed = completable = 0.0
-        over_at = now
+        latest = answered_at + self._poll.pair_seconds
+        over_at, completed, completable = now, 0.0, 0.0
         for visit, weight, passed in visits:
             completed += weight * passed
-            completable += weight * passed_probability(visit, answered_at + self._poll.pair_seconds)
+            completable += weight * passed_probability(visit, latest)
             over_at = max(over_at, visit.mean + p.over_spreads * visit.spread)
         if completable <= 2 * p.least_value:
             return prepared, again_at

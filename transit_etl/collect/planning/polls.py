@@ -12,7 +12,7 @@ def is_pending(stop: StopState, now: float, parameters: PollParameters) -> bool:
     return stop.asked_at > stop.answered_at and now - stop.asked_at < parameters.pending_seconds
 
 
-def note_answer(stop: StopState, observation: Observation, parameters: PollParameters) -> None:
+def record_answer(stop: StopState, observation: Observation, parameters: PollParameters) -> None:
     """Count failed and empty answers, and set when the stop can be asked again.
 
     After a failed answer that is soon, later with each one in a row. A stop that lists nothing, or is
@@ -27,7 +27,7 @@ def note_answer(stop: StopState, observation: Observation, parameters: PollParam
         stop.n_empty = 0 if observation.listings else stop.n_empty + 1
         n_more = stop.n_empty - parameters.answers_until_rest
         rest = _doubled(parameters.first_rest_seconds, n_more, parameters.longest_rest_seconds)
-        stop.rests_until = observation.at + (rest if n_more >= 0 else 0.0)
+        stop.rest_ends_at = observation.at + (rest if n_more >= 0 else 0.0)
 
 
 def _doubled(first: float, n_times: int, longest: float) -> float:

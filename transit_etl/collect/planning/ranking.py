@@ -24,7 +24,7 @@ class Ranking:
         """Have the value of a stop computed again by an instant."""
         self._to_value.put_at_latest(stop, at)
 
-    def note_asked(self, stop: StopState, now: float) -> None:
+    def record_choice(self, stop: StopState, now: float) -> None:
         """Drop the value of a stop that is being asked."""
         self._values.pop(stop, None)
         self._to_value.put(stop, now)

@@ -120,7 +120,7 @@ class StopState:
     answered_at: float = -inf
     n_empty: int = 0
     n_failed: int = 0
-    rests_until: float = -inf
+    rest_ends_at: float = -inf
     visits: dict[TrackedTrip, ExpectedVisit] = field(default_factory=dict)
 
     @property

@@ -1,4 +1,4 @@
-"""Keeps the trips that are tracked, and finds or begins the one that a listing is about."""
+"""Keeps the tracked trips, and finds or creates the one that a listing is about."""
 
 from collections.abc import Mapping
 from math import inf
@@ -45,10 +45,12 @@ class TrackedTrips:
         if listing.is_live and not trip.is_live:
             self._become_live(trip, listing, stop)
         if pattern is not None and (trip.pattern is None or not trip.pattern.positions(stop.code)):
-            is_at_either = len(departures) > 1 and listing.is_live and departure == departures[0]
-            if is_at_either and -inf < trip.listed_at < at:
-                departure, is_at_either = departures[-1], False  # of a circle an answer lists one call only
-            if not is_at_either:
+            # A live trip listed where a circle begins and ends may be at either call. Its first answer leaves
+            # that open; if later ones still list it there only once, it is at the last call.
+            is_open = len(departures) > 1 and listing.is_live and departure == departures[0]
+            if is_open and -inf < trip.listed_at < at:
+                departure, is_open = departures[-1], False
+            if not is_open:
                 self._follow(trip, pattern)
         trip.n_missing = trip.n_missing + 1 if trip.is_live and not listing.is_live else 0
         trip.listed_at, trip.leaves_at = at, departure.leaves_at
@@ -110,7 +112,7 @@ class TrackedTrips:
             self._lateness.learn(listing.predicted_at - trip.scheduled[position])
 
     def _follow(self, trip: TrackedTrip, pattern: StopPattern) -> None:
-        """Let a trip follow a pattern; it is expected no longer at the stops of another one."""
+        """Let a trip follow a pattern, and expect it no longer at the stops of its previous one."""
         for code in trip.pattern.stop_codes if trip.pattern else ():
             stop = self._stops.get(code)
             if stop is not None:

@@ -78,7 +78,7 @@ class Tracker:
         own = estimate = self._own_estimate(visit, listing, at)
         if trip.pattern is not None and position is not None:
             visit.position, visit.own_estimate = position, own if listing.is_live else None
-            trip.pattern.calls.note_answer(position, is_listed=True)
+            trip.pattern.calls.record_answer(position, is_listed=True)
             if not listing.is_live:
                 self._learner.learn_schedule(trip, position, listing.predicted_at)
             elif trip.anchor_spread < inf and trip.anchor_position != position:
@@ -129,7 +129,7 @@ class Tracker:
             return False
         if not -inf < visit.listed_at == answered_before:  # projected here, or listed by timetable
             if ahead > p.missing_spreads * visit.spread and trip.pattern:
-                trip.pattern.calls.note_answer(visit.position, is_listed=False)
+                trip.pattern.calls.record_answer(visit.position, is_listed=False)
                 trip.n_missing += 1
             return False
         if ahead > max(p.vanished_seconds, p.vanished_spreads * visit.spread):
