@@ -1,9 +1,9 @@
-"""Spends permits with the truth in hand: what the planner could reach if it knew when each bus will pass.
+"""Spends permits knowing the truth: what the planner could reach if it knew when each trip will pass.
 
-It values polls exactly as the adaptive policy does, by the same formula with the same bonuses, but each visit
-is expected when it really happens, and nothing has to be looked for. So the difference between the two is one
-of knowledge and not of aims. With `has_bonuses=False` it wants as many visits as it can get and nothing else.
-It is greedy as well: a reference, not a proof of a limit.
+It values polls as the adaptive policy does, by the same formula with the same bonuses, but each visit is
+expected when it really happens, and nothing has to be found first. So the difference between the two is one
+of knowledge, not of aims. With `has_bonuses=False` it maximises visits alone. It is greedy as well: a
+reference, not a proof of a limit.
 """
 
 from collections import deque

@@ -1,18 +1,18 @@
-"""Compares the ways to spend permits on stops with the truth: what share of trips and passages is evidenced.
+"""Compares policies with the truth: what share of the trips and passages of a day each of them evidences.
 
     python benchmarks/collector.py --gtfs feed.zip             # that feed and the city network, three seeds
     python benchmarks/collector.py --size city --rate 60 --hours 6 9 --seed 1 --policy adaptive
     python benchmarks/collector.py --policy adaptive --parameter poll_value.locating_weight=0.6
 
-Policies are driven straight against the emulated world, without HTTP: one poll per permit, evenly spaced.
-A passage is evidenced when a poll lists its bus live and a poll of the same stop at most 60 s later lists it
-no more. Counted are the trips of the day that ran and were tracked throughout, from the first stop to the
-last, within the hours; their passages are the visits. With faults one answer in twenty is an error, none
-comes for twenty minutes at eight, ids are those of vehicles, and live rows vanish for a minute.
+Policies are driven directly against the emulated world, without HTTP: one poll per permit, evenly spaced.
+A passage is evidenced when a poll lists its trip live and a poll of the same stop at most 60 s later no
+longer lists it. Only trips count that ran and were tracked from the first stop to the last within the hours;
+their passages are the visits. With faults 5 % of the answers are errors, none comes for 20 minutes at eight,
+ids are those of vehicles, and live rows vanish for a minute.
 
 Two policies know the truth. `clairvoyant` has the same aims as `adaptive`, the same formula with the same
-bonuses for trips and thirds: it shows what better knowledge would bring, and the share is that of its visits.
-`clairvoyant-visits` wants visits alone: more of them at the cost of trips and thirds. Faults hit both.
+bonuses for trips and thirds: it shows what better knowledge would bring, and "of clairvoyant" is the share of
+its visits. `clairvoyant-visits` has no bonuses: more visits at the cost of trips and thirds.
 """
 
 import argparse

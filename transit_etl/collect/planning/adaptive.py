@@ -1,4 +1,4 @@
-"""The adaptive policy: asks a stop just before and just after a trip passes, and every stop now and then.
+"""The adaptive policy: asks a stop just before and just after a trip passes, and no stop too rarely.
 
 Most choices go to the stop most worth a poll (`ranking`, `poll_value`), by what `tracking` knows of trips.
 Some go to what has been unseen for long (`floor`). `docs/planning.md` explains the whole.

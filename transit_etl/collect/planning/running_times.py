@@ -70,7 +70,7 @@ class RunningTimes:
         self.refresh()
 
     def refresh_if_old(self, at: float) -> None:
-        """Take over, now and then, what other patterns have learned on the segments shared with them."""
+        """Take over, every `refresh_seconds`, what other patterns have learned on shared segments."""
         if at - self.refreshed_at > self._p.refresh_seconds:
             self.refreshed_at = at
             self.refresh()

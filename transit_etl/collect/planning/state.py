@@ -64,7 +64,7 @@ class TrackedTrip:
         return Estimate(mean, self.spread_at(position))
 
     def set_pattern(self, pattern: StopPattern) -> None:
-        """Let the trip follow a pattern; what was known by position along another has no meaning there."""
+        """Let the trip follow a pattern, and drop what was known by position along the previous one."""
         self.pattern, self.scheduled = pattern, {}
         self.anchor_position, self.anchor_spread = 0, inf
         self.projected_at = -inf

@@ -112,7 +112,7 @@ class TrackedTrips:
             self._lateness.learn(listing.predicted_at - trip.scheduled[position])
 
     def _follow(self, trip: TrackedTrip, pattern: StopPattern) -> None:
-        """Let a trip follow a pattern, and expect it no longer at the stops of its previous one."""
+        """Let a trip follow a pattern, and drop its visits at the stops of the previous one."""
         for code in trip.pattern.stop_codes if trip.pattern else ():
             stop = self._stops.get(code)
             if stop is not None:

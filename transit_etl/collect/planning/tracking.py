@@ -47,7 +47,7 @@ class Tracker:
         at, expected, answered_before = observation.at, stop.visits, stop.answered_at
         stop.visits, stop.answered_at = {}, at
         listings = sorted(observation.listings, key=_scheduled_first_then_soonest)
-        trips = [self._list(stop, listing, expected, at) for listing in listings]
+        trips = [self._observe_listing(stop, listing, expected, at) for listing in listings]
         full = _full_lines(listings, self._p.listings_per_line) if expected else {}
         trips += [
             visit.trip
@@ -61,7 +61,7 @@ class Tracker:
         self._forget(at)
         return self._projector.take_changed()
 
-    def _list(
+    def _observe_listing(
         self, stop: StopState, listing: Listing, expected: dict[TrackedTrip, ExpectedVisit], at: float
     ) -> TrackedTrip:
         """Expect the visit of a listed trip, and return the trip; its visit leaves `expected`."""
@@ -144,7 +144,7 @@ class Tracker:
         visit.stop.visits[visit.trip] = visit
 
     def _forget(self, at: float) -> None:
-        """Drop visits and trips that are long over, now and then."""
+        """Drop, every `forget_every_seconds`, the visits and trips that are over."""
         p = self._p
         if at - self._forgot_at < p.forget_every_seconds:
             return
