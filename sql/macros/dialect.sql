@@ -140,6 +140,14 @@
     (hash({{ columns }}) % 1000000007) / 1000000007.0
 {%- endmacro %}
 
+{# A key of 128 bits made of columns that are never null; the same in every build. #}
+{% macro hashed_key(columns) -%}
+    {{ adapter.dispatch("hashed_key", "transit")(columns) }}
+{%- endmacro %}
+{% macro default__hashed_key(columns) -%}
+    cast(md5(concat_ws('|', {{ columns | join(", ") }})) as uuid)
+{%- endmacro %}
+
 {# The value below which a share of a group's values lies. #}
 {% macro quantile(column, share) -%}
     {{ adapter.dispatch("quantile", "transit")(column, share) }}

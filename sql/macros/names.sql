@@ -16,8 +16,8 @@
     {% do return(builtins.ref(*varargs, **kwargs).include(database=false)) %}
 {% endmacro %}
 
-{# What the trip is called that timetable rows without an id stand for: one a departure. #}
-{% macro stand_in_trip(departure) -%}
+{# The id of a trip that only anonymous rows announced: one per departure. #}
+{% macro anonymous_trip_id(departure) -%}
     '@' || {{ departure }}.line_code || '@' || {{ departure }}.direction || '@' || {{ departure }}.leg || '@'
     || cast({{ departure }}.departure_at as varchar)
 {%- endmacro %}

@@ -7,15 +7,3 @@
             {{ service_date }} >= rules.valid_from_date and {{ service_date }} < rules.valid_to_date
         {%- endif %}
 {%- endmacro %}
-
-{# The rules of each service date that a relation of millions of rows has, to be joined by date: cheaper than
-   join_rules(), which compares dates row by row. #}
-{% macro rules_of_dates(relation) -%}
-    (
-        select
-            days.service_date,
-            rules.*
-        from (select distinct service_date from {{ relation }}) as days
-        {{ join_rules("days.service_date") }}
-    )
-{%- endmacro %}

@@ -1,19 +1,8 @@
-{# True for rows of one visit: by its trip, or by what its stop called it before trips were put together. #}
-{% macro is_same_visit(first, second, id="trip_id") -%}
-    (
-        {{ first }}.operator = {{ second }}.operator
-        and {{ first }}.service_date = {{ second }}.service_date
-        and {{ first }}.{{ id }} = {{ second }}.{{ id }}
-        and {{ first }}.stop_code = {{ second }}.stop_code
-        and {{ first }}.visit_number = {{ second }}.visit_number
-    )
-{%- endmacro %}
-
-{# Joins the running times to a visit's position, of the hour its trip seems to have left in and of the whole day, as
-   `of_hour` and `of_day`. #}
-{% macro join_running_times(visits, guesses) -%}
+{# Joins the running times to the position of visits: those of the hour that the provisional match of their trip departs
+   in, as `of_hour`, and those of the whole day, as `of_day`. #}
+{% macro join_running_times(visits, matches) -%}
     {%- for times, hour in [
-        ("of_hour", guesses ~ ".service_hour = of_hour.service_hour"), ("of_day", "of_day.service_hour is null")
+        ("of_hour", matches ~ ".service_hour = of_hour.service_hour"), ("of_day", "of_day.service_hour is null")
     ] %}
     left join {{ ref("running_times") }} as {{ times }}
         on
@@ -28,10 +17,10 @@
     {%- endfor %}
 {%- endmacro %}
 
-{# Of pairs of a live visit (call_number, visit_key, live_at) and a theoretical one (theoretical_call_number,
-   theoretical_key, theoretical_at) that lie off_seconds apart, those in which each is the other's nearest, and how much
-   nearer than any other of either. #}
-{% macro each_others_nearest(pairs) -%}
+{# Of pairs of a live visit (series_number, group_number, live_at) and a timetable row (theoretical_series_number,
+   theoretical_group_number, theoretical_at) that lie off_seconds apart: those in which each is the other's nearest, and
+   how much nearer it is than the next one of either. #}
+{% macro nearest_pairs(pairs) -%}
     (
         select *
         from (
@@ -44,17 +33,19 @@
                 row_number() over for_theoretical as nth_for_theoretical
             from {{ pairs }}
             window
-                for_live as (partition by call_number, visit_key order by off_seconds, theoretical_at),
+                for_live as (partition by series_number, group_number order by off_seconds, theoretical_at),
                 for_theoretical as (
-                    partition by theoretical_call_number, theoretical_key order by off_seconds, live_at, call_number
+                    partition by theoretical_series_number, theoretical_group_number
+                    order by off_seconds, live_at, series_number
                 )
         ) as ranked
         where nth_for_live = 1 and nth_for_theoretical = 1
     )
 {%- endmacro %}
 
-{# Since when a trip has been live, by the first_live_at of its visits, of which one may be another's. #}
-{% macro live_since() -%}
+{# When a trip was first live, by the first_live_at of its visits. The second of three or more, because the earliest may
+   be a visit of another trip. #}
+{% macro trip_live_from() -%}
     coalesce(
         case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
     )

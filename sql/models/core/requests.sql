@@ -1,4 +1,4 @@
--- One row per planned request: what was asked, when, and what became of it.
+-- One row per planned request: what was requested, when, and the outcome.
 select
     operator,
     request_id,

@@ -1,7 +1,8 @@
 {{ config(materialized='table') }}
--- One row per episode: an event of the service status from when it was first listed until it was listed no more.
--- It ends by missing from a good answer; a failed poll, or none, is no evidence of an end. Put together from the spells
--- of each day, of which there are few.
+-- One row per episode: an event of the service status, from the first good answer that lists it to the first later one
+-- that does not.
+-- A failed answer, or none, is no evidence of an end. Made of the intervals of each day, of which there are few, so that
+-- an episode may last for many days.
 with answer_days as (
     select
         operator,
@@ -12,38 +13,38 @@ with answer_days as (
 ),
 
 next_days as (
-    -- the first answer after each day that would have shown an event of the category
+    -- the first answer after each day that would have listed an event of the category
     select
-        spells.operator,
-        spells.received_date,
-        spells.category,
+        intervals.operator,
+        intervals.received_date,
+        intervals.category,
         min(later.first_answer_at) as next_answer_at
     from (
         select distinct
             operator,
             received_date,
             category
-        from {{ ref('status_spells') }}
+        from {{ ref('status_intervals') }}
         where next_answer_at is null
-    ) as spells
+    ) as intervals
     inner join answer_days as later
         on
-            spells.operator = later.operator
-            and later.category_asked in ('', spells.category)
-            and spells.received_date < later.received_date
-    group by spells.operator, spells.received_date, spells.category
+            intervals.operator = later.operator
+            and later.category_asked in ('', intervals.category)
+            and intervals.received_date < later.received_date
+    group by intervals.operator, intervals.received_date, intervals.category
 ),
 
-spells as (
+intervals as (
     select
-        spells.*,
-        coalesce(spells.next_answer_at, next_days.next_answer_at) as gone_at
-    from {{ ref('status_spells') }} as spells
+        intervals.*,
+        coalesce(intervals.next_answer_at, next_days.next_answer_at) as gone_at
+    from {{ ref('status_intervals') }} as intervals
     left join next_days
         on
-            spells.operator = next_days.operator
-            and spells.received_date = next_days.received_date
-            and spells.category = next_days.category
+            intervals.operator = next_days.operator
+            and intervals.received_date = next_days.received_date
+            and intervals.category = next_days.category
 ),
 
 episodes as (
@@ -55,20 +56,20 @@ episodes as (
         ) as episode_number
     from (
         select
-            spells.*,
+            intervals.*,
             case
                 when
-                    {{ seconds_between('lag(spells.gone_at) over event_spells', 'spells.first_seen_at') }}
+                    {{ seconds_between('lag(intervals.gone_at) over event_intervals', 'intervals.first_seen_at') }}
                     > rules.flap_seconds then 1
                 else 0
             end as is_new_episode
-        from spells
-        {{ join_rules('spells.first_service_date') }}
-        window event_spells as (
+        from intervals
+        {{ join_rules('intervals.first_service_date') }}
+        window event_intervals as (
             partition by
-                spells.operator, spells.category, spells.event, spells.lines_text, spells.started_at,
-                spells.twin_number
-            order by spells.first_seen_at
+                intervals.operator, intervals.category, intervals.event, intervals.lines_text, intervals.started_at,
+                intervals.twin_number
+            order by intervals.first_seen_at
         )
     ) as steps
 ),

@@ -1,25 +1,26 @@
--- One row per operator, service_date, trip, stop and visit: when it was due, when it passed, and how sure that is.
+-- One row per operator, service_date, trip, stop and visit: when it was due, when it passed, and how certain that is.
 with scheduled as (
     select
         calls.*,
-        coalesce(calls.told_at, patterns.pattern_at) as scheduled_at,
+        coalesce(calls.timetable_at, patterns.pattern_at) as scheduled_at,
         cast(floor(
-            {{ seconds_between('days.zero_at', 'coalesce(calls.told_at, patterns.pattern_at)') }} / 3600
+            {{ seconds_between('days.zero_at', 'coalesce(calls.timetable_at, patterns.pattern_at)') }} / 3600
         ) as bigint) as due_hour,
         case
             when calls.theoretical_at is not null then 'theoretical'
-            when calls.told_at is not null then 'timetable'
+            when calls.timetable_at is not null then 'timetable'
             when patterns.pattern_at is not null then 'pattern'
         end as schedule_source
     from {{ ref('trip_calls') }} as calls
     left join {{ ref('pattern_times') }} as patterns
         on
-            {{ is_same_visit('calls', 'patterns') }}
+            calls.visit_key = patterns.visit_key
             and {{ is_built('patterns.service_date') }}
     left join {{ ref('service_days') }} as days
         on
             calls.operator = days.operator
             and calls.service_date = days.service_date
+            and {{ is_built('days.service_date') }}
     where {{ is_built('calls.service_date') }}
 ),
 
@@ -46,6 +47,8 @@ delayed as (
 )
 
 select
+    visit_key,
+    trip_key,
     operator,
     service_date,
     trip_id,
@@ -59,7 +62,7 @@ select
     stop_sequence,
     position,
     destination,
-    -- the hour it was due in, whatever it was listed for
+    -- the hour it was due in, or else the hour it was listed for
     coalesce(due_hour, service_hour) as service_hour,
     scheduled_at,
     schedule_source,
@@ -77,8 +80,8 @@ select
         when delay_low_seconds >= early_seconds and delay_high_seconds <= late_seconds then 'on_time'
         else 'indeterminate'
     end as punctuality,
-    -- the same by the likeliest moment of those seen gone, for shares: near a threshold more visits lie on one side
-    -- than on the other, and one not seen gone can be known to be late, never to be on time
+    -- by the point estimate, and only for visits seen gone: near a threshold more visits lie on one side than on the
+    -- other, and a visit not seen gone can be known to be late, but never to be on time
     case
         when arrival_quality not in ('evidenced', 'bounded') then null
         when delay_seconds < early_seconds then 'early'

@@ -1,33 +1,27 @@
--- One row per operator, service_date and trip: what line it served, when it was seen, and how it ended.
+-- One row per operator, service_date and trip: the line it served, when it was observed, and its outcome.
 with visits as (
-    select
-        *,
-        case when n_polls > 0 then last_seen_at end as live_seen_at
-    from {{ ref('stop_visits') }}
+    select * from {{ ref('stop_visits') }}
     where {{ is_built() }}
 ),
 
-lines_of_trip as (
+trip_lines as (
     select *
     from (
         select
-            operator,
-            service_date,
-            trip_id,
+            trip_key,
             line_code,
             direction,
-            row_number() over (
-                partition by operator, service_date, trip_id order by count(*) desc, line_code, direction
-            ) as nth
+            row_number() over (partition by trip_key order by count(*) desc, line_code, direction) as nth
         from visits
         where line_code is not null
-        group by operator, service_date, trip_id, line_code, direction
+        group by trip_key, line_code, direction
     ) as ranked
     where nth = 1
 ),
 
 facts as (
     select
+        visits.trip_key,
         visits.operator,
         visits.service_date,
         visits.trip_id,
@@ -42,32 +36,35 @@ facts as (
         count(case when visits.is_lost then 1 end) as n_lost,
         max(case when visits.is_lost then visits.passed_after end) as lost_after,
         max(visits.passed_before) as last_passed_before,
-        -- still a timetable row shortly before it was due: nobody was tracking it
+        -- still a timetable row shortly before it was due: the bus was not tracked
         max(
             case
-                when {{ seconds_between('visits.last_seen_at', 'visits.scheduled_at') }} <= rules.never_tracked_seconds
+                when
+                    {{ seconds_between('visits.last_seen_at', 'visits.scheduled_at') }}
+                    <= parameters.never_tracked_seconds
                     then 1
                 else 0
             end
         ) as is_due_untracked,
         count(visits.listed_trip_id) as n_listed,
         sum(visits.n_withdrawn_polls) as n_withdrawn_polls,
-        max(rules.withdrawn_polls) as withdrawn_polls,
+        max(parameters.withdrawn_polls) as withdrawn_polls,
         max(visits.ruleset_version) as ruleset_version
     from visits
-    {{ join_rules('visits.service_date') }}
-    group by visits.operator, visits.service_date, visits.trip_id
+    cross join {{ ref('inference_parameters') }} as parameters
+    group by visits.trip_key, visits.operator, visits.service_date, visits.trip_id
 )
 
 select
+    facts.trip_key,
     facts.operator,
     facts.service_date,
     facts.trip_id,
-    lines_of_trip.line_code,
-    lines_of_trip.direction,
+    trip_lines.line_code,
+    trip_lines.direction,
     facts.line_label,
     matches.departure_at as scheduled_departure_at,
-    matches.service_code,
+    departures.service_code,
     matches.match_score,
     facts.first_seen_at,
     facts.last_seen_at,
@@ -80,8 +77,8 @@ select
     facts.n_withdrawn_polls,
     case
         when facts.n_live = 0 and facts.is_due_untracked = 1 then 'never_tracked'
-        -- announced, and taken off the list well before it was due, by more than one answer; a row without an id may
-        -- just as well have become a bus with one
+        -- announced with its id, and missing from several answers well before it was due; an anonymous row may just as
+        -- well have been replaced by a live bus
         when facts.n_live = 0 and facts.n_listed > 0 and facts.n_withdrawn_polls >= facts.withdrawn_polls then 'not_run'
         when facts.n_live = 0 then 'not_observable'
         when facts.n_lost > 0 and coalesce(facts.last_passed_before <= facts.lost_after, true) then 'tracking_lost'
@@ -90,14 +87,8 @@ select
     end as outcome,
     facts.ruleset_version
 from facts
-left join lines_of_trip
-    on
-        facts.operator = lines_of_trip.operator
-        and facts.service_date = lines_of_trip.service_date
-        and facts.trip_id = lines_of_trip.trip_id
+left join trip_lines on facts.trip_key = trip_lines.trip_key
 left join {{ ref('departure_matches') }} as matches
-    on
-        facts.operator = matches.operator
-        and facts.service_date = matches.service_date
-        and facts.trip_id = matches.trip_id
-        and {{ is_built('matches.service_date') }}
+    on facts.trip_key = matches.trip_key and {{ is_built('matches.service_date') }}
+left join {{ ref('timetable_departures') }} as departures
+    on matches.departure_key = departures.departure_key and {{ is_built('departures.service_date') }}

@@ -86,11 +86,10 @@ select
     cast(sum(round(judged.error_seconds) * round(judged.error_seconds)) as bigint) as squared_error_sum,
     count(judged.revision_seconds) as n_revisions,
     cast(coalesce(sum(round(abs(judged.revision_seconds))), 0) as bigint) as absolute_revision_seconds_sum,
-    count(case when judged.revision_seconds > rules.upward_jump_seconds then 1 end) as n_upward_jumps,
+    count(case when judged.revision_seconds > parameters.upward_jump_seconds then 1 end) as n_upward_jumps,
     max(judged.ruleset_version) as ruleset_version
 from judged
-inner join {{ ref('rulesets') }} as rules
-    on judged.ruleset_version = rules.ruleset_version
+cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ ref('prediction_bands') }} as bands
     on
         judged.horizon_seconds >= bands.horizon_from_seconds

@@ -28,7 +28,7 @@ due as (
         departures.service_date,
         departures.line_code,
         departures.direction,
-        cast(floor((departures.service_seconds + coalesce(paces.pace_seconds, 0)) / 3600) as bigint) as service_hour,
+        cast(floor((departures.service_seconds + coalesce(paces.travel_seconds, 0)) / 3600) as bigint) as service_hour,
         count(*) as n_due,
         max(departures.ruleset_version) as ruleset_version
     from {{ ref('scheduled_departures') }} as departures
@@ -42,7 +42,7 @@ due as (
             and departures.direction = stops.direction
             and departures.leg = stops.leg
             and {{ is_built('stops.service_date') }}
-    left join {{ ref('line_paces') }} as paces
+    left join {{ ref('line_travel_times') }} as paces
         on
             stops.operator = paces.operator
             and stops.service_date = paces.service_date
@@ -56,7 +56,7 @@ due as (
         and {{ is_built('departures.service_date') }}
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction,
-        floor((departures.service_seconds + coalesce(paces.pace_seconds, 0)) / 3600)
+        floor((departures.service_seconds + coalesce(paces.travel_seconds, 0)) / 3600)
 ),
 
 visits_and_due as (

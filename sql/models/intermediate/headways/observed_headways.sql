@@ -13,6 +13,7 @@ with visits as (
 
 scheduled_buses as (
     select
+        visit_key,
         operator,
         service_date,
         line_code,
@@ -26,6 +27,7 @@ scheduled_buses as (
     where scheduled_at is not null
     union all
     select
+        null as visit_key,
         operator,
         service_date,
         line_code,
@@ -73,9 +75,7 @@ passages as (
         max(scheduled_sums.scheduled_seconds) over so_far as scheduled_seconds,
         max(scheduled_sums.scheduled_squares) over so_far as scheduled_squares
     from visits
-    left join scheduled_sums
-        on
-            {{ is_same_visit('visits', 'scheduled_sums') }}
+    left join scheduled_sums on visits.visit_key = scheduled_sums.visit_key
     window so_far as (
         partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
         order by visits.expected_at, visits.scheduled_at, visits.trip_id, visits.visit_number

@@ -1,6 +1,6 @@
--- One row per operator, service_date, stop and number of a line that comes by twice or comes round in a loop: how far
--- apart two predictions are that speak of two visits.
--- They need not lie far apart there; and a bus late by more than half the way round is the one that comes by again.
+-- One row per operator, service_date, stop and line number, where a line of that number serves the stop twice or is
+-- circular: how far apart two predictions of one trip are that are about two visits.
+-- Two visits may lie close together there, and a bus late by more than half the loop is the one that comes again.
 select
     stops.operator,
     stops.service_date,
@@ -8,10 +8,10 @@ select
     replace({{ normal_label('lines.line_number') }}, '/', '') as plain_number,
     min(
         case
-            when stops.n_occurrences > 1 then rules.upward_jump_seconds
+            when stops.n_occurrences > 1 then parameters.upward_jump_seconds
             else greatest(
-                rules.upward_jump_seconds,
-                least(rules.live_gap_seconds, stops.last_position * rules.step_usual_seconds / 2)
+                parameters.upward_jump_seconds,
+                least(parameters.live_gap_seconds, stops.last_position * parameters.usual_step_seconds / 2)
             )
         end
     ) as gap_seconds,
@@ -19,12 +19,11 @@ select
         case
             when stops.previous_position is not null
                 then greatest(
-                    rules.live_gap_seconds,
-                    (stops.position - stops.previous_position) * rules.step_usual_seconds / 2
+                    parameters.live_gap_seconds,
+                    (stops.position - stops.previous_position) * parameters.usual_step_seconds / 2
                 )
         end
-    ) as half_round_seconds,
-    max(rules.ruleset_version) as ruleset_version
+    ) as half_loop_seconds
 from (
     select
         *,
@@ -34,7 +33,7 @@ from (
     from {{ ref('line_stops_of_day') }}
     where {{ is_built() }}
 ) as stops
-{{ join_rules('stops.service_date') }}
+cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ ref('lines') }} as lines
     on stops.operator = lines.operator and stops.line_code = lines.line_code
 where stops.n_occurrences > 1 or stops.is_circular

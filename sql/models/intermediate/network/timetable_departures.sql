@@ -1,5 +1,5 @@
 -- One row per operator, service_date, line, direction, service, departure, duplicate and validity:
--- what the timetables said.
+-- what the timetables said, and from when to when.
 with answers as (
     select
         operator,
@@ -15,7 +15,7 @@ with answers as (
 ),
 
 departures as (
-    -- a timetable may list the same departure twice: two buses leave
+    -- a timetable may list the same departure twice: two buses leave then
     select
         *,
         row_number() over (
@@ -32,27 +32,82 @@ departures as (
 {{ validity('answers', 'departures', [
     'service_date', 'line_code', 'direction', 'service_code', 'departure_at', 'duplicate_number', 'service_hour',
     'service_seconds', 'is_slash_variant', 'headsign', 'service_description', 'leg_description'
-]) }}
+]) }},
+
+described as (
+    select
+        *,
+        -- departures of one leg serve the same stops, whatever service they belong to
+        case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
+        -- false when withdrawn before it was due
+        coalesce(valid_to > departure_at, true) as is_in_force
+    from validity
+),
+
+slots as (
+    -- equal departures in force are numbered: as many trips may run as them
+    select
+        *,
+        case
+            when is_in_force
+                then row_number() over (
+                    partition by operator, service_date, line_code, direction, leg, departure_at, is_in_force
+                    order by service_code, duplicate_number, valid_from
+                )
+        end as slot_number
+    from described
+),
+
+headways as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        leg,
+        departure_at,
+        least(
+            {{ seconds_between('lag(departure_at) over leg_departures', 'departure_at') }},
+            {{ seconds_between('departure_at', 'lead(departure_at) over leg_departures') }}
+        ) as headway_seconds
+    from slots
+    where slot_number = 1
+    window leg_departures as (
+        partition by operator, service_date, line_code, direction, leg order by departure_at
+    )
+)
 
 select
-    operator,
-    service_date,
-    line_code,
-    direction,
-    service_code,
-    departure_at,
-    duplicate_number,
-    valid_from,
-    valid_to,
-    is_current,
-    service_hour,
-    service_seconds,
-    is_slash_variant,
-    headsign,
-    service_description,
-    leg_description,
-    -- departures of one leg call at the same stops, whatever service they belong to
-    case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
-    -- withdrawn before it was due, it was no longer promised
-    coalesce(valid_to > departure_at, true) as is_in_force
-from validity
+    {{ hashed_key([
+        'slots.operator', 'slots.service_date', 'slots.line_code', 'slots.direction',
+        "coalesce(slots.service_code, '')", 'slots.departure_at', 'slots.duplicate_number', 'slots.valid_from'
+    ]) }} as departure_key,
+    slots.operator,
+    slots.service_date,
+    slots.line_code,
+    slots.direction,
+    slots.service_code,
+    slots.departure_at,
+    slots.duplicate_number,
+    slots.valid_from,
+    slots.valid_to,
+    slots.is_current,
+    slots.service_hour,
+    slots.service_seconds,
+    slots.is_slash_variant,
+    slots.headsign,
+    slots.service_description,
+    slots.leg_description,
+    slots.leg,
+    slots.is_in_force,
+    slots.slot_number,
+    headways.headway_seconds
+from slots
+left join headways
+    on
+        slots.operator = headways.operator
+        and slots.service_date = headways.service_date
+        and slots.line_code = headways.line_code
+        and slots.direction = headways.direction
+        and slots.leg = headways.leg
+        and slots.departure_at = headways.departure_at

@@ -1,13 +1,13 @@
 {{ config(materialized='ephemeral') }}
--- One row per passage listed in a good answer around the service dates being built, with what its stop called the trip.
--- Millions a day: it is no table, but part of the models that ask it.
+-- One row per passage listed in a good answer around the service dates being built, with the id its stop listed it by.
+-- Ephemeral, because there are millions a day.
 select
     polls.operator,
     polls.stop_code,
     polls.poll_number,
     polls.polled_at,
     1000000 * polls.poll_number + passages.row_number as listing_number,
-    -- a timetable row without an id stands for the trip that is due then
+    -- an anonymous row gets an id made of its label and timetable time
     coalesce(
         passages.trip_id,
         case
@@ -15,7 +15,7 @@ select
                 then '@' || passages.line_label || '@' || cast(passages.predicted_at as varchar)
         end
     ) as listed_id,
-    coalesce(passages.destination, '') as sign,
+    coalesce(passages.destination, '') as destination_text,
     passages.line_label,
     replace(passages.line_label, '/', '') as plain_label,
     passages.is_slash_variant,

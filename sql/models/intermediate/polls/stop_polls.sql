@@ -1,6 +1,7 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator and good answer about the passages of a stop: when it was so, and whether it lists all there is.
--- A failed poll, an error row or an empty body says nothing about any bus.
+-- One row per operator and good answer about the passages of a stop: when it was observed, and whether all its rows are
+-- in the lake.
+-- A failed request, an error row or an empty body is not a good answer: it is evidence of nothing.
 with answers as (
     select
         request_id,
@@ -18,6 +19,7 @@ select
     requests.request_id,
     requests.key as stop_code,
     requests.service_date,
+    requests.received_at,
     coalesce(answers.observed_at, requests.received_at) as polled_at,
     -- an answer that lost rows to quarantine cannot prove that something was absent
     coalesce(requests.n_rows = coalesce(answers.n_rows, 0), false) as is_complete

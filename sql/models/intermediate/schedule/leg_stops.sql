@@ -1,6 +1,6 @@
--- One row per operator, service_date, line, direction, leg and position: the stops where departures of a leg are due.
--- A direction's stop list holds the stops of all its variants. A leg leaves one out where none of its trips was ever
--- seen, although others of the line were seen there so often that some of its own should have been.
+-- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
+-- A direction's stop list holds the stops of all its variants. A leg skips a stop that listed none of its trips, if trips
+-- of the line's other legs were listed there so often that some of its own should have been.
 with legs as (
     select
         departures.operator,
@@ -8,8 +8,8 @@ with legs as (
         departures.line_code,
         departures.direction,
         departures.leg,
-        count(matches.trip_id) as n_trips
-    from {{ due_departures() }} as departures
+        count(matches.trip_id) as n_matched_trips
+    from {{ ref('timetable_departures') }} as departures
     left join {{ ref('departure_matches') }} as matches
         on
             departures.operator = matches.operator
@@ -19,6 +19,7 @@ with legs as (
             and departures.leg = matches.leg
             and departures.departure_at = matches.departure_at
             and {{ is_built('matches.service_date') }}
+    where departures.slot_number = 1 and {{ is_built('departures.service_date') }}
     group by departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg
 ),
 
@@ -30,14 +31,12 @@ calls as (
         visits.direction,
         matches.leg,
         visits.position,
-        count(distinct visits.trip_id) as n_calls,
+        count(distinct visits.trip_key) as n_calls,
         median({{ seconds_between('matches.departure_at', 'visits.scheduled_at') }}) as offset_seconds
     from {{ ref('stop_visits') }} as visits
     inner join {{ ref('departure_matches') }} as matches
         on
-            visits.operator = matches.operator
-            and visits.service_date = matches.service_date
-            and visits.trip_id = matches.trip_id
+            visits.trip_key = matches.trip_key
             and visits.line_code = matches.line_code
             and visits.direction = matches.direction
             and {{ is_built('matches.service_date') }}
@@ -55,10 +54,10 @@ counted as (
         legs.leg,
         stops.position,
         stops.stop_code,
-        legs.n_trips,
+        legs.n_matched_trips,
         coalesce(calls.n_calls, 0) as n_calls,
         calls.offset_seconds,
-        sum(legs.n_trips) over line_stop as n_line_trips,
+        sum(legs.n_matched_trips) over line_stop as n_line_trips,
         sum(coalesce(calls.n_calls, 0)) over line_stop as n_line_calls
     from legs
     inner join {{ ref('line_stops_of_day') }} as stops
@@ -89,14 +88,13 @@ select
     counted.leg,
     counted.position,
     counted.stop_code,
-    counted.n_trips,
+    counted.n_matched_trips,
     counted.n_calls,
-    counted.offset_seconds,
-    rules.ruleset_version
+    counted.offset_seconds
 from counted
-{{ join_rules('counted.service_date') }}
+cross join {{ ref('inference_parameters') }} as parameters
 where
     counted.n_calls > 0
     or coalesce(
-        cast(counted.n_trips * counted.n_line_calls as double) / nullif(counted.n_line_trips - counted.n_trips, 0), 0
-    ) < rules.left_out_calls
+        cast(counted.n_matched_trips * counted.n_line_calls as double) / nullif(counted.n_line_trips - counted.n_matched_trips, 0), 0
+    ) < parameters.skipped_stop_trips

@@ -1,25 +1,26 @@
--- One row per operator, service_date, trip, stop and visit that no timetable tells a time of but other trips do: the
--- time learned from those that went the same way.
+-- One row per operator, service_date, trip, stop and visit without a timetable time whose time other trips tell: the time
+-- learned from trips that went the same way.
 with calls as (
     select
+        visit_key,
+        trip_key,
         operator,
         service_date,
         trip_id,
         stop_code,
-        visit_number,
         line_code,
         direction,
         leg,
         position,
         call_number,
-        told_at,
+        timetable_at,
         departure_at
     from {{ ref('trip_calls') }}
     where {{ is_built() }}
 ),
 
-untold as (
-    -- visits without a timetable time, and the nearest call of their own trip that has one
+untimed as (
+    -- calls without a timetable time, and the nearest call of their own trip that has one
     select
         *,
         case
@@ -29,91 +30,87 @@ untold as (
     from (
         select
             *,
-            last_value(case when told_at is not null then call_number end ignore nulls) over before as before_call,
-            first_value(case when told_at is not null then call_number end ignore nulls) over after as after_call,
-            min(case when told_at is not null then call_number end) over trip as first_told_call,
-            max(case when told_at is not null then call_number end) over trip as last_told_call
+            last_value(case when timetable_at is not null then call_number end ignore nulls) over before
+                as before_call,
+            first_value(case when timetable_at is not null then call_number end ignore nulls) over after
+                as after_call,
+            min(case when timetable_at is not null then call_number end) over trip as first_timed_call,
+            max(case when timetable_at is not null then call_number end) over trip as last_timed_call
         from calls
         where position is not null
         window
-            trip as (partition by operator, service_date, trip_id, line_code, direction),
+            trip as (partition by trip_key, line_code, direction),
             before as (
-                partition by operator, service_date, trip_id, line_code, direction order by call_number
+                partition by trip_key, line_code, direction order by call_number
                 rows between unbounded preceding and 1 preceding
             ),
             after as (
-                partition by operator, service_date, trip_id, line_code, direction order by call_number
+                partition by trip_key, line_code, direction order by call_number
                 rows between 1 following and unbounded following
             )
     ) as placed
-    where told_at is null
+    where timetable_at is null
 ),
 
 anchored as (
-    -- where none has, the departure it was matched with, and its first call
+    -- where the trip has none, the departure it is matched with stands for its first call
     select
-        untold.operator,
-        untold.service_date,
-        untold.trip_id,
-        untold.stop_code,
-        untold.visit_number,
-        untold.line_code,
-        untold.direction,
-        untold.position,
-        untold.leg,
-        untold.near_call is not null as is_near,
-        coalesce(near.told_at, untold.departure_at) as anchor_at,
+        untimed.visit_key,
+        untimed.operator,
+        untimed.service_date,
+        untimed.line_code,
+        untimed.direction,
+        untimed.position,
+        untimed.leg,
+        untimed.near_call is not null as is_near,
+        coalesce(near.timetable_at, untimed.departure_at) as anchor_at,
         near.position as near_position,
-        -- a loop passes a position twice
-        sign(near.call_number - untold.call_number) as near_side,
+        -- before or after: a loop passes a position twice
+        sign(near.call_number - untimed.call_number) as near_side,
         far.position as far_position,
-        {{ seconds_between('far.told_at', 'near.told_at') }} as told_seconds
-    from untold
+        {{ seconds_between('far.timetable_at', 'near.timetable_at') }} as known_seconds
+    from untimed
     inner join calls as near
         on
-            untold.operator = near.operator
-            and untold.service_date = near.service_date
-            and untold.trip_id = near.trip_id
-            and untold.line_code = near.line_code
-            and untold.direction = near.direction
-            and coalesce(untold.near_call, 1) = near.call_number
+            untimed.trip_key = near.trip_key
+            and untimed.line_code = near.line_code
+            and untimed.direction = near.direction
+            and coalesce(untimed.near_call, 1) = near.call_number
     left join calls as far
         on
-            untold.operator = far.operator
-            and untold.service_date = far.service_date
-            and untold.trip_id = far.trip_id
-            and untold.line_code = far.line_code
-            and untold.direction = far.direction
+            untimed.trip_key = far.trip_key
+            and untimed.line_code = far.line_code
+            and untimed.direction = far.direction
             and far.call_number
-            = case when near.call_number < untold.call_number then untold.first_told_call else untold.last_told_call end
-    where untold.near_call is not null or untold.departure_at is not null
+            = case
+                when near.call_number < untimed.call_number then untimed.first_timed_call
+                else untimed.last_timed_call
+            end
+    where untimed.near_call is not null or untimed.departure_at is not null
 ),
 
 examples as (
-    -- trips of the same leg whose timetable times are told at both calls: they took the same way
+    -- trips of the same leg with timetable times at both calls
     select
-        anchored.operator,
-        anchored.service_date,
-        anchored.trip_id,
-        anchored.stop_code,
-        anchored.visit_number,
+        anchored.visit_key,
         anchored.anchor_at,
-        rules.pattern_spread_seconds,
-        rules.pattern_beside_seconds,
-        {{ seconds_between('case when anchored.is_near then near.told_at else here.departure_at end', 'here.told_at') }}
-            as way_seconds,
+        parameters.pattern_spread_seconds,
+        parameters.pattern_near_seconds,
         {{ seconds_between(
-            'anchored.anchor_at', 'case when anchored.is_near then near.told_at else here.departure_at end'
+            'case when anchored.is_near then near.timetable_at else here.departure_at end', 'here.timetable_at'
+        ) }} as travel_seconds,
+        {{ seconds_between(
+            'anchored.anchor_at', 'case when anchored.is_near then near.timetable_at else here.departure_at end'
         ) }} as later_seconds,
-        -- where the trip's own times tell how long it takes, the other takes as long; null where they tell too little
+        -- whether the other trip takes as long between the known calls; null where too little of the trip is known
         case
-            when abs(anchored.told_seconds) >= rules.pattern_told_seconds
+            when abs(anchored.known_seconds) >= parameters.pattern_compared_seconds
                 then
-                    abs({{ seconds_between('far.told_at', 'near.told_at') }} - anchored.told_seconds)
-                    <= rules.pattern_alike_seconds
-        end as is_alike
+                    abs({{ seconds_between('far.timetable_at', 'near.timetable_at') }} - anchored.known_seconds)
+                    <= parameters.pattern_same_seconds
+        end as is_same_pattern
     from anchored
-    {{ join_rules('anchored.service_date') }}
+    cross join {{ ref('inference_parameters') }} as parameters
     inner join calls as here
         on
             anchored.operator = here.operator
@@ -122,115 +119,96 @@ examples as (
             and anchored.direction = here.direction
             and coalesce(anchored.leg, '') = coalesce(here.leg, '')
             and anchored.position = here.position
-            and here.told_at is not null
+            and here.timetable_at is not null
     inner join calls as near
         on
-            here.operator = near.operator
-            and here.service_date = near.service_date
-            and here.trip_id = near.trip_id
+            here.trip_key = near.trip_key
             and here.line_code = near.line_code
             and here.direction = near.direction
             and anchored.near_position = near.position
             and anchored.near_side = sign(near.call_number - here.call_number)
     left join calls as far
         on
-            near.operator = far.operator
-            and near.service_date = far.service_date
-            and near.trip_id = far.trip_id
+            near.trip_key = far.trip_key
             and near.line_code = far.line_code
             and near.direction = far.direction
             and anchored.far_position = far.position
-    where near.told_at is not null or not anchored.is_near
+    where near.timetable_at is not null or not anchored.is_near
 ),
 
 neighbours as (
-    -- the next before and after it: of those that take as long on the way that is known of both, or else of all but
-    -- those known to run by another timetable
+    -- ranked before and after it by time, apart for those of the same pattern and those that cannot be compared; trips
+    -- known to run by another pattern are left out
     select
         *,
         case when later_seconds < 0 then -1 else 1 end as side,
-        max(case when is_alike then 1 else 0 end) over (
-            partition by operator, service_date, trip_id, stop_code, visit_number
-        ) as is_any_alike,
+        max(case when is_same_pattern then 1 else 0 end) over (partition by visit_key) as is_any_same,
         row_number() over (
-            partition by
-                operator, service_date, trip_id, stop_code, visit_number, is_alike,
-                case when later_seconds < 0 then -1 else 1 end
-            order by abs(later_seconds), way_seconds
+            partition by visit_key, is_same_pattern, case when later_seconds < 0 then -1 else 1 end
+            order by abs(later_seconds), travel_seconds
         ) as nth
     from examples
-    where coalesce(is_alike, true)
+    where coalesce(is_same_pattern, true)
 ),
 
 nearest as (
-    -- numbered among those chosen: of trips that ran as one, another may have been left out on either count
+    -- the next before and after of the same pattern, or else the next two on each side; ranked again among those, so
+    -- that trips at the same time do not displace each other
     select
         *,
-        row_number() over (
-            partition by operator, service_date, trip_id, stop_code, visit_number
-            order by abs(later_seconds), way_seconds
-        ) as nth_nearest
+        row_number() over (partition by visit_key order by abs(later_seconds), travel_seconds) as nth_nearest
     from neighbours
-    where case when is_any_alike = 1 then is_alike and nth = 1 else nth <= 2 end
+    where case when is_any_same = 1 then is_same_pattern and nth = 1 else nth <= 2 end
 ),
 
 patterns as (
-    -- it takes as long as the nearest that takes as long on the way that is known of both, unless the next on its
-    -- other side goes on differently; or else as two that take about as long, the next before and after it or close
-    -- beside it: far from all others it may be faster or slower
+    -- null where the chosen trips differ by too much, or where nothing can be compared and there are not two trips, one
+    -- before and one after it, or two close in time
     select
-        operator,
-        service_date,
-        trip_id,
-        stop_code,
-        visit_number,
+        visit_key,
         case
-            when max(way_seconds) - min(way_seconds) > max(pattern_spread_seconds) then null
-            when max(is_any_alike) = 0 and count(*) < 2 then null
-            when max(is_any_alike) = 0 and min(side) < max(side)
-                then {{ add_seconds('max(anchor_at)', 'avg(way_seconds)') }}
-            when max(is_any_alike) = 1 or min(abs(later_seconds)) <= max(pattern_beside_seconds)
-                then {{ add_seconds('max(anchor_at)', 'max(case when nth_nearest = 1 then way_seconds end)') }}
+            when max(travel_seconds) - min(travel_seconds) > max(pattern_spread_seconds) then null
+            when max(is_any_same) = 0 and count(*) < 2 then null
+            when max(is_any_same) = 0 and min(side) < max(side)
+                then {{ add_seconds('max(anchor_at)', 'avg(travel_seconds)') }}
+            when max(is_any_same) = 1 or min(abs(later_seconds)) <= max(pattern_near_seconds)
+                then {{ add_seconds('max(anchor_at)', 'max(case when nth_nearest = 1 then travel_seconds end)') }}
         end as pattern_at
     from nearest
-    group by operator, service_date, trip_id, stop_code, visit_number
+    group by visit_key
 ),
 
-in_order as (
+checked as (
     -- a trip comes to its stops in order: a learned time earlier than one before it, or later than one after it, is of
-    -- another way, and so may the other be if it was learned too
+    -- another way; so may the other one be, if it was learned too, and both are left out
     select
         calls.*,
         patterns.pattern_at,
         coalesce(
-            max(coalesce(calls.told_at, patterns.pattern_at)) over before <= patterns.pattern_at, true
+            max(coalesce(calls.timetable_at, patterns.pattern_at)) over before <= patterns.pattern_at, true
         )
         and coalesce(
-            min(coalesce(calls.told_at, patterns.pattern_at)) over after >= patterns.pattern_at, true
+            min(coalesce(calls.timetable_at, patterns.pattern_at)) over after >= patterns.pattern_at, true
         ) as is_in_order
     from calls
-    left join patterns
-        on
-            {{ is_same_visit('calls', 'patterns') }}
+    left join patterns on calls.visit_key = patterns.visit_key
     window
         before as (
-            partition by calls.operator, calls.service_date, calls.trip_id, calls.line_code, calls.direction
+            partition by calls.trip_key, calls.line_code, calls.direction
             order by calls.call_number rows between unbounded preceding and 1 preceding
         ),
         after as (
-            partition by calls.operator, calls.service_date, calls.trip_id, calls.line_code, calls.direction
+            partition by calls.trip_key, calls.line_code, calls.direction
             order by calls.call_number rows between 1 following and unbounded following
         )
 )
 
 select
-    in_order.operator,
-    in_order.service_date,
-    in_order.trip_id,
-    in_order.stop_code,
-    in_order.visit_number,
-    in_order.pattern_at,
-    rules.ruleset_version
-from in_order
-{{ join_rules('in_order.service_date') }}
-where in_order.pattern_at is not null and in_order.is_in_order
+    visit_key,
+    operator,
+    service_date,
+    trip_id,
+    stop_code,
+    pattern_at
+from checked
+where pattern_at is not null and is_in_order

@@ -1,168 +1,143 @@
--- One row per operator, service_date, trip, stop and visit: the calls of each trip in order, what was seen of them,
--- what the timetable told of them, and the departure their trip runs as.
--- A timetable row without an id is a call of the bus that runs as its departure.
-with stand_ins as (
-    -- timetable rows without an id, and the trip that runs as their departure
+-- One row per operator, service_date, trip, stop and visit: the calls of each trip in order, what was observed of them,
+-- their timetable times, and the departure that the trip runs as.
+-- An anonymous row is a call of the trip that runs as its departure.
+with anonymous_rows as (
     select
-        stand_ins.*,
-        matches.trip_id as matched_trip_id
-    from {{ ref('stand_in_departures') }} as stand_ins
+        departures.listed_visit_key,
+        departures.departure_at,
+        coalesce(matches.trip_id, {{ anonymous_trip_id('departures') }}) as trip_id
+    from {{ ref('anonymous_departures') }} as departures
     left join (
         select
-            matches.*,
+            *,
             row_number() over (
                 partition by operator, service_date, line_code, direction, leg, departure_at
                 order by match_score desc, trip_id
             ) as nth
-        from {{ ref('departure_matches') }} as matches
+        from {{ ref('departure_matches') }}
+        where {{ is_built() }}
     ) as matches
         on
-            stand_ins.operator = matches.operator
-            and stand_ins.service_date = matches.service_date
-            and stand_ins.line_code = matches.line_code
-            and stand_ins.direction = matches.direction
-            and stand_ins.leg = matches.leg
-            and stand_ins.departure_at = matches.departure_at
+            departures.operator = matches.operator
+            and departures.service_date = matches.service_date
+            and departures.line_code = matches.line_code
+            and departures.direction = matches.direction
+            and departures.leg = matches.leg
+            and departures.departure_at = matches.departure_at
             and matches.nth = 1
-    where {{ is_built('stand_ins.service_date') }}
+    where {{ is_built('departures.service_date') }}
 ),
 
-known as (
-    -- a bus takes over the timetable time that its stop showed without an id; the rest are calls nobody saw
+visits as (
     select
-        runs.operator,
-        runs.service_date,
-        case
-            when stand_ins.departure_at is null then runs.trip_id
-            when stand_ins.matched_trip_id is not null then stand_ins.matched_trip_id
-            else {{ stand_in_trip('stand_ins') }}
-        end as trip_id,
-        case when not runs.is_stand_in then runs.listed_id end as listed_trip_id,
-        runs.is_stand_in,
-        runs.visit_number,
-        runs.theoretical_at,
-        runs.stop_code,
-        runs.line_code,
-        runs.direction,
-        runs.position,
-        runs.stop_sequence,
-        runs.line_label,
-        runs.is_slash_variant,
-        runs.destination,
-        runs.service_hour,
-        runs.passed_after,
-        runs.passed_before,
-        runs.passed_at,
-        runs.n_polls,
-        runs.n_full_polls,
-        runs.n_theoretical_polls,
-        runs.n_withdrawn_polls,
-        runs.first_seen_at,
-        runs.last_seen_at,
-        runs.is_lost,
-        runs.is_out_of_order,
-        case when runs.is_stand_in then stand_ins.departure_at end as stand_in_departure_at
-    from {{ ref('visit_runs') }} as runs
-    left join stand_ins
-        on
-            {{ is_same_visit('runs', 'stand_ins') }}
-    where {{ is_built('runs.service_date') }}
+        visits.operator,
+        visits.service_date,
+        coalesce(anonymous_rows.trip_id, visits.trip_id) as trip_id,
+        case when not visits.is_anonymous then visits.listed_id end as listed_trip_id,
+        visits.is_anonymous,
+        visits.visit_number,
+        visits.theoretical_at,
+        visits.stop_code,
+        visits.line_code,
+        visits.direction,
+        visits.position,
+        visits.stop_sequence,
+        visits.line_label,
+        visits.is_slash_variant,
+        visits.destination,
+        visits.service_hour,
+        visits.passed_after,
+        visits.passed_before,
+        visits.passed_at,
+        visits.n_polls,
+        visits.n_full_polls,
+        visits.n_theoretical_polls,
+        visits.n_withdrawn_polls,
+        visits.first_seen_at,
+        visits.last_seen_at,
+        visits.is_lost,
+        visits.is_out_of_order,
+        anonymous_rows.departure_at as announced_departure_at
+    from {{ ref('passing_times') }} as visits
+    left join anonymous_rows on visits.listed_visit_key = anonymous_rows.listed_visit_key
+    where {{ is_built('visits.service_date') }}
 ),
 
-shared as (
+merged as (
+    -- a visit takes over the timetable time of an anonymous row of the same call; other such rows are calls nobody saw
     select
         *,
-        max(case when is_stand_in then theoretical_at end) over one_call as announced_at,
+        coalesce(
+            theoretical_at, max(case when is_anonymous then theoretical_at end) over one_call
+        ) as timetable_row_at,
         row_number() over one_call as nth
-    from known
+    from visits
     window one_call as (
         partition by
             operator, service_date, trip_id, line_code, direction, position,
-            case when stand_in_departure_at is null and is_stand_in then stop_code end
-        order by is_stand_in, visit_number, theoretical_at
+            case when announced_departure_at is null and is_anonymous then stop_code end
+        order by is_anonymous, visit_number, theoretical_at
         rows between unbounded preceding and unbounded following
     )
 ),
 
-evidence as (
+calls as (
     select
-        operator,
-        service_date,
-        trip_id,
-        listed_trip_id,
-        stop_code,
-        line_code,
-        direction,
-        position,
-        stop_sequence,
-        line_label,
-        is_slash_variant,
-        destination,
-        service_hour,
-        passed_after,
-        passed_before,
-        passed_at,
-        n_polls,
-        n_full_polls,
-        n_theoretical_polls,
-        n_withdrawn_polls,
-        first_seen_at,
-        last_seen_at,
-        is_lost,
-        is_out_of_order,
-        coalesce(theoretical_at, announced_at) as theoretical_at,
+        {{ hashed_key(['operator', 'service_date', 'trip_id']) }} as trip_key,
+        *,
         row_number() over (
             partition by operator, service_date, trip_id, stop_code
-            order by coalesce(theoretical_at, announced_at, passed_at), visit_number
-        ) as visit_number
-    from shared
-    where nth = 1 or not is_stand_in
+            order by coalesce(timetable_row_at, passed_at), visit_number
+        ) as call_visit_number
+    from merged
+    where nth = 1 or not is_anonymous
 )
 
 select
-    evidence.operator,
-    evidence.service_date,
-    evidence.trip_id,
-    evidence.listed_trip_id,
-    evidence.stop_code,
-    evidence.visit_number,
-    evidence.line_code,
-    evidence.direction,
-    evidence.position,
-    evidence.stop_sequence,
-    evidence.line_label,
-    evidence.is_slash_variant,
-    evidence.destination,
-    evidence.service_hour,
-    evidence.theoretical_at,
-    evidence.passed_after,
-    evidence.passed_before,
-    evidence.passed_at,
-    evidence.n_polls,
-    evidence.n_full_polls,
-    evidence.n_theoretical_polls,
-    evidence.n_withdrawn_polls,
-    evidence.first_seen_at,
-    evidence.last_seen_at,
-    evidence.is_lost,
-    evidence.is_out_of_order,
+    {{ hashed_key([
+        'calls.operator', 'calls.service_date', 'calls.trip_id', 'calls.stop_code', 'calls.call_visit_number'
+    ]) }} as visit_key,
+    calls.trip_key,
+    calls.operator,
+    calls.service_date,
+    calls.trip_id,
+    calls.listed_trip_id,
+    calls.stop_code,
+    calls.call_visit_number as visit_number,
+    calls.line_code,
+    calls.direction,
+    calls.position,
+    calls.stop_sequence,
+    calls.line_label,
+    calls.is_slash_variant,
+    calls.destination,
+    calls.service_hour,
+    calls.timetable_row_at as theoretical_at,
+    calls.passed_after,
+    calls.passed_before,
+    calls.passed_at,
+    calls.n_polls,
+    calls.n_full_polls,
+    calls.n_theoretical_polls,
+    calls.n_withdrawn_polls,
+    calls.first_seen_at,
+    calls.last_seen_at,
+    calls.is_lost,
+    calls.is_out_of_order,
     matches.departure_at,
     matches.leg,
     coalesce(
-        evidence.theoretical_at,
-        case when evidence.position = matches.origin_position then matches.departure_at end
-    ) as told_at,
+        calls.timetable_row_at,
+        case when calls.position = matches.origin_position then matches.departure_at end
+    ) as timetable_at,
     row_number() over (
-        partition by
-            evidence.operator, evidence.service_date, evidence.trip_id, evidence.line_code, evidence.direction
-        order by evidence.position nulls last, evidence.visit_number, evidence.stop_code
+        partition by calls.trip_key, calls.line_code, calls.direction
+        order by calls.position nulls last, calls.call_visit_number, calls.stop_code
     ) as call_number
-from evidence
+from calls
 left join {{ ref('departure_matches') }} as matches
     on
-        evidence.operator = matches.operator
-        and evidence.service_date = matches.service_date
-        and evidence.trip_id = matches.trip_id
-        and evidence.line_code = matches.line_code
-        and evidence.direction = matches.direction
+        calls.trip_key = matches.trip_key
+        and calls.line_code = matches.line_code
+        and calls.direction = matches.direction
         and {{ is_built('matches.service_date') }}

@@ -1,6 +1,7 @@
--- One row per operator, service_date, label, slash flag, destination, stop, line and direction that may be meant.
+-- One row per operator, service_date, label, slash flag, destination, stop, line and direction: a line and direction that
+-- the label may stand for.
 -- The public number is no key: several lines share one, so the stop and the destination text decide.
-with seen as (
+with labels as (
     select
         operator,
         service_date,
@@ -20,7 +21,7 @@ days as (
     select distinct
         operator,
         service_date
-    from seen
+    from labels
 ),
 
 lines_of_day as (
@@ -91,28 +92,28 @@ destinations as (
 
 candidates as (
     select
-        seen.*,
+        labels.*,
         lines.line_code,
         stops.direction,
         case
-            when lines.plain_number = seen.plain_label || case
-                when seen.is_slash_variant and seen.plain_label not like '%/' then '/'
+            when lines.plain_number = labels.plain_label || case
+                when labels.is_slash_variant and labels.plain_label not like '%/' then '/'
                 else ''
             end then 1
             else 0
         end as is_exact
-    from seen
+    from labels
     inner join lines_of_day as lines
         on
-            seen.operator = lines.operator
-            and seen.service_date = lines.service_date
-            and replace(seen.plain_label, '/', '') = replace(lines.plain_number, '/', '')
+            labels.operator = lines.operator
+            and labels.service_date = lines.service_date
+            and replace(labels.plain_label, '/', '') = replace(lines.plain_number, '/', '')
     inner join stops_of_day as stops
         on
             lines.operator = stops.operator
             and lines.service_date = stops.service_date
             and lines.line_code = stops.line_code
-            and seen.stop_code = stops.stop_code
+            and labels.stop_code = stops.stop_code
 ),
 
 alike as (
@@ -143,9 +144,9 @@ alike as (
         candidates.plain_destination
 ),
 
-spread as (
-    -- how many of the stops that show this label and destination the line and direction serves: all of them is
-    -- evidence, more than another line is not, for both may run
+stops_served as (
+    -- of the stops that list this label and destination, how many the line and direction serves: all of them is
+    -- evidence for it; only more than another line is not, because both lines may run
     select
         operator,
         service_date,
@@ -159,7 +160,7 @@ spread as (
     group by operator, service_date, line_label, is_slash_variant, destination, line_code, direction
 ),
 
-shown as (
+stops_listing as (
     select
         operator,
         service_date,
@@ -184,25 +185,25 @@ select
     cast(
         coalesce(alike.likeness, 0)
         + 0.25 * candidates.is_exact
-        + case when spread.n_stops = shown.n_stops then 0.5 else 0 end as decimal(9, 3)
+        + case when stops_served.n_stops = stops_listing.n_stops then 0.5 else 0 end as decimal(9, 3)
     ) as score
 from candidates
-inner join spread
+inner join stops_served
     on
-        candidates.operator = spread.operator
-        and candidates.service_date = spread.service_date
-        and candidates.line_label = spread.line_label
-        and candidates.is_slash_variant is not distinct from spread.is_slash_variant
-        and candidates.destination is not distinct from spread.destination
-        and candidates.line_code = spread.line_code
-        and candidates.direction = spread.direction
-inner join shown
+        candidates.operator = stops_served.operator
+        and candidates.service_date = stops_served.service_date
+        and candidates.line_label = stops_served.line_label
+        and candidates.is_slash_variant is not distinct from stops_served.is_slash_variant
+        and candidates.destination is not distinct from stops_served.destination
+        and candidates.line_code = stops_served.line_code
+        and candidates.direction = stops_served.direction
+inner join stops_listing
     on
-        candidates.operator = shown.operator
-        and candidates.service_date = shown.service_date
-        and candidates.line_label = shown.line_label
-        and candidates.is_slash_variant is not distinct from shown.is_slash_variant
-        and candidates.destination is not distinct from shown.destination
+        candidates.operator = stops_listing.operator
+        and candidates.service_date = stops_listing.service_date
+        and candidates.line_label = stops_listing.line_label
+        and candidates.is_slash_variant is not distinct from stops_listing.is_slash_variant
+        and candidates.destination is not distinct from stops_listing.destination
 left join alike
     on
         candidates.operator = alike.operator

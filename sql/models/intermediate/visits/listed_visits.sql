@@ -1,151 +1,28 @@
--- One row per operator, service_date, listed id, stop and visit: how the polls of the stop listed it, live and as a
+-- One row per operator, service_date, listed id, stop and visit: how the answers of the stop listed it, live and as a
 -- timetable row.
--- An id may be a trip's, a vehicle's or a number that comes round again: visit_trips tells trips apart.
--- Neither schedule nor line is known yet.
-with listings as (
-    select * from {{ ref('listings') }}
-),
-
-sightings as (
-    select * from {{ ref('sightings') }}
-),
-
-rules_of_day as (
-    select * from {{ rules_of_dates("sightings") }} as dates
-),
-
-live_sightings as (
-    -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come
-    select
-        jumps.*,
-        jumps.predicted_at >= {{ add_seconds('jumps.polled_at', '-rules.past_tolerance_seconds') }}
-        and coalesce(jumps.jump_seconds <= rules.upward_jump_seconds, true) as is_ahead
-    from (
-        select
-            *,
-            {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
-            - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
-        from sightings
-        where not is_theoretical
-        window visit as (partition by call_number, visit_key order by listing_number)
-    ) as jumps
-    inner join rules_of_day as rules on jumps.service_date = rules.service_date
-),
-
-live_sums as (
-    select
-        call_number,
-        visit_key,
-        max(case when is_ahead then listing_number end) as ahead_listing_number,
-        -- the last listing that proves the bus was still to come, or just the last
-        coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as last_listing_number,
-        min(poll_number) as first_poll_number,
-        {{ value_at_least('predicted_at', 'listing_number') }} as first_predicted_at,
-        min(polled_at) as first_seen_at,
-        max(polled_at) as last_seen_at,
-        count(*) as n_polls,
-        count(case when is_full then 1 end) as n_full_polls
-    from live_sightings
-    group by call_number, visit_key
-),
-
-live_visits as (
-    select
-        last_listing.*,
-        listings.operator,
-        listings.listed_id,
-        listings.stop_code,
-        listings.line_label,
-        listings.plain_label,
-        listings.is_slash_variant,
-        listings.destination,
-        listings.service_hour,
-        case when last_listing.is_ahead then last_listing.polled_at end as passed_after,
-        case when last_listing.is_ahead then last_listing.poll_number end as last_ahead_number,
-        live_sums.first_poll_number,
-        live_sums.first_predicted_at,
-        live_sums.first_seen_at,
-        live_sums.last_seen_at,
-        live_sums.n_polls,
-        live_sums.n_full_polls,
-        rules.link_early_seconds,
-        rules.link_late_seconds,
-        rules.match_doubt_seconds,
-        rules.ruleset_version
-    from live_sums
-    inner join live_sightings as last_listing
-        on
-            live_sums.call_number = last_listing.call_number
-            and live_sums.visit_key = last_listing.visit_key
-            and live_sums.last_listing_number = last_listing.listing_number
-    inner join listings on last_listing.listing_number = listings.listing_number
-    inner join rules_of_day as rules on last_listing.service_date = rules.service_date
-),
-
-later_listings as (
-    -- listed on, although no longer as one that is surely to come
-    select
-        live_sums.call_number,
-        live_sums.visit_key,
-        {{ list_of_distinct('later.polled_at') }} as still_listed_at
-    from live_sums
-    inner join live_sightings as later
-        on
-            live_sums.call_number = later.call_number
-            and live_sums.visit_key = later.visit_key
-            and live_sums.ahead_listing_number < later.listing_number
-    group by live_sums.call_number, live_sums.visit_key
-),
-
-theoretical_sums as (
-    select
-        call_number,
-        visit_key,
-        max(listing_number) as last_listing_number,
-        min(polled_at) as first_seen_at,
-        max(polled_at) as last_seen_at,
-        count(*) as n_polls
-    from sightings
-    where is_theoretical
-    group by call_number, visit_key
+-- The id may be a trip's, a vehicle's or a number that is used again; visit_trips finds the trips. The schedule and the
+-- line are not known yet.
+with live_visits as (
+    select * from {{ ref('live_visits') }}
 ),
 
 theoretical_visits as (
-    select
-        last_listing.*,
-        listings.operator,
-        listings.listed_id,
-        listings.stop_code,
-        listings.line_label,
-        listings.plain_label,
-        listings.is_slash_variant,
-        listings.destination,
-        listings.service_hour,
-        theoretical_sums.first_seen_at,
-        theoretical_sums.last_seen_at,
-        theoretical_sums.n_polls
-    from theoretical_sums
-    inner join sightings as last_listing
-        on
-            theoretical_sums.call_number = last_listing.call_number
-            and theoretical_sums.visit_key = last_listing.visit_key
-            and theoretical_sums.last_listing_number = last_listing.listing_number
-    inner join listings on last_listing.listing_number = listings.listing_number
-    where last_listing.is_theoretical
+    select * from {{ ref('theoretical_visits') }}
 ),
 
 link_pairs as (
     select
-        live.call_number,
-        live.visit_key,
+        live.series_number,
+        live.group_number,
         live.predicted_at as live_at,
-        theoretical.call_number as theoretical_call_number,
-        theoretical.visit_key as theoretical_key,
+        theoretical.series_number as theoretical_series_number,
+        theoretical.group_number as theoretical_group_number,
         theoretical.predicted_at as theoretical_at,
         abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}) as off_seconds
     from live_visits as live
+    cross join {{ ref('inference_parameters') }} as parameters
     inner join theoretical_visits as theoretical
-        on live.call_number = theoretical.call_number
+        on live.series_number = theoretical.series_number
     left join {{ ref('looped_stops') }} as looped_stops
         on
             live.operator = looped_stops.operator
@@ -154,48 +31,49 @@ link_pairs as (
             and live.plain_label = looped_stops.plain_number
     where
         {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
-        between -live.link_early_seconds
-        and least(live.link_late_seconds, coalesce(looped_stops.half_round_seconds, live.link_late_seconds))
-),
-
-handover_pairs as (
-    select
-        live.call_number,
-        live.visit_key,
-        live.first_predicted_at as live_at,
-        live.match_doubt_seconds,
-        announced.call_number as theoretical_call_number,
-        announced.visit_key as theoretical_key,
-        announced.predicted_at as theoretical_at,
-        announced.polled_at as replaced_seen_at,
-        abs({{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}) as off_seconds
-    from live_visits as live
-    inner join theoretical_visits as announced
-        on
-            live.operator = announced.operator
-            and live.stop_code = announced.stop_code
-            and live.plain_label = announced.plain_label
-            and coalesce(live.destination, '') = coalesce(announced.destination, '')
-            and live.first_poll_number = announced.poll_number + 1
-            -- one whose time had come was taken off the list for that
-            and announced.predicted_at > live.first_seen_at
-            and {{ seconds_between('announced.predicted_at', 'live.first_predicted_at') }}
-            between -live.link_early_seconds and live.link_late_seconds
-    where announced.listed_id like '@%' and live.listed_id not like '@%'
+        between -parameters.link_early_seconds
+        and least(parameters.link_late_seconds, coalesce(looped_stops.half_loop_seconds, parameters.link_late_seconds))
 ),
 
 links as (
-    -- a live visit and a theoretical one of the same trip and stop belong together when each is the other's nearest
+    -- a live visit and a timetable row of the same id and stop belong together when each is the other's nearest
     select *
-    from {{ each_others_nearest("link_pairs") }} as nearest
+    from {{ nearest_pairs("link_pairs") }} as nearest
 ),
 
-handovers as (
-    -- a timetable row without an id that gave way to a bus from one poll to the next: where each is by far the other's
-    -- nearest, the bus runs as what the row announced
+replacement_pairs as (
+    select
+        live.series_number,
+        live.group_number,
+        live.first_predicted_at as live_at,
+        parameters.match_ambiguity_seconds,
+        anonymous.series_number as theoretical_series_number,
+        anonymous.group_number as theoretical_group_number,
+        anonymous.predicted_at as theoretical_at,
+        anonymous.last_seen_at as replaced_seen_at,
+        abs({{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}) as off_seconds
+    from live_visits as live
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join theoretical_visits as anonymous
+        on
+            live.operator = anonymous.operator
+            and live.stop_code = anonymous.stop_code
+            and live.plain_label = anonymous.plain_label
+            and coalesce(live.destination, '') = coalesce(anonymous.destination, '')
+            and live.first_poll_number = anonymous.poll_number + 1
+            -- a row that was no longer in the future was removed for that reason
+            and anonymous.predicted_at > live.first_seen_at
+            and {{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}
+            between -parameters.link_early_seconds and parameters.link_late_seconds
+    where anonymous.listed_id like '@%' and live.listed_id not like '@%'
+),
+
+replacements as (
+    -- an anonymous row that was replaced by a live bus from one answer to the next: where each is by far the other's
+    -- nearest, the bus may run as the departure the row announced
     select *
-    from {{ each_others_nearest("handover_pairs") }} as nearest
-    where coalesce(nearer_by_seconds >= match_doubt_seconds, true)
+    from {{ nearest_pairs("replacement_pairs") }} as nearest
+    where coalesce(nearer_by_seconds >= match_ambiguity_seconds, true)
 ),
 
 visits as (
@@ -207,11 +85,11 @@ visits as (
         live.is_slash_variant,
         live.destination,
         theoretical.predicted_at as theoretical_at,
-        case when links.theoretical_key is null then handovers.theoretical_at end as replaced_at,
-        case when links.theoretical_key is null then handovers.replaced_seen_at end as replaced_seen_at,
+        case when links.theoretical_group_number is null then replacements.theoretical_at end as replaced_at,
+        case when links.theoretical_group_number is null then replacements.replaced_seen_at end as replaced_seen_at,
         live.predicted_at as last_predicted_at,
         live.passed_after,
-        later_listings.still_listed_at,
+        live.still_listed_at,
         coalesce(theoretical.poll_number > live.last_ahead_number, false) as is_reverted,
         least(live.first_seen_at, coalesce(theoretical.first_seen_at, live.first_seen_at)) as first_seen_at,
         greatest(live.last_seen_at, coalesce(theoretical.last_seen_at, live.last_seen_at)) as last_seen_at,
@@ -221,25 +99,20 @@ visits as (
         live.n_full_polls,
         coalesce(theoretical.n_polls, 0) as n_theoretical_polls,
         live.service_date,
-        coalesce(theoretical.service_hour, live.service_hour) as service_hour,
-        live.ruleset_version
+        coalesce(theoretical.service_hour, live.service_hour) as service_hour
     from live_visits as live
     left join links
         on
-            live.call_number = links.call_number
-            and live.visit_key = links.visit_key
+            live.series_number = links.series_number
+            and live.group_number = links.group_number
     left join theoretical_visits as theoretical
         on
-            links.call_number = theoretical.call_number
-            and links.theoretical_key = theoretical.visit_key
-    left join handovers
+            links.series_number = theoretical.series_number
+            and links.theoretical_group_number = theoretical.group_number
+    left join replacements
         on
-            live.call_number = handovers.call_number
-            and live.visit_key = handovers.visit_key
-    left join later_listings
-        on
-            live.call_number = later_listings.call_number
-            and live.visit_key = later_listings.visit_key
+            live.series_number = replacements.series_number
+            and live.group_number = replacements.group_number
     union all
     select
         theoretical.operator,
@@ -263,26 +136,33 @@ visits as (
         0 as n_full_polls,
         theoretical.n_polls as n_theoretical_polls,
         theoretical.service_date,
-        theoretical.service_hour,
-        rules.ruleset_version
+        theoretical.service_hour
     from theoretical_visits as theoretical
     left join links
         on
-            theoretical.call_number = links.call_number
-            and theoretical.visit_key = links.theoretical_key
-    inner join rules_of_day as rules on theoretical.service_date = rules.service_date
-    where links.theoretical_key is null
+            theoretical.series_number = links.series_number
+            and theoretical.group_number = links.theoretical_group_number
+    where links.theoretical_group_number is null
+),
+
+numbered as (
+    select
+        *,
+        row_number() over (
+            partition by operator, service_date, listed_id, stop_code
+            order by coalesce(theoretical_at, last_predicted_at), last_predicted_at, destination
+        ) as visit_number
+    from visits
+    where {{ is_built() }}
 )
 
 select
+    {{ hashed_key(['operator', 'service_date', 'listed_id', 'stop_code', 'visit_number']) }} as listed_visit_key,
     operator,
     service_date,
     listed_id,
     stop_code,
-    row_number() over (
-        partition by operator, service_date, listed_id, stop_code
-        order by coalesce(theoretical_at, last_predicted_at), last_predicted_at, destination
-    ) as visit_number,
+    visit_number,
     line_label,
     is_slash_variant,
     destination,
@@ -300,7 +180,5 @@ select
     last_theoretical_at,
     n_polls,
     n_full_polls,
-    n_theoretical_polls,
-    ruleset_version
-from visits
-where {{ is_built() }}
+    n_theoretical_polls
+from numbered

@@ -1,17 +1,17 @@
--- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if clear.
--- The line that serves most stops of the id and destination decides; where that leaves two, the stop and destination
--- do, or nobody.
+-- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if that is clear.
+-- The line that serves most stops of the id and destination decides. Where two serve as many, the stop and the
+-- destination decide; where they do not, line and direction are null.
 with visits as (
     select
+        listed_visit_key,
         operator,
         service_date,
         listed_id,
         stop_code,
-        visit_number,
         line_label,
         is_slash_variant,
         coalesce(destination, '') as destination,
-        coalesce(theoretical_at, last_predicted_at) as thought_at
+        expected_at
     from {{ ref('visit_evidence') }}
     where {{ is_built() }}
 ),
@@ -34,10 +34,7 @@ possible as (
         lines.line_code,
         lines.direction,
         lines.score,
-        count(*) over (
-            partition by
-                visits.operator, visits.service_date, visits.listed_id, visits.stop_code, visits.visit_number
-        ) as n_possible
+        count(*) over (partition by visits.listed_visit_key) as n_possible
     from visits
     inner join {{ ref('line_candidates') }} as lines
         on
@@ -50,18 +47,14 @@ possible as (
             and {{ is_built('lines.service_date') }}
 ),
 
-on_their_way as (
-    -- of several lines, those of which a bus that left by the timetable may be under way at that time
+under_way as (
+    -- of several lines, those with a departure whose bus may be under way at that time
     select distinct
-        possible.operator,
-        possible.service_date,
-        possible.listed_id,
-        possible.stop_code,
-        possible.visit_number,
+        possible.listed_visit_key,
         possible.line_code,
         possible.direction
     from possible
-    {{ join_rules('possible.service_date') }}
+    cross join {{ ref('inference_parameters') }} as parameters
     inner join line_days
         on
             possible.operator = line_days.operator
@@ -75,9 +68,9 @@ on_their_way as (
             and possible.line_code = departures.line_code
             and possible.direction = departures.direction
             and {{ is_built('departures.service_date') }}
-            and {{ seconds_between('departures.departure_at', 'possible.thought_at') }}
-            between -rules.match_early_seconds
-            and line_days.last_position * rules.step_usual_seconds + rules.match_late_seconds
+            and {{ seconds_between('departures.departure_at', 'possible.expected_at') }}
+            between -parameters.match_early_seconds
+            and line_days.last_position * parameters.usual_step_seconds + parameters.match_late_seconds
     where possible.n_possible > 1
 ),
 
@@ -86,20 +79,16 @@ candidates as (
     from (
         select
             possible.*,
-            due.line_code is not null as is_due,
-            count(due.line_code) over (
-                partition by
-                    possible.operator, possible.service_date, possible.listed_id, possible.stop_code,
-                    possible.visit_number
-            ) as n_due
+            under_way.line_code is not null as is_under_way,
+            count(under_way.line_code) over (partition by possible.listed_visit_key) as n_under_way
         from possible
-        left join on_their_way as due
+        left join under_way
             on
-                {{ is_same_visit('possible', 'due', 'listed_id') }}
-                and possible.line_code = due.line_code
-                and possible.direction = due.direction
-    ) as told
-    where is_due or n_due = 0
+                possible.listed_visit_key = under_way.listed_visit_key
+                and possible.line_code = under_way.line_code
+                and possible.direction = under_way.direction
+    ) as checked
+    where is_under_way or n_under_way = 0
 ),
 
 votes as (
@@ -140,58 +129,38 @@ stop_lines as (
         select
             *,
             row_number() over best_first as nth,
-            count(*) over (partition by operator, service_date, listed_id, stop_code, visit_number) as n_candidates,
             coalesce(score - lead(score) over best_first >= 0.05, true) as is_clear
         from candidates
         window best_first as (
-            partition by operator, service_date, listed_id, stop_code, visit_number
+            partition by listed_visit_key
             order by score desc, line_code, direction
         )
     ) as ranked
     where nth = 1
-),
-
-chosen as (
-    select
-        visits.operator,
-        visits.service_date,
-        visits.listed_id,
-        visits.stop_code,
-        visits.visit_number,
-        coalesce(stop_lines.n_candidates, 0) as n_candidates,
-        case
-            when candidates.line_code is not null then candidates.line_code
-            when stop_lines.is_clear then stop_lines.line_code
-        end as line_code,
-        case
-            when candidates.line_code is not null then candidates.direction
-            when stop_lines.is_clear then stop_lines.direction
-        end as direction
-    from visits
-    left join trip_lines
-        on
-            visits.operator = trip_lines.operator
-            and visits.service_date = trip_lines.service_date
-            and visits.listed_id = trip_lines.listed_id
-            and visits.line_label = trip_lines.line_label
-            and visits.destination = trip_lines.destination
-    left join candidates
-        on
-            {{ is_same_visit('visits', 'candidates', 'listed_id') }}
-            and trip_lines.line_code = candidates.line_code
-            and trip_lines.direction = candidates.direction
-    left join stop_lines
-        on
-            {{ is_same_visit('visits', 'stop_lines', 'listed_id') }}
 )
 
 select
-    operator,
-    service_date,
-    listed_id,
-    stop_code,
-    visit_number,
-    n_candidates,
-    line_code,
-    direction
-from chosen
+    visits.listed_visit_key,
+    visits.service_date,
+    case
+        when candidates.line_code is not null then candidates.line_code
+        when stop_lines.is_clear then stop_lines.line_code
+    end as line_code,
+    case
+        when candidates.line_code is not null then candidates.direction
+        when stop_lines.is_clear then stop_lines.direction
+    end as direction
+from visits
+left join trip_lines
+    on
+        visits.operator = trip_lines.operator
+        and visits.service_date = trip_lines.service_date
+        and visits.listed_id = trip_lines.listed_id
+        and visits.line_label = trip_lines.line_label
+        and visits.destination = trip_lines.destination
+left join candidates
+    on
+        visits.listed_visit_key = candidates.listed_visit_key
+        and trip_lines.line_code = candidates.line_code
+        and trip_lines.direction = candidates.direction
+left join stop_lines on visits.listed_visit_key = stop_lines.listed_visit_key

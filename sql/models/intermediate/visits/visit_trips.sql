@@ -1,306 +1,203 @@
--- One row per operator, service_date, listed id, stop and visit: the trip it belongs to, and its place on the way.
--- Visits of one listed id belong to one trip when, less the time it takes to each stop, they began together: that
--- tells the trips of a vehicle apart, those that share a number, and the two times that a loop comes to a stop.
-with visits as (
-    select
-        evidence.*,
-        lines.line_code,
-        lines.direction,
-        coalesce(evidence.theoretical_at, evidence.last_predicted_at) as thought_at
-    from {{ ref('visit_evidence') }} as evidence
-    inner join {{ ref('visit_lines') }} as lines
-        on
-            {{ is_same_visit('evidence', 'lines', 'listed_id') }}
-    where {{ is_built('evidence.service_date') }}
+-- One row per operator, service_date, listed id, stop and visit: the trip it belongs to, and its position on the way.
+-- Visits of one listed id belong to one trip when, less the travel time to each stop, they started together. That
+-- separates the trips of a vehicle, the trips that share a number, and the two times that a loop comes to a stop.
+with positions as (
+    select * from {{ ref('visit_positions') }}
 ),
 
-ways as (
-    -- how soon a vehicle can begin the same way again: after coming round, or after going there and back
-    select
-        stops.operator,
-        stops.service_date,
-        stops.line_code,
-        stops.direction,
-        max(case when stops.is_circular then paces.pace_seconds else 2 * paces.pace_seconds end)
-            as begins_again_seconds
-    from {{ ref('line_stops_of_day') }} as stops
-    inner join {{ ref('line_paces') }} as paces
-        on
-            stops.operator = paces.operator
-            and stops.service_date = paces.service_date
-            and stops.line_code = paces.line_code
-            and stops.direction = paces.direction
-            and stops.position = paces.position
-    where {{ is_built('stops.service_date') }}
-    group by stops.operator, stops.service_date, stops.line_code, stops.direction
-),
-
-candidates as (
-    -- a stop that a direction serves twice makes two candidates
-    select
-        visits.*,
-        stops.position,
-        stops.stop_sequence,
-        stops.occurrence,
-        stops.n_occurrences,
-        ways.begins_again_seconds,
-        {{ add_seconds('visits.thought_at', '-paces.pace_seconds') }} as began_at
-    from visits
-    inner join {{ ref('line_stops_of_day') }} as stops
-        on
-            visits.operator = stops.operator
-            and visits.service_date = stops.service_date
-            and visits.line_code = stops.line_code
-            and visits.direction = stops.direction
-            and visits.stop_code = stops.stop_code
-            and {{ is_built('stops.service_date') }}
-    inner join {{ ref('line_paces') }} as paces
-        on
-            stops.operator = paces.operator
-            and stops.service_date = paces.service_date
-            and stops.line_code = paces.line_code
-            and stops.direction = paces.direction
-            and stops.position = paces.position
-            and {{ is_built('paces.service_date') }}
-    inner join ways
-        on
-            stops.operator = ways.operator
-            and stops.service_date = ways.service_date
-            and stops.line_code = ways.line_code
-            and stops.direction = ways.direction
-),
-
-loop_calls as (
-    -- of the two, the one that fits the rest of the trip
-    select
-        looped.operator,
-        looped.service_date,
-        looped.listed_id,
-        looped.stop_code,
-        looped.visit_number,
-        looped.position,
-        row_number() over (
-            partition by
-                looped.operator, looped.service_date, looped.listed_id, looped.stop_code, looped.visit_number
-            order by
-                min(abs({{ seconds_between('anchors.began_at', 'looped.began_at') }})) nulls last,
-                -- a bus that is to come again is listed further on: seen here alone it comes for the last time
-                case
-                    when count(anchors.position) = 0 and max(looped.n_polls) > 0 then -looped.occurrence
-                end nulls last,
-                abs(looped.occurrence - looped.visit_number),
-                looped.position
-        ) as nth
-    from candidates as looped
-    left join candidates as anchors
-        on
-            looped.operator = anchors.operator
-            and looped.service_date = anchors.service_date
-            and looped.listed_id = anchors.listed_id
-            and looped.line_code = anchors.line_code
-            and looped.direction = anchors.direction
-            and anchors.n_occurrences = 1
-    where looped.n_occurrences > 1
-    group by
-        looped.operator, looped.service_date, looped.listed_id, looped.stop_code, looped.visit_number,
-        looped.position, looped.occurrence
-),
-
-placed as (
-    select candidates.*
-    from candidates
-    left join loop_calls
-        on
-            {{ is_same_visit('candidates', 'loop_calls', 'listed_id') }}
-            and candidates.position = loop_calls.position
-    where candidates.n_occurrences = 1 or loop_calls.nth = 1
-),
-
-runs as (
+segments as (
+    -- visits of an id that started together, numbered in order
     select
         *,
         sum(is_apart) over (
             partition by operator, service_date, listed_id, line_code, direction
-            order by began_at, position, visit_number
+            order by estimated_start_at, position, visit_number
             rows between unbounded preceding and current row
-        ) as run
+        ) as segment
     from (
         select
-            placed.*,
+            positions.*,
             case
-                when {{ seconds_between('lag(placed.began_at) over listed', 'placed.began_at') }}
-                -- a trip may come much later to a stop than another stop announced
+                when {{ seconds_between(
+                    'lag(positions.estimated_start_at) over listed', 'positions.estimated_start_at'
+                ) }}
+                -- a live bus may be much later than the timetable row of the stop before
                 > case
-                    when lag(placed.theoretical_at) over listed is not null and placed.theoretical_at is null
-                        then rules.run_late_seconds
+                    when lag(positions.theoretical_at) over listed is not null and positions.theoretical_at is null
+                        then parameters.trip_late_seconds
                     else least(
-                        rules.run_gap_seconds, greatest(placed.begins_again_seconds / 2, rules.upward_jump_seconds)
+                        parameters.trip_gap_seconds,
+                        greatest(positions.restart_seconds / 2, parameters.upward_jump_seconds)
                     )
                 end then 1
                 else 0
             end as is_apart
-        from placed
-        {{ join_rules('placed.service_date') }}
+        from positions
+        cross join {{ ref('inference_parameters') }} as parameters
         window listed as (
-            partition by placed.operator, placed.service_date, placed.listed_id, placed.line_code, placed.direction
-            order by placed.began_at, placed.position, placed.visit_number
+            partition by
+                positions.operator, positions.service_date, positions.listed_id, positions.line_code,
+                positions.direction
+            order by positions.estimated_start_at, positions.position, positions.visit_number
         )
     ) as gaps
 ),
 
-run_facts as (
+segment_facts as (
     select
         operator,
         service_date,
         listed_id,
         line_code,
         direction,
-        run,
+        segment,
         count(*) as n_visits,
-        min(stop_code) as stop_code,
         min(position) as first_position,
         max(position) as last_position,
-        max(begins_again_seconds) as begins_again_seconds,
-        min(began_at) as first_at,
-        min(thought_at) as first_thought_at,
-        max(thought_at) as last_thought_at
-    from runs
-    group by operator, service_date, listed_id, line_code, direction, run
+        max(restart_seconds) as restart_seconds,
+        min(estimated_start_at) as start_at,
+        min(expected_at) as first_at,
+        max(expected_at) as last_at
+    from segments
+    group by operator, service_date, listed_id, line_code, direction, segment
 ),
 
-continued as (
-    -- what goes on with the trip before: a loop that the stop list does not close, when the trip ends at the stop where
-    -- it began; or stops further on that it came to soon after, too soon for having come round
+continuations as (
+    -- two kinds of segment continue the trip of the segment before: a single visit to the stop where the trip began,
+    -- which ends a loop that the stop list does not close; and stops further on, reached too soon after for the vehicle
+    -- to have started again
     select
-        firsts.*,
+        segments.*,
         coalesce(
-            firsts.n_visits = 1
+            segments.n_visits = 1
             and before.n_visits > 1
-            and firsts.first_position <= before.first_position,
+            and segments.first_position <= before.first_position,
             false
-        ) as is_closing,
+        ) as is_loop_end,
         coalesce(
-            firsts.first_position > before.last_position
-            and {{ seconds_between('before.first_at', 'firsts.first_at') }} < firsts.begins_again_seconds,
+            segments.first_position > before.last_position
+            and {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds,
             false
         ) as is_tail
-    from run_facts as firsts
-    {{ join_rules('firsts.service_date') }}
-    left join run_facts as before
+    from segment_facts as segments
+    cross join {{ ref('inference_parameters') }} as parameters
+    left join segment_facts as before
         on
-            firsts.operator = before.operator
-            and firsts.service_date = before.service_date
-            and firsts.listed_id = before.listed_id
-            and firsts.line_code = before.line_code
-            and firsts.direction = before.direction
-            and firsts.run = before.run + 1
-            and {{ seconds_between('before.last_thought_at', 'firsts.first_thought_at') }}
-            between 0 and rules.run_gap_seconds
+            segments.operator = before.operator
+            and segments.service_date = before.service_date
+            and segments.listed_id = before.listed_id
+            and segments.line_code = before.line_code
+            and segments.direction = before.direction
+            and segments.segment = before.segment + 1
+            and {{ seconds_between('before.last_at', 'segments.first_at') }}
+            between 0 and parameters.trip_gap_seconds
 ),
 
-closings as (
+trip_segments as (
     select
         *,
-        max(case when not is_closing and not is_tail then run end) over (
+        max(case when not is_loop_end and not is_tail then segment end) over (
             partition by operator, service_date, listed_id, line_code, direction
-            order by run rows between unbounded preceding and current row
-        ) as trip_run
-    from continued
+            order by segment rows between unbounded preceding and current row
+        ) as first_segment
+    from continuations
 ),
 
 trips as (
     select
         *,
         row_number() over (
-            partition by operator, service_date, listed_id order by first_at, line_code, direction, run
-        ) as nth,
+            partition by operator, service_date, listed_id order by start_at, line_code, direction, segment
+        ) as trip_number,
         count(*) over (partition by operator, service_date, listed_id) as n_trips
-    from closings
-    where run = trip_run
+    from trip_segments
+    where segment = first_segment
 ),
 
-named as (
+placed as (
     select
-        runs.operator,
-        runs.service_date,
-        runs.listed_id,
-        runs.stop_code,
-        runs.visit_number,
-        -- the list has no place for the second call
-        case when not closings.is_closing then runs.position end as position,
-        case when not closings.is_closing then runs.stop_sequence end as stop_sequence,
-        case when not closings.is_closing then runs.began_at end as began_at,
-        runs.thought_at,
-        trips.nth,
+        segments.*,
+        trip_segments.is_loop_end,
+        trips.trip_number,
         trips.n_trips
-    from runs
-    inner join closings
-        on
-            runs.operator = closings.operator
-            and runs.service_date = closings.service_date
-            and runs.listed_id = closings.listed_id
-            and runs.line_code = closings.line_code
-            and runs.direction = closings.direction
-            and runs.run = closings.run
+    from segments
+    inner join trip_segments
+        using (operator, service_date, listed_id, line_code, direction, segment)
     inner join trips
         on
-            runs.operator = trips.operator
-            and runs.service_date = trips.service_date
-            and runs.listed_id = trips.listed_id
-            and runs.line_code = trips.line_code
-            and runs.direction = trips.direction
-            and closings.trip_run = trips.run
+            segments.operator = trips.operator
+            and segments.service_date = trips.service_date
+            and segments.listed_id = trips.listed_id
+            and segments.line_code = trips.line_code
+            and segments.direction = trips.direction
+            and trip_segments.first_segment = trips.segment
+),
+
+visits as (
+    select
+        evidence.listed_visit_key,
+        evidence.operator,
+        evidence.service_date,
+        evidence.listed_id,
+        evidence.stop_code,
+        evidence.visit_number,
+        evidence.expected_at,
+        lines.line_code,
+        lines.direction
+    from {{ ref('visit_evidence') }} as evidence
+    inner join {{ ref('visit_lines') }} as lines
+        on evidence.listed_visit_key = lines.listed_visit_key and {{ is_built('lines.service_date') }}
+    where {{ is_built('evidence.service_date') }}
 ),
 
 unplaced as (
     -- a visit of no clear line goes with the visit of its id that is nearest in time
     select
-        visits.operator,
-        visits.service_date,
-        visits.listed_id,
-        visits.stop_code,
-        visits.visit_number,
-        named.nth,
-        named.n_trips,
+        visits.listed_visit_key,
+        placed.trip_number,
+        placed.n_trips,
         row_number() over (
-            partition by
-                visits.operator, visits.service_date, visits.listed_id, visits.stop_code, visits.visit_number
-            order by abs({{ seconds_between('named.thought_at', 'visits.thought_at') }}), named.nth
+            partition by visits.listed_visit_key
+            order by abs({{ seconds_between('placed.expected_at', 'visits.expected_at') }}), placed.trip_number
         ) as nth_nearest
     from visits
-    inner join named
-        on
-            visits.operator = named.operator
-            and visits.service_date = named.service_date
-            and visits.listed_id = named.listed_id
+    inner join placed
+        using (operator, service_date, listed_id)
     where visits.line_code is null
+),
+
+named as (
+    select
+        visits.*,
+        visits.listed_id
+        || case
+            when coalesce(placed.n_trips, unplaced.n_trips, 1) > 1
+                then '~' || cast(coalesce(placed.trip_number, unplaced.trip_number) as varchar)
+            else ''
+        end as trip_id,
+        -- the stop list has no position for the end of a loop that it does not close
+        case when not placed.is_loop_end then placed.position end as position,
+        case when not placed.is_loop_end then placed.stop_sequence end as stop_sequence,
+        case when not placed.is_loop_end then placed.estimated_start_at end as estimated_start_at
+    from visits
+    left join placed on visits.listed_visit_key = placed.listed_visit_key
+    left join unplaced
+        on visits.listed_visit_key = unplaced.listed_visit_key and unplaced.nth_nearest = 1
 )
 
 select
-    visits.operator,
-    visits.service_date,
-    visits.listed_id,
-    visits.stop_code,
-    visits.visit_number,
-    visits.listed_id
-    || case
-        when coalesce(named.n_trips, unplaced.n_trips, 1) > 1
-            then '~' || cast(coalesce(named.nth, unplaced.nth) as varchar)
-        else ''
-    end as trip_id,
-    visits.line_code,
-    visits.direction,
-    named.position,
-    named.stop_sequence,
-    visits.thought_at,
-    named.began_at,
-    rules.ruleset_version
-from visits
-{{ join_rules('visits.service_date') }}
-left join named
-    on
-        {{ is_same_visit('visits', 'named', 'listed_id') }}
-left join unplaced
-    on
-        {{ is_same_visit('visits', 'unplaced', 'listed_id') }}
-        and unplaced.nth_nearest = 1
+    listed_visit_key,
+    {{ hashed_key(['operator', 'service_date', 'trip_id']) }} as trip_key,
+    operator,
+    service_date,
+    listed_id,
+    stop_code,
+    visit_number,
+    trip_id,
+    line_code,
+    direction,
+    position,
+    stop_sequence,
+    expected_at,
+    estimated_start_at
+from named

@@ -1,14 +1,14 @@
--- One row per operator, service_date and trip with a timetable time of its own: the departure it tells.
--- Per line and direction: the departure nearest to when the trip was due where its leg begins, and of several trips
--- that want the same one the nearest has it.
+-- One row per operator, service_date and trip with timetable times of its own: the departure that they tell.
+-- A trip takes the departure nearest to when it was due at the origin of its leg; of several trips that take the same
+-- one, the best fitting keeps it.
 with starts as (
-    -- when a trip is thought to have been due where its leg begins, by each of its timetable times: the one there, or
-    -- one at a later stop less the running time; where its leg begins anywhere, its first known one is tried
+    -- when a trip was due at the origin, by each of its timetable times: the one there, or one at a later stop less the
+    -- running time. Where the origin is not known, it is taken to be the first known stop of the trip
     select
         visits.*,
         case
             when visits.origin_position is null then visits.position
-            -- at the origin itself its own time tells exactly; a row that gave way to it may have been another's
+            -- its own time at the origin is exact; that of a row it replaced may have been another trip's
             when visits.position = visits.origin_position and visits.replaced_at is null then 1
             when
                 visits.position = visits.origin_position
@@ -21,20 +21,21 @@ with starts as (
             else
                 {{ add_seconds(
                     'visits.theoretical_at',
-                    '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.pace_seconds)'
+                    '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.from_origin_seconds)'
                 ) }}
         end as due_at
-    from {{ leg_visits() }} as visits
-    left join {{ ref('departure_guesses') }} as guesses
-        on
-            {{ is_same_visit('visits', 'guesses') }}
-            and {{ is_built('guesses.service_date') }}
-    {{ join_running_times('visits', 'guesses') }}
-    where visits.theoretical_at is not null
+    from {{ ref('leg_visits') }} as visits
+    left join {{ ref('provisional_matches') }} as matches
+        on visits.listed_visit_key = matches.listed_visit_key and {{ is_built('matches.service_date') }}
+    {{ join_running_times('visits', 'matches') }}
+    where
+        visits.theoretical_at is not null
+        and not visits.is_anonymous
+        and {{ is_built('visits.service_date') }}
 ),
 
 trip_starts as (
-    -- by those that tell best; of several the one in the middle
+    -- the median of those of the best grade
     select
         *,
         case basis
@@ -44,6 +45,7 @@ trip_starts as (
         end as basis_score
     from (
         select
+            trip_key,
             operator,
             service_date,
             trip_id,
@@ -57,20 +59,18 @@ trip_starts as (
                 else 'theoretical_later'
             end as basis,
             median(due_at) as due_at,
-            -- how much of the way to the origin nothing but the usual pace tells
-            case when min(grade) = 3 and origin_position is not null then median(pace_seconds) else 0 end
-                as way_seconds
+            -- how much of the way from the origin is estimated by travel times alone
+            case when min(grade) = 3 and origin_position is not null then median(from_origin_seconds) else 0 end
+                as from_origin_seconds
         from (
             select
                 *,
-                min(grade) over (
-                    partition by operator, service_date, trip_id, line_code, direction, leg
-                ) as best_grade
+                min(grade) over (partition by trip_key, leg) as best_grade
             from starts
             where due_at is not null
         ) as starts
         where grade = best_grade
-        group by operator, service_date, trip_id, line_code, direction, leg, origin_position
+        group by trip_key, operator, service_date, trip_id, line_code, direction, leg, origin_position
     ) as graded
 ),
 
@@ -79,12 +79,11 @@ nearest as (
     from (
         select
             trips.*,
-            rules.match_theoretical_seconds as bound_seconds,
-            rules.ruleset_version,
+            parameters.match_theoretical_seconds as near_seconds,
             departures.departure_at,
             abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) as off_seconds,
             row_number() over (
-                partition by trips.operator, trips.service_date, trips.trip_id
+                partition by trips.trip_key
                 order by
                     trips.basis_score desc,
                     abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}),
@@ -94,18 +93,20 @@ nearest as (
                     departures.leg
             ) as nth_departure
         from trip_starts as trips
-        {{ join_rules('trips.service_date') }}
-        inner join {{ due_departures() }} as departures
+        cross join {{ ref('inference_parameters') }} as parameters
+        inner join {{ ref('timetable_departures') }} as departures
             on
                 trips.operator = departures.operator
                 and trips.service_date = departures.service_date
                 and trips.line_code = departures.line_code
                 and trips.direction = departures.direction
                 and trips.leg = departures.leg
-                and {{ is_meant(
+                and departures.slot_number = 1
+                and {{ is_built('departures.service_date') }}
+                and {{ is_near_departure(
                     'abs(' ~ seconds_between('departures.departure_at', 'trips.due_at') ~ ')',
-                    'rules.match_theoretical_seconds',
-                    'trips.way_seconds',
+                    'parameters.match_theoretical_seconds',
+                    'trips.from_origin_seconds',
                     'departures.headway_seconds'
                 ) }}
     ) as ranked
@@ -118,11 +119,13 @@ placed as (
         row_number() over (
             partition by operator, service_date, line_code, direction, leg, departure_at
             order by basis_score desc, off_seconds, origin_position, due_at, trip_id
-        ) as place
+        ) as slot_number
     from nearest
 )
 
 select
+    placed.trip_key,
+    departures.departure_key,
     placed.operator,
     placed.service_date,
     placed.trip_id,
@@ -131,13 +134,12 @@ select
     placed.leg,
     placed.origin_position,
     placed.departure_at,
-    placed.place,
+    placed.slot_number,
     placed.due_at,
     placed.basis,
-    placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.bound_seconds, 1)) as match_score,
-    placed.ruleset_version
+    placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.near_seconds, 1)) as match_score
 from placed
-inner join {{ numbered_departures() }} as departures
+inner join {{ ref('timetable_departures') }} as departures
     on
         placed.operator = departures.operator
         and placed.service_date = departures.service_date
@@ -145,4 +147,5 @@ inner join {{ numbered_departures() }} as departures
         and placed.direction = departures.direction
         and placed.leg = departures.leg
         and placed.departure_at = departures.departure_at
-        and placed.place = departures.place
+        and placed.slot_number = departures.slot_number
+        and {{ is_built('departures.service_date') }}

@@ -1,6 +1,7 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator, UTC day of receipt, event of the service status and spell: consecutive good answers with it.
--- An event has no identifier: it is known by its category, code, lines and start.
+-- One row per operator, UTC day of receipt, event of the service status and interval: consecutive good answers that list
+-- the event.
+-- An event has no identifier: it is identified by its category, code, lines and start.
 with answers as (
     select
         operator,
@@ -14,7 +15,7 @@ with answers as (
 ),
 
 entries as (
-    -- equal entries of one answer are told apart by their place, so that a message may be edited
+    -- equal entries of one answer are numbered, not compared by message, because messages are edited
     select
         *,
         row_number() over (
@@ -30,7 +31,7 @@ entries as (
 ),
 
 timeline as (
-    -- the answers that would have shown an event of a category: those about everything and those about it alone
+    -- the answers that would have listed an event of a category: those to all categories and those to this one
     select
         answers.*,
         categories.category,
@@ -72,7 +73,7 @@ listed as (
                 entries.operator, timeline.received_date, entries.category, entries.event, entries.lines_text,
                 entries.started_at, entries.twin_number
             order by timeline.answer_number
-        ) as spell
+        ) as interval_number
     from entries
     inner join timeline
         on
@@ -84,17 +85,17 @@ listed as (
 sums as (
     select
         *,
-        min(received_at) over spells as first_seen_at,
-        min(service_date) over spells as first_service_date,
-        count(*) over spells as n_answers,
+        min(received_at) over one_interval as first_seen_at,
+        min(service_date) over one_interval as first_service_date,
+        count(*) over one_interval as n_answers,
         row_number() over (
             partition by
-                operator, received_date, category, event, lines_text, started_at, twin_number, spell
+                operator, received_date, category, event, lines_text, started_at, twin_number, interval_number
             order by answer_number desc
         ) as from_last
     from listed
-    window spells as (
-        partition by operator, received_date, category, event, lines_text, started_at, twin_number, spell
+    window one_interval as (
+        partition by operator, received_date, category, event, lines_text, started_at, twin_number, interval_number
     )
 ),
 
@@ -107,10 +108,10 @@ messages as (
         lines_text,
         started_at,
         twin_number,
-        spell,
+        interval_number,
         {{ list_of_distinct('message') }} as messages
     from listed
-    group by operator, received_date, category, event, lines_text, started_at, twin_number, spell
+    group by operator, received_date, category, event, lines_text, started_at, twin_number, interval_number
 )
 
 select
@@ -143,5 +144,5 @@ inner join messages
         and sums.lines_text is not distinct from messages.lines_text
         and sums.started_at is not distinct from messages.started_at
         and sums.twin_number = messages.twin_number
-        and sums.spell = messages.spell
+        and sums.interval_number = messages.interval_number
 where sums.from_last = 1

@@ -1,45 +1,41 @@
 {{ config(materialized='ephemeral') }}
--- One row per listing of a trip around the service dates being built: the call, and the visit of it, that it speaks of.
--- A call is an id and destination listed at a stop; predictions of it that lie close together speak of one visit.
--- Millions a day: it is no table, but part of the models that ask it.
+-- One row per listing around the service dates being built: the visit that it is about.
+-- A series is what a stop lists under one id and destination; predictions of a series that lie close together are about
+-- one visit. Live listings and timetable rows are grouped apart; listed_visits links the two.
+-- Ephemeral, because there are millions a day.
 with listings as (
     select * from {{ ref('listings') }}
 ),
 
-rules_of_day as (
-    select * from {{ rules_of_dates("listings") }} as dates
-),
-
-calls as (
-    -- a number for each id and destination at a stop: what follows sorts by it, and sorting by text is slow;
-    -- a vehicle that comes back the other way shows another destination
+series as (
+    -- a vehicle that comes back in the other direction shows another destination; numbered because millions of rows are
+    -- sorted by series below, and sorting by text is slow
     select
         *,
-        row_number() over (order by operator, listed_id, stop_code, sign) as call_number
+        row_number() over (order by operator, listed_id, stop_code, destination_text) as series_number
     from (
         select distinct
             operator,
             listed_id,
             stop_code,
-            sign
+            destination_text
         from listings
         where listed_id is not null
-    ) as pairs
+    ) as listed
 ),
 
 clusters as (
-    -- predictions of one trip at one stop that lie close together speak of one visit;
-    -- millions of rows are sorted from here on, so texts stay behind
+    -- only numbers and instants from here on, for the same reason
     select
         *,
         sum(is_apart) over (
-            partition by call_number, is_theoretical
+            partition by series_number, is_theoretical
             order by predicted_at, listing_number
             rows between unbounded preceding and current row
         ) as cluster_number
     from (
         select
-            calls.call_number,
+            series.series_number,
             listings.listing_number,
             listings.poll_number,
             listings.polled_at,
@@ -49,21 +45,21 @@ clusters as (
             listings.is_full,
             case
                 when {{ seconds_between(
-                    'lag(listings.predicted_at) over trip_at_stop', 'listings.predicted_at'
+                    'lag(listings.predicted_at) over series_listings', 'listings.predicted_at'
                 ) }} > case
-                    when listings.is_theoretical then rules.theoretical_gap_seconds
-                    else coalesce(looped_stops.gap_seconds, rules.live_gap_seconds)
+                    when listings.is_theoretical then parameters.theoretical_gap_seconds
+                    else coalesce(looped_stops.gap_seconds, parameters.live_gap_seconds)
                 end then 1
                 else 0
             end as is_apart
         from listings
-        inner join calls
+        inner join series
             on
-                listings.operator = calls.operator
-                and listings.listed_id = calls.listed_id
-                and listings.stop_code = calls.stop_code
-                and listings.sign = calls.sign
-        inner join rules_of_day as rules on listings.service_date = rules.service_date
+                listings.operator = series.operator
+                and listings.listed_id = series.listed_id
+                and listings.stop_code = series.stop_code
+                and listings.destination_text = series.destination_text
+        cross join {{ ref('inference_parameters') }} as parameters
         left join {{ ref('looped_stops') }} as looped_stops
             on
                 listings.operator = looped_stops.operator
@@ -71,35 +67,35 @@ clusters as (
                 and listings.stop_code = looped_stops.stop_code
                 and listings.plain_label = looped_stops.plain_number
         where not listings.is_wrapped
-        window trip_at_stop as (
-            partition by calls.call_number, listings.is_theoretical
+        window series_listings as (
+            partition by series.series_number, listings.is_theoretical
             order by listings.predicted_at, listings.listing_number
         )
     ) as gaps
 ),
 
 splits as (
-    -- an answer that lists a trip twice proves two visits: part the cluster half-way between them
+    -- an answer that lists a trip twice proves two visits: split the cluster half-way between them
     select
-        call_number,
+        series_number,
         is_theoretical,
         cluster_number,
         (min(half_way) + max(half_way)) / 2 as split_microseconds
     from (
         select
-            call_number,
+            series_number,
             is_theoretical,
             cluster_number,
             ({{ microseconds('min(predicted_at)') }} + {{ microseconds('max(predicted_at)') }}) / 2 as half_way
         from clusters
-        group by call_number, is_theoretical, cluster_number, poll_number
+        group by series_number, is_theoretical, cluster_number, poll_number
         having min(predicted_at) < max(predicted_at)
     ) as pairs
-    group by call_number, is_theoretical, cluster_number
+    group by series_number, is_theoretical, cluster_number
 )
 
 select
-    clusters.call_number,
+    clusters.series_number,
     clusters.listing_number,
     clusters.poll_number,
     clusters.polled_at,
@@ -109,10 +105,10 @@ select
     clusters.is_full,
     2 * clusters.cluster_number
     + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
-        as visit_key
+        as group_number
 from clusters
 left join splits
     on
-        clusters.call_number = splits.call_number
+        clusters.series_number = splits.series_number
         and clusters.is_theoretical = splits.is_theoretical
         and clusters.cluster_number = splits.cluster_number

@@ -1,0 +1,64 @@
+-- One row per operator, service_date, trip, stop and visit of an anonymous row: the departure that the row is about.
+with visits as (
+    select
+        matches.listed_visit_key,
+        matches.operator,
+        matches.service_date,
+        matches.trip_id,
+        matches.stop_code,
+        matches.visit_number,
+        matches.line_code,
+        matches.direction,
+        matches.position,
+        matches.theoretical_at,
+        matches.leg,
+        parameters.match_theoretical_seconds,
+        {{ add_seconds(
+            'matches.theoretical_at', '-coalesce(of_hour.offset_seconds, of_day.offset_seconds)'
+        ) }} as due_at
+    from {{ ref('provisional_matches') }} as matches
+    cross join {{ ref('inference_parameters') }} as parameters
+    {{ join_running_times('matches', 'matches') }}
+    where matches.is_anonymous and {{ is_built('matches.service_date') }}
+),
+
+ranked as (
+    select
+        visits.*,
+        departures.departure_key,
+        departures.departure_at,
+        row_number() over (
+            partition by visits.listed_visit_key
+            order by abs({{ seconds_between('departures.departure_at', 'visits.due_at') }}), departures.departure_at
+        ) as nth
+    from visits
+    inner join {{ ref('timetable_departures') }} as departures
+        on
+            visits.operator = departures.operator
+            and visits.service_date = departures.service_date
+            and visits.line_code = departures.line_code
+            and visits.direction = departures.direction
+            and visits.leg = departures.leg
+            and departures.slot_number = 1
+            and {{ is_built('departures.service_date') }}
+            and departures.departure_at
+            between {{ add_seconds('visits.due_at', '-visits.match_theoretical_seconds') }}
+            and {{ add_seconds('visits.due_at', 'visits.match_theoretical_seconds') }}
+)
+
+select
+    listed_visit_key,
+    operator,
+    service_date,
+    trip_id,
+    stop_code,
+    visit_number,
+    line_code,
+    direction,
+    position,
+    theoretical_at,
+    leg,
+    departure_at,
+    departure_key
+from ranked
+where nth = 1

@@ -1,0 +1,184 @@
+-- One row per operator, service_date, trip, stop and visit: when it passed, by what was listed of it and of its trip at
+-- the other stops.
+with visits as (
+    select
+        evidence.*,
+        trips.trip_key,
+        trips.trip_id,
+        trips.line_code,
+        trips.direction,
+        trips.position,
+        trips.stop_sequence,
+        trips.estimated_start_at,
+        coalesce(evidence.theoretical_at, case when replaced.is_announced then replaced.replaced_at end)
+            as announced_at,
+        coalesce(replaced.is_announced, false) as is_announced,
+        replaced.replaced_at as announcing_row_at,
+        evidence.listed_id like '@%' as is_anonymous
+    from {{ ref('visit_evidence') }} as evidence
+    inner join {{ ref('visit_trips') }} as trips
+        on evidence.listed_visit_key = trips.listed_visit_key and {{ is_built('trips.service_date') }}
+    left join {{ ref('replaced_rows') }} as replaced
+        on evidence.listed_visit_key = replaced.listed_visit_key and {{ is_built('replaced.service_date') }}
+    where {{ is_built('evidence.service_date') }}
+),
+
+trip_facts as (
+    -- a trip that was missing before its time at a stop, and was live nowhere later, may have lost its tracking: from
+    -- then on its absence proves nothing
+    select
+        *,
+        max(passed_after) over trip as tracked_until,
+        max(missed_early_at) over trip >= max(passed_after) over trip
+        or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost,
+        -- still ahead of an earlier stop then: it cannot have passed this one before
+        max(passed_after) over earlier_stops as earlier_after
+    from visits
+    window
+        trip as (partition by trip_key),
+        earlier_stops as (
+            partition by trip_key order by position, expected_at, stop_code, visit_number
+            rows between unbounded preceding and 1 preceding
+        )
+),
+
+ordered as (
+    select
+        *,
+        coalesce(position is not null and gone_at < earlier_after, false) as is_out_of_order
+    from trip_facts
+),
+
+bounded as (
+    select
+        *,
+        case
+            when
+                vanished_at is null
+                and not is_reverted
+                and not (coalesce(is_trip_lost, false) and gone_at > tracked_until)
+                and not is_out_of_order
+                then gone_at
+        end as passed_before
+    from ordered
+),
+
+timed as (
+    select
+        bounded.*,
+        travel_times.travel_seconds,
+        least(greatest(bounded.last_predicted_at, bounded.passed_after), bounded.passed_before) as clamped_at,
+        coalesce(
+            {{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} <= rules.evidenced_seconds, false
+        ) as is_evidenced
+    from bounded
+    {{ join_rules('bounded.service_date') }}
+    left join {{ ref('line_travel_times') }} as travel_times
+        on
+            bounded.operator = travel_times.operator
+            and bounded.service_date = travel_times.service_date
+            and bounded.line_code = travel_times.line_code
+            and bounded.direction = travel_times.direction
+            and bounded.position = travel_times.position
+            and {{ is_built('travel_times.service_date') }}
+),
+
+between_stops as (
+    -- the nearest stops before and after at which the trip was seen to pass: interpolated between them, the time is
+    -- nearer the truth than by a prediction made minutes ahead
+    select
+        *,
+        last_value(case when is_evidenced then clamped_at end ignore nulls) over before as before_at,
+        last_value(case when is_evidenced then travel_seconds end ignore nulls) over before as before_seconds,
+        first_value(case when is_evidenced then clamped_at end ignore nulls) over after as after_at,
+        first_value(case when is_evidenced then travel_seconds end ignore nulls) over after as after_seconds
+    from timed
+    window
+        before as (
+            partition by trip_key, line_code, direction
+            order by position, expected_at, stop_code, visit_number
+            rows between unbounded preceding and 1 preceding
+        ),
+        after as (
+            partition by trip_key, line_code, direction
+            order by position, expected_at, stop_code, visit_number
+            rows between 1 following and unbounded following
+        )
+),
+
+passed as (
+    select
+        *,
+        case
+            when is_evidenced or position is null or last_predicted_at is null then clamped_at
+            when before_seconds < travel_seconds and after_seconds > travel_seconds and after_at > before_at
+                then {{ add_seconds(
+                    'before_at',
+                    '(travel_seconds - before_seconds) / (after_seconds - before_seconds) * '
+                    ~ seconds_between('before_at', 'after_at')
+                ) }}
+            -- extrapolated from one side only where its own bounds limit the error
+            when passed_before is not null and before_seconds < travel_seconds
+                then {{ add_seconds('before_at', '(travel_seconds - before_seconds)') }}
+            when passed_before is not null and after_seconds > travel_seconds
+                then {{ add_seconds('after_at', '(travel_seconds - after_seconds)') }}
+            else clamped_at
+        end as estimated_at
+    from between_stops
+)
+
+select
+    listed_visit_key,
+    trip_key,
+    operator,
+    service_date,
+    trip_id,
+    stop_code,
+    row_number() over (
+        partition by trip_key, stop_code
+        order by expected_at, last_predicted_at, visit_number
+    ) as visit_number,
+    listed_id,
+    line_code,
+    direction,
+    position,
+    stop_sequence,
+    line_label,
+    is_slash_variant,
+    destination,
+    service_hour,
+    announced_at as theoretical_at,
+    announcing_row_at as replaced_at,
+    last_predicted_at,
+    passed_after,
+    passed_before,
+    least(greatest(estimated_at, passed_after), passed_before) as passed_at,
+    first_seen_at,
+    last_seen_at,
+    first_live_at,
+    last_theoretical_at,
+    estimated_start_at,
+    n_polls,
+    n_full_polls,
+    n_theoretical_polls,
+    n_withdrawn_polls,
+    withdrawn_at,
+    is_anonymous,
+    is_out_of_order,
+    n_polls > 0 and (vanished_at is not null or is_reverted) as is_lost
+from passed
+where
+    -- an anonymous row that announced a bus is listed as a visit of the bus
+    not exists (
+        select 1
+        from visits as buses
+        where
+            buses.is_announced
+            and passed.is_anonymous
+            and passed.operator = buses.operator
+            and passed.service_date = buses.service_date
+            and passed.stop_code = buses.stop_code
+            and passed.line_code = buses.line_code
+            and passed.direction = buses.direction
+            and passed.theoretical_at = buses.announcing_row_at
+    )

@@ -1,0 +1,84 @@
+{{ config(materialized='ephemeral') }}
+-- One row per listed visit of a clear line: its position in the stop list of the line and direction, and when its trip
+-- would have started from the first stop.
+-- A stop that the direction serves twice is two candidates, of which the one that fits the rest of the trip is chosen.
+with travel_times as (
+    select
+        *,
+        -- how soon a vehicle can start the same way again: after the loop, or after going there and back
+        max(case when is_circular then travel_seconds else 2 * travel_seconds end) over (
+            partition by operator, service_date, line_code, direction
+        ) as restart_seconds
+    from {{ ref('line_travel_times') }}
+    where {{ is_built() }}
+),
+
+candidates as (
+    select
+        evidence.listed_visit_key,
+        evidence.operator,
+        evidence.service_date,
+        evidence.listed_id,
+        evidence.stop_code,
+        evidence.visit_number,
+        evidence.expected_at,
+        evidence.theoretical_at,
+        evidence.n_polls,
+        lines.line_code,
+        lines.direction,
+        stops.position,
+        stops.stop_sequence,
+        stops.occurrence,
+        stops.n_occurrences,
+        stops.restart_seconds,
+        {{ add_seconds('evidence.expected_at', '-stops.travel_seconds') }} as estimated_start_at
+    from {{ ref('visit_evidence') }} as evidence
+    inner join {{ ref('visit_lines') }} as lines
+        on evidence.listed_visit_key = lines.listed_visit_key and {{ is_built('lines.service_date') }}
+    inner join travel_times as stops
+        on
+            evidence.operator = stops.operator
+            and evidence.service_date = stops.service_date
+            and lines.line_code = stops.line_code
+            and lines.direction = stops.direction
+            and evidence.stop_code = stops.stop_code
+    where {{ is_built('evidence.service_date') }}
+),
+
+loop_positions as (
+    select
+        looped.listed_visit_key,
+        looped.position,
+        row_number() over (
+            partition by looped.listed_visit_key
+            order by
+                min(
+                    abs({{ seconds_between('anchors.estimated_start_at', 'looped.estimated_start_at') }})
+                ) nulls last,
+                -- a bus that comes again would be listed at other stops too: seen here alone it comes for the last time
+                case
+                    when count(anchors.position) = 0 and max(looped.n_polls) > 0 then -looped.occurrence
+                end nulls last,
+                abs(looped.occurrence - looped.visit_number),
+                looped.position
+        ) as nth
+    from candidates as looped
+    left join candidates as anchors
+        on
+            looped.operator = anchors.operator
+            and looped.service_date = anchors.service_date
+            and looped.listed_id = anchors.listed_id
+            and looped.line_code = anchors.line_code
+            and looped.direction = anchors.direction
+            and anchors.n_occurrences = 1
+    where looped.n_occurrences > 1
+    group by looped.listed_visit_key, looped.visit_number, looped.position, looped.occurrence
+)
+
+select candidates.*
+from candidates
+left join loop_positions
+    on
+        candidates.listed_visit_key = loop_positions.listed_visit_key
+        and candidates.position = loop_positions.position
+where candidates.n_occurrences = 1 or loop_positions.nth = 1

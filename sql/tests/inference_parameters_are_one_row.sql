@@ -1,0 +1,3 @@
+select count(*) as n_rows
+from {{ ref('inference_parameters') }}
+having count(*) != 1
