@@ -24,7 +24,7 @@ lock: ## write requirements.lock anew from pyproject.toml, with the newest versi
 	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --all-extras --group dev \
 	  --annotation-style line --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
-demo: setup ## a day rehearsed, minutes polled live, built, published, compared with the truth (GTFS=feed.zip for another network)
+demo: setup ## rehearse a day, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")
 
 test: setup lint unit ## lint, types, imports, and every test but the long ones: under 15 minutes

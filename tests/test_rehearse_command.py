@@ -19,7 +19,7 @@ from transit_emulator.app import create_app
 from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.process import emulator_process
 from transit_emulator.world import build_world
-from transit_etl.cli.emulator import _aware
+from transit_etl.cli.emulator import start_instant
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
@@ -154,7 +154,7 @@ def test_a_server_that_lives_in_its_own_time_is_not_flooded(tmp_path: Path) -> N
     ids=["a date begins at the cutoff", "also in summer", "local time", "an instant"],
 )
 def test_a_start_is_an_instant_of_the_operators_day(text: str, instant: str) -> None:
-    assert datetime.fromisoformat(instant) == _aware(text, Settings())
+    assert datetime.fromisoformat(instant) == start_instant(text, Settings())
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The commands about an emulated upstream: serve it, write down its truth, rehearse against it."""
+"""The commands that need an emulated upstream: serve it, write its truth, rehearse against it."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,18 +29,18 @@ class MissingExtraError(TransitError):
 
 
 class EmulatorInputError(TransitError):
-    """The emulator cannot use a file or an option it was given; the message is its own."""
+    """The emulator cannot use a file or an option that it was given; the message says why."""
 
 
 class Size(StrEnum):
-    """The networks that are built in."""
+    """The built-in networks."""
 
     SMALL = "small"
     CITY = "city"
 
 
 class Ids(StrEnum):
-    """What the emulator's trip ids identify."""
+    """What the trip ids of the emulator identify."""
 
     STABLE = "stable"
     VEHICLE = "vehicle"
@@ -50,11 +50,11 @@ class Ids(StrEnum):
 Gtfs = Annotated[
     Path | None, typer.Option(exists=True, dir_okay=False, help="Serve the network of a GTFS zip.")
 ]
-Seed = Annotated[int, typer.Option(help="Another seed is another day of delays, failures and news.")]
+Seed = Annotated[int, typer.Option(help="Delays, failures and news are functions of the seed.")]
 TripIds = Annotated[Ids, typer.Option(help="What trip ids identify: trips, vehicles, or shared numbers.")]
 Revisions = Annotated[
     bool,
-    typer.Option("--revisions", help="Let timetables change with the season and later, notes and stops too."),
+    typer.Option("--revisions", help="Revise timetables, and notes and stops of lines, from time to time."),
 ]
 
 
@@ -75,7 +75,8 @@ def emulator(
     ids: TripIds = Ids.STABLE,
     revisions: Revisions = False,
     faults: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="TOML or JSON: what may go wrong.")
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, help="A TOML or JSON file of faults to inject."),
     ] = None,
 ) -> None:
     """Serve the emulated upstream, versions 1 and 0, until interrupted.
@@ -110,7 +111,7 @@ def emulator_truth(
     ids: TripIds = Ids.STABLE,
     revisions: Revisions = False,
 ) -> None:
-    """Write down what truly happened on some service dates: every scheduled and actual passage.
+    """Write what really happened on some service dates: every scheduled and actual passage.
 
     Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
     """
@@ -147,7 +148,7 @@ def _faults(path: Path | None) -> "Sequence[Fault]":
 
 @contextmanager
 def _emulator_messages() -> Iterator[None]:
-    """Raise an error of the emulator, which shares no class with the pipeline, as one for the user."""
+    """Turn an error of the emulator, which shares no class with the pipeline, into one for the user."""
     from transit_emulator.errors import EmulatorError
 
     try:
@@ -158,12 +159,16 @@ def _emulator_messages() -> Iterator[None]:
 
 def rehearse(
     *,
-    start: Annotated[str, typer.Option(metavar="INSTANT", help="A date begins at the service day's cutoff.")],
+    start: Annotated[
+        str, typer.Option(metavar="INSTANT", help="An instant, or a date: the start of its service day.")
+    ],
     hours: Annotated[float, typer.Option(help="Hours to rehearse, from the start.", min=0.01)] = 24,
     rate: Annotated[int | None, typer.Option(help="Requests a minute.", min=1, max=6000)] = None,
-    policy: Annotated[PolicyName | None, typer.Option(help="Which stop is asked about next.")] = None,
+    policy: Annotated[
+        PolicyName | None, typer.Option(help="How the next stop to ask about is chosen.")
+    ] = None,
     base_url: Annotated[
-        str | None, typer.Option(metavar="URL", help="A server that honours X-Emulated-Now.")
+        str | None, typer.Option(metavar="URL", help="A server that accepts X-Emulated-Now.")
     ] = None,
     size: Annotated[Size | None, typer.Option(help="Rehearse in process, on a built-in network.")] = None,
     gtfs: Gtfs = None,
@@ -171,15 +176,15 @@ def rehearse(
     ids: TripIds = Ids.STABLE,
     revisions: Revisions = False,
     faults: Annotated[
-        Path | None, typer.Option(exists=True, dir_okay=False, help="In process: what may go wrong.")
+        Path | None, typer.Option(exists=True, dir_okay=False, help="In process: a file of faults to inject.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Let the real collector, budget and staging live through days of the past in minutes.
+    """Run the real collector, request budget and staging over hours or days of emulated time, in minutes.
 
     Asks an emulator over HTTP (TRANSIT_BASE_URL or --base-url), or in process with --size or --gtfs. The
-    lake it leaves is as a collector's would be; build it next. Interrupted, the same command goes on. Fails
-    if the upstream refused a request (429) that no fault had asked it to.
+    lake is the same as that of a collector; build it next. After an interruption the same command continues.
+    Fails if the upstream refused a request (429) and no injected fault was the reason.
 
     Example: transit-etl rehearse --start 2026-03-02 --hours 24 --size small
     """
@@ -190,7 +195,7 @@ def rehearse(
     transport = None
     if size or gtfs:
         if base_url:
-            raise typer.BadParameter("--base-url is a server's; --size and --gtfs rehearse without one")
+            raise typer.BadParameter("--base-url names a server; --size and --gtfs rehearse without one")
         world = _world(size or Size.SMALL, gtfs, seed, ids, has_revisions=revisions)
         transport = _in_process(world, settings, faults)
     elif faults or seed != 1 or ids is not Ids.STABLE or revisions:
@@ -199,7 +204,7 @@ def rehearse(
         try:
             report = run(
                 settings,
-                _aware(start, settings),
+                start_instant(start, settings),
                 hours,
                 transport=transport,
                 in_two_processes=True,
@@ -214,14 +219,14 @@ def rehearse(
 
 
 def _in_process(world: "World", settings: Settings, faults: Path | None) -> "httpx.AsyncBaseTransport":
-    """Return a transport to a world in this process, which allows each caller what the settings say."""
+    """Return a transport to an emulator in this process, whose limit is the rate of the settings."""
     import httpx
 
     from transit_emulator.app import DEFAULT_TOKEN, create_app
 
     zone = world.network.zone.key
     if zone != settings.timezone:
-        raise BadSettingError(f"the network lives in {zone}: set TRANSIT_TIMEZONE={zone}")
+        raise BadSettingError(f"the network is in the time zone {zone}: set TRANSIT_TIMEZONE={zone}")
     token = settings.token.get_secret_value() if settings.token else DEFAULT_TOKEN
     app = create_app(
         world,
@@ -234,8 +239,8 @@ def _in_process(world: "World", settings: Settings, faults: Path | None) -> "htt
     return httpx.ASGITransport(app)
 
 
-def _aware(text: str, settings: Settings) -> datetime:
-    """Return an instant given as a date, as local time or as itself."""
+def start_instant(text: str, settings: Settings) -> datetime:
+    """Return the instant of a text: an instant, a local time, or a date, whose service day starts then."""
     start = instant(text)
     if not isinstance(start, datetime):
         start = datetime.combine(start, settings.service_day_cutoff)
