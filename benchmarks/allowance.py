@@ -1,10 +1,10 @@
-"""Measure how close several processes come to the allowance together, in the emulator's own request log.
+"""Measure how much of the allowance several processes use together, in the emulator's own request log.
 
     python benchmarks/allowance.py [--seconds 180] [--processes 4] [--with-token] [--limiter-url URL]
 
-Starts an emulator, lets the processes poll it with the real client and the real budget in one store, and
-then reads when the emulator answered: the fullest 60 seconds of all, the share of the allowance
-that was used, and refusals. Fails if a window was over the allowance, or if less than 95 % was used.
+Starts an emulator, lets the processes poll it with the real client and one shared request budget, and reads
+from the emulator's log: the largest number of requests in any 60 seconds, the share of the allowance that was
+used, and refusals. Fails if a window was over the allowance, or if less than 95 % was used.
 """
 
 import argparse
@@ -47,7 +47,7 @@ class Measured(NamedTuple):
 
 
 def main() -> int:
-    """Run the measurement and print it; 1 if the allowance was passed or badly used."""
+    """Run the measurement and print it; 1 if the allowance was exceeded or used too little."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="allowance-") as folder:
         log = Path(folder) / "requests.jsonl"
@@ -64,7 +64,7 @@ def main() -> int:
 
 
 def fullest_window(instants: Sequence[float], window: float = WINDOW_SECONDS) -> int:
-    """Return the most of the instants that any window of so many seconds holds, both ends included."""
+    """Return the largest number of the instants within any window of so many seconds, both ends included."""
     ordered, fullest, start = sorted(instants), 0, 0
     for end, instant in enumerate(ordered):
         while instant - ordered[start] > window:
@@ -108,7 +108,7 @@ def _worker(settings: Settings, number: int, seconds: float, start: Barrier) -> 
 async def _poll(settings: Settings, kind: Kind, until: datetime) -> None:
     clock = SystemClock()
     async with Client(settings, clock) as client, open_budget(settings, clock) as budget:
-        requests = cycle(await _worth_asking(client, budget, kind, until))
+        requests = cycle(await _requests(client, budget, kind, until))
         running: set[asyncio.Task[Answer]] = set()
         while True:
             try:
@@ -121,7 +121,7 @@ async def _poll(settings: Settings, kind: Kind, until: datetime) -> None:
         await asyncio.gather(*running)
 
 
-async def _worth_asking(client: Client, budget: Budget, kind: Kind, until: datetime) -> list[Request]:
+async def _requests(client: Client, budget: Budget, kind: Kind, until: datetime) -> list[Request]:
     lines = await _send(client, budget, await budget.acquire(Kind.NETWORK, until), v1.all_of("lines"))
     code = json.loads(lines.body or b"[]")[0]["codice"]
     if kind is Kind.TIMETABLES:

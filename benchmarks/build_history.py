@@ -2,12 +2,14 @@
 
     python benchmarks/build_history.py [--short 5] [--long 60] [--hours 4] [--repeat 3] [--data FOLDER]
 
-Rehearses one morning of the small network against the emulator and copies it, moved by whole days, into two
-lakes: a short history and a long one. Both are built whole; then the same number of dates is added to each in
-turn, and the processor time of each addition is taken. Prints the medians and their ratio; fails over 1.2.
+Rehearses one morning of the small network against the emulator and copies it, shifted by whole days, into two
+lakes: a short history and a long one. Both are built completely; then the same number of dates is added to
+each in turn, and the processor time of each addition is measured. Prints the medians and their ratio; fails
+over 1.2.
 
-Much of that time is dbt's own, whatever the lake holds. So the models' and checks' own time is compared too,
-and those that the longer history made dearer are named. With a folder kept, only further dates are added.
+A large part of that time is spent by dbt itself, whatever the lake holds. So the time of the models and
+checks is compared too, and those that cost more with the longer history are listed. With `--data`, later runs
+only add dates.
 """
 
 import argparse
@@ -37,7 +39,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Addition:
-    """What adding one date took: processor time of everything, and wall time of each model and check."""
+    """The cost of adding one date: processor time in total, and elapsed time of each model and check."""
 
     cpu_seconds: float
     node_seconds: dict[str, float]
@@ -45,7 +47,7 @@ class Addition:
 
 @dataclass(frozen=True)
 class History:
-    """A data folder with a number of days, and what the dates added to it took."""
+    """A data folder with a number of days, and the cost of each date added to it."""
 
     n_days: int
     settings: Settings
@@ -64,7 +66,7 @@ class History:
 
 
 def main() -> int:
-    """Run the measurement and print it; 1 if the long history makes a date dearer than allowed."""
+    """Run the measurement and print it; 1 if a date costs too much more with the long history."""
     arguments = _arguments()
     with tempfile.TemporaryDirectory(prefix="history-") as scratch:
         folder = arguments.data or Path(scratch)
@@ -85,19 +87,20 @@ def main() -> int:
 
 
 def _build_whole(day: Settings, history: History) -> None:
-    """Copy and build a history, unless it was."""
+    """Copy and build a history, unless its folder exists."""
     if history.settings.data_dir.exists():
         return
     _copy_days(day, history.settings, range(history.n_days))
     began = _cpu_seconds()
     warehouse.build(history.settings)
     print(
-        f"{history.n_days} days built whole in {_cpu_seconds() - began:.1f} s of processor time", flush=True
+        f"{history.n_days} days built completely in {_cpu_seconds() - began:.1f} s of processor time",
+        flush=True,
     )
 
 
 def _add_dates(day: Settings, histories: list[History], repeat: int) -> None:
-    """Add dates to each history in turn, so that a busy moment of the machine hits both."""
+    """Add dates to each history in turn, so that other load of the machine affects both."""
     for _ in range(repeat):
         for history in histories:
             number = len(paths.lake_files(history.settings.data_dir, "requests", day.operator))
@@ -114,7 +117,7 @@ def _add_dates(day: Settings, histories: list[History], repeat: int) -> None:
 
 
 def _show(short: History, long: History) -> None:
-    """Print what the longer history added, the dearest first."""
+    """Print the models and checks that cost more with the longer history, most first."""
     before, after = short.node_seconds(), long.node_seconds()
     more = {name: after[name] - before.get(name, 0) for name in after}
     print(f"models and checks: {sum(before.values()):.1f} s, {sum(after.values()):.1f} s; most by")
@@ -139,7 +142,7 @@ def _rehearse(settings: Settings, hours: float) -> None:
 
 
 def _copy_days(day: Settings, settings: Settings, numbers: range) -> None:
-    """Write the rehearsed day moved by whole days, one file per dataset and day, as after compaction."""
+    """Write the rehearsed day shifted by whole days, one file per dataset and day, as after compaction."""
     for dataset in DATASETS:
         if not paths.lake_files(day.data_dir, dataset, day.operator):
             continue
@@ -148,12 +151,12 @@ def _copy_days(day: Settings, settings: Settings, numbers: range) -> None:
             received = date.fromisoformat(f"{START:%Y-%m-%d}") + timedelta(days=number)
             target = paths.lake_file(settings.data_dir, day.operator, dataset, received, "compacted")
             target.parent.mkdir(parents=True, exist_ok=True)
-            duckdb.execute(_moved(pattern, target, number))
+            duckdb.execute(_shifted(pattern, target, number))
     _keep_schemas(day, settings)
 
 
-def _moved(pattern: str, target: Path, n_days: int) -> str:
-    """Return the statement that writes a day's rows with every instant, date and request moved on."""
+def _shifted(pattern: str, target: Path, n_days: int) -> str:
+    """Return the statement that writes a day's rows with instants, dates and request ids shifted."""
     columns = duckdb.execute(f"describe from read_parquet('{pattern}', hive_partitioning = false)").fetchall()
     moved = []
     for name, kind, *_ in columns:
@@ -185,7 +188,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--long", type=int, default=60, help="days of the long history")
     parser.add_argument("--hours", type=float, default=4.0, help="hours of each day that are polled")
     parser.add_argument("--repeat", type=int, default=3, help="dates added to each")
-    parser.add_argument("--data", type=Path, help="a folder to work in and keep")
+    parser.add_argument("--data", type=Path, help="a folder to work in, which is kept")
     return parser.parse_args()
 
 

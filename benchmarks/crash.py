@@ -1,11 +1,11 @@
-"""Kills the collector with -9 again and again and checks that nothing received is lost or counted twice.
+"""Kills the collector with -9 repeatedly, and checks that nothing received is lost or counted twice.
 
     python benchmarks/crash.py [--kills 20] [--seed 1]
 
-An emulator logs the hash of every body it has sent completely. A collector polls it in short windows, so
-that a kill may hit it while it starts, recovers, polls or finalises. Afterwards every body must be in raw
-and in the lake exactly once, except those that were in flight at a kill: the ledger has to name them, as
-`interrupted`, and there may be no more of them than requests can be in flight.
+An emulator logs the hash of every body that it has sent completely. A collector polls it in short windows, so
+that a kill may hit it while it starts, recovers, polls or finalises. Afterwards every body must be in raw and
+in the lake exactly once, except those in flight at a kill: the ledger must have them as `interrupted`, and
+there must not be more of them than requests can be in flight.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from transit_etl.settings import Settings
 from transit_etl.stage import stage
 
 RATE_PER_MINUTE = 2400
-TOKEN = "crash-token"  # noqa: S105 - made up
+TOKEN = "crash-token"  # noqa: S105 - a made-up token
 EMULATOR = """
 import sys
 from pathlib import Path
@@ -59,7 +59,7 @@ while True:
 
 @dataclass(frozen=True)
 class Kill:
-    """One killed collector: how long it lived, and what the emulator had sent completely meanwhile."""
+    """A killed collector: how long it ran, and the bodies that the emulator sent completely meanwhile."""
 
     lived_seconds: float
     served: Counter[str]
@@ -67,7 +67,7 @@ class Kill:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of the bodies sent between two kills."""
+    """Where the bodies sent between two kills are: landed, interrupted, or neither."""
 
     n_served: int
     n_landed: int
@@ -76,7 +76,7 @@ class Verdict:
 
 
 def main() -> int:
-    """Run the kills and print what was found; 1 if anything was lost, doubled or unexplained."""
+    """Run the kills and print the results; 1 if anything was lost, duplicated or unexplained."""
     arguments = _arguments()
     console = Console()
     with tempfile.TemporaryDirectory(prefix="crash-") as scratch:
@@ -123,7 +123,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
 
 
 def _moments(n_kills: int, seed: int) -> list[float]:
-    """Return how long each collector may live: from its first breath to well into its third window."""
+    """Return how long each collector runs: from its start to its third window or later."""
     chance = random.Random(seed)  # noqa: S311 - not a secret
     return [chance.uniform(0.3, 8.0) for _ in range(n_kills)]
 
@@ -135,7 +135,7 @@ def _learn_network(settings: Settings) -> None:
 
 
 def _kill_one(settings: Settings, log: Path, lifetime: float) -> Kill:
-    """Let a collector live for a while, kill it, and return what it was served."""
+    """Run a collector for a time, kill it, and return what it was sent."""
     before = log.stat().st_size
     environment = {
         **os.environ,
@@ -151,7 +151,7 @@ def _kill_one(settings: Settings, log: Path, lifetime: float) -> Kill:
             raise RuntimeError(f"the collector ended by itself with {collector.returncode}")
         collector.send_signal(signal.SIGKILL)
     lived = time.monotonic() - started
-    time.sleep(0.5)  # the emulator still completes what the dead had asked for
+    time.sleep(0.5)  # the emulator still completes the answers to the killed collector
     with log.open("rb") as file:
         file.seek(before)
         return Kill(lived, Counter(_served(line) for line in file))
@@ -172,7 +172,7 @@ def _landed(row: dict[str, Any]) -> str:
 
 
 def _verdicts(kills: list[Kill], settings: Settings) -> list[Verdict]:
-    """Match what was served before each kill with raw; what is missing has to be marked as interrupted."""
+    """Compare what was sent before each kill with raw; a missing body must be marked as interrupted."""
     rows = _raw_rows(settings)
     landed = Counter(_landed(row) for row in rows if row["body"] is not None)
     interrupted = Counter(row["key"] for row in rows if row["outcome"] == "interrupted")
@@ -187,9 +187,9 @@ def _verdicts(kills: list[Kill], settings: Settings) -> list[Verdict]:
                 kill.served.total(), (kill.served & landed).total(), in_flight.total(), unexplained.total()
             )
         )
-    invented = landed - sum((kill.served for kill in kills), Counter())
-    if invented:
-        raise AssertionError(f"{invented.total()} bodies are in raw more often than they were served")
+    surplus = landed - sum((kill.served for kill in kills), Counter())
+    if surplus:
+        raise AssertionError(f"{surplus.total()} bodies are in raw more often than they were served")
     return verdicts
 
 

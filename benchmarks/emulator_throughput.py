@@ -19,7 +19,7 @@ MANY = 10**9
 
 
 def paths_of(world: World) -> dict[str, list[str]]:
-    """Return paths to ask for, by kind."""
+    """Return paths to request, by kind."""
     network = world.network
     return {
         "passages": [f"/api/v1/passaggi/{stop.code}" for stop in network.stops],
@@ -29,12 +29,12 @@ def paths_of(world: World) -> dict[str, list[str]]:
 
 
 def run_server(size: str, port: int) -> None:
-    """Serve a network without limits worth the name."""
+    """Serve a network with a limit that is never reached."""
     serve(create_app(build_world(size), limit_without_token=MANY), port=port)
 
 
 async def ask_for(paths: list[str], port: int, seconds: float, connections: int) -> tuple[int, float]:
-    """Ask on each connection, one request after the other; return (answers, worst milliseconds)."""
+    """Send requests one after the other on each connection; return (answers, worst milliseconds)."""
     ends_at = time.perf_counter() + seconds
     counts = await asyncio.gather(*(_ask(paths[n:] + paths[:n], port, ends_at) for n in range(connections)))
     return sum(n for n, _ in counts), 1_000 * max(worst for _, worst in counts)
@@ -58,7 +58,7 @@ async def _ask(paths: list[str], port: int, ends_at: float) -> tuple[int, float]
 
 
 def main() -> None:
-    """Print answers a second for each kind of question."""
+    """Print answers a second for each kind of path."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--connections", type=int, default=4)

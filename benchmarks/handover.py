@@ -4,8 +4,8 @@
 
 Starts an emulator and Airflow (scheduler, DAG processor, API server, executor) in a folder of their own,
 lets `passages` run window after window, and reads from the raw ledger when the last request of each window
-was sent and the first of the next. What lies between them, less the pace at which requests follow each
-other anyway, was unused. Fails if that was more than three seconds at any handover.
+and the first of the next were sent. The time between them, minus the usual interval between requests, was
+unused. Fails if that was more than three seconds at any handover.
 """
 
 import argparse
@@ -29,12 +29,12 @@ from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import raw_files
 
 MOST_UNUSED_SECONDS = 3.0
-PATIENCE_SECONDS = 240.0
-OTHERS_IN_THE_WAY = ("status", "staging")
+START_SECONDS = 240.0
+OTHER_DAGS = ("status", "staging")
 
 
 class Window(NamedTuple):
-    """When the first permit of a finished window came, when its requests were sent, and how many."""
+    """A finished window: when its first request was planned, when its requests were sent, and how many."""
 
     name: str
     first_planned_at: datetime
@@ -61,13 +61,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--handovers", type=int, default=4)
     parser.add_argument("--window", type=float, default=60, help="seconds; a real one has 600")
     parser.add_argument("--rate", type=int, default=60, help="requests a minute")
-    parser.add_argument("--all-dags", action="store_true", help="with every DAG running beside it")
+    parser.add_argument("--all-dags", action="store_true", help="with every DAG running at the same time")
     return parser.parse_args()
 
 
 @contextmanager
 def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
-    """Run the emulator and Airflow meanwhile; yield the data folder."""
+    """Run the emulator and Airflow to the end of the context; yield the data folder."""
     stack = Stack(folder / "programs")
     data_dir = folder / "data"
     port = free_port()
@@ -82,23 +82,23 @@ def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
     airflow = {**environment(folder / "airflow", {**plain, **settings}, port=free_port())}
     airflow["AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION"] = str(not arguments.all_dags)
     try:
-        served = stack.start("emulator", [BIN / "transit-etl", "emulator", "--port", str(port)], plain)
-        first_answer(f"http://127.0.0.1:{port}/", lambda: bool(served.processes()))
+        emulator = stack.start("emulator", [BIN / "transit-etl", "emulator", "--port", str(port)], plain)
+        first_answer(f"http://127.0.0.1:{port}/", lambda: bool(emulator.processes()))
         for step in (["collect", "lines"], ["stage"], ["collect", "stops"], ["stage"]):
             subprocess.run(  # noqa: S603 - our own program
                 [BIN / "transit-etl", *step], env={**plain, **settings}, check=True, stdout=sys.stderr
             )
         set_up(airflow)
         stack.start("airflow", [BIN / "airflow", "standalone"], airflow)
-        _unpause(airflow, ["passages", *OTHERS_IN_THE_WAY])
+        _unpause(airflow, ["passages", *OTHER_DAGS])
         yield data_dir
     finally:
         stack.stop(grace_seconds=10)
 
 
 def _unpause(airflow: Mapping[str, str], dags: Sequence[str]) -> None:
-    """Start DAGs, as soon as Airflow has read them."""
-    give_up_at = time.monotonic() + PATIENCE_SECONDS
+    """Unpause DAGs, as soon as Airflow has read them."""
+    give_up_at = time.monotonic() + START_SECONDS
     for dag in dags:
         while time.monotonic() < give_up_at:
             command = [str(BIN / "airflow"), "dags", "unpause", dag, "--yes"]
@@ -111,19 +111,19 @@ def _unpause(airflow: Mapping[str, str], dags: Sequence[str]) -> None:
 
 
 def _wait_for_windows(data_dir: Path, arguments: argparse.Namespace) -> list[Window]:
-    """Return the windows in order, once there are enough for the handovers asked for."""
-    patience = PATIENCE_SECONDS + (arguments.handovers + 2) * (arguments.window + 60)
-    give_up_at = time.monotonic() + patience
-    n_told = 0
+    """Return the windows in order, once there are enough for the requested number of handovers."""
+    limit = START_SECONDS + (arguments.handovers + 2) * (arguments.window + 60)
+    give_up_at = time.monotonic() + limit
+    n_finished = 0
     while time.monotonic() < give_up_at:
         windows = _finished_windows(data_dir)
-        if len(windows) > n_told:
-            n_told = len(windows)
-            print(f"window {n_told} finished", file=sys.stderr)
+        if len(windows) > n_finished:
+            n_finished = len(windows)
+            print(f"window {n_finished} finished", file=sys.stderr)
         if len(windows) > arguments.handovers:
             return windows[: arguments.handovers + 1]
         time.sleep(2)
-    raise SystemExit(f"only {n_told} windows were finished in {patience:.0f} seconds")
+    raise SystemExit(f"only {n_finished} windows were finished in {limit:.0f} seconds")
 
 
 def _finished_windows(data_dir: Path) -> list[Window]:

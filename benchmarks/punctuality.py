@@ -1,29 +1,29 @@
-"""Measure what the warehouse says of punctuality against what really happened, beside naive readings.
+"""Compare punctuality in the warehouse with what really happened, and with naive estimates.
 
     python benchmarks/punctuality.py --size small --hours 3 --rate 300 --ids stable
 
-Rehearses the real collectors against the emulator in process, lets the emulator write down the truth, builds
-the warehouse and compares. With `--keep DIR` the rehearsal stays in that folder; called again with the same
-folder only the build and the comparison are repeated, so that a changed model is judged in seconds.
+Rehearses the real collectors against the emulator in process, lets the emulator write the truth, builds the
+warehouse and compares. With `--keep DIR` the rehearsal is kept in that folder; a later call with the same
+folder repeats only the build and the comparison, so that a changed model is measured in seconds.
 
 What is compared:
 
-- a visit with the call it is about: same stop, same listed id (or none), nearest in time;
-- trips to departures: among trips due from their origin after collecting began and before it ended;
-- `not_run`: precision among all it is said of; recall among trips of tracked lines whose first stop was asked
-  at least every ten minutes from fifty minutes before they were due until twenty after, and which were taken
-  off the list. A trip that does not run and stays listed until its time looks exactly like one that ran
-  untracked: these are counted beside it;
-- EWT: over the same stops and hours as the warehouse, with every bus that passed, seen or not;
-- shares: over all calls that happened while collecting went on, whether anybody saw them or not; beside it
-  over the very visits that were judged, which is what the models answer for. The two differ where calls that
-  nobody could judge were on time more or less often: all calls are told by what is known of them, and so are
-  those of trips on their way when collecting began, whose timetable rows were gone by then, and those of
-  trips that are never tracked;
-- added trips, which no timetable has: how many were given a departure all the same.
+- visits with calls: same stop, same listed id (or none), nearest in time;
+- trips with departures: of the trips that were scheduled to leave their origin during the collection;
+- `not_run`: precision among all trips with this outcome; recall among trips of tracked lines whose first stop
+  was polled at least every ten minutes from fifty minutes before the scheduled departure until twenty after,
+  and which were taken off the list. A trip that does not run and stays listed until its time looks exactly
+  like one that ran untracked: these are counted separately;
+- EWT: over the same stops and hours as the warehouse, with every bus that passed, observed or not;
+- shares: over all calls that happened during the collection, observed or not; and over the visits with a
+  known punctuality, which the models are responsible for. The two differ if calls without a known punctuality
+  were on time more or less often. So the true share is also given by what is known of a call, and for two
+  kinds of trips: those under way when the collection began, whose timetable rows were no longer listed, and
+  those that are never tracked;
+- added trips, which are in no timetable: how many were matched to a departure nevertheless.
 
-The naive readings take the listings as they are: the last prediction as the arrival, the middle between the
-last poll with the bus and the first without, and that first poll.
+The naive estimates use the listings as they are: the last prediction as the arrival, the middle between the
+last poll with the bus and the first without it, and that first poll.
 """
 
 import argparse
@@ -32,6 +32,7 @@ import tempfile
 import time
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import httpx
@@ -48,11 +49,19 @@ from transit_etl.warehouse.database import database_path
 
 SQL = Path(__file__).with_name("punctuality.sql")
 FREE_RATE = 60  # requests a minute without a token
-Row = tuple[str, str, str, str]
+
+
+class Row(NamedTuple):
+    """A row of the printed table."""
+
+    figure: str
+    goal: str
+    measured: str
+    naive: str
 
 
 def main() -> None:
-    """Rehearse unless it was, build, compare, print."""
+    """Rehearse unless the folder has a rehearsal, build, compare, print."""
     options = _options()
     if options.keep:
         measure(options, options.keep)
@@ -100,8 +109,8 @@ def _print_slowest(settings: Settings) -> None:
     path = dbt_run_results(settings.data_dir)
     results = json.loads(path.read_text())["results"]
     slowest = sorted(results, key=lambda result: -float(result["execution_time"]))[:6]
-    told = (f"{result['unique_id'].split('.')[2]} {result['execution_time']:.1f} s" for result in slowest)
-    print("slowest: " + ", ".join(told))
+    found = (f"{result['unique_id'].split('.')[2]} {result['execution_time']:.1f} s" for result in slowest)
+    print("slowest: " + ", ".join(found))
 
 
 def _compare(settings: Settings, truth: Path, options: argparse.Namespace) -> list[Row]:
@@ -119,16 +128,21 @@ def _compare(settings: Settings, truth: Path, options: argparse.Namespace) -> li
             if statement.strip():
                 found = db.execute(statement)
                 if statement.lstrip().lower().startswith(("select", "with", "from")):
-                    rows += found.fetchall()
+                    rows += [Row(*row) for row in found.fetchall()]
     return rows
 
 
 def _print(rows: list[Row]) -> None:
     table = [
-        ("against the truth", "goal", "measured", "naive: last prediction | middle | first poll without"),
+        Row(
+            "compared with the truth",
+            "goal",
+            "measured",
+            "naive: last prediction | middle | first poll without",
+        ),
         *rows,
     ]
-    widths = [max(len(row[column]) for row in table) for column in range(4)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     for row in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
@@ -144,8 +158,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--ids", choices=[mode.value for mode in IdMode], default="stable")
     parser.add_argument("--start", type=datetime.fromisoformat, default="2026-11-18T05:00:00+00:00")
     parser.add_argument("--hours", type=float, default=3)
-    parser.add_argument("--keep", type=Path, help="a folder the rehearsal stays in, or was kept in")
-    parser.add_argument("--as-built", action="store_true", help="compare what is there, build nothing")
+    parser.add_argument("--keep", type=Path, help="a folder in which the rehearsal is kept")
+    parser.add_argument("--as-built", action="store_true", help="compare without building")
     return parser.parse_args()
 
 

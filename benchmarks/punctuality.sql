@@ -1,5 +1,5 @@
--- Compares a built warehouse (`built`) with the emulator's truth (`truth_*`) over the time that was rehearsed (`span`).
--- Every select yields rows of the table that is printed: what, goal, ours, naive.
+-- Compares a warehouse (`built`) with the truth of the emulator (`truth_*`) over the rehearsed time (`span`).
+-- Every select returns rows of the printed table: figure, goal, measured, naive.
 create table calls as  -- added trips have no schedule
 select
     actual.service_date, actual.trip_id, trips.live_id, actual.line_code, actual.direction, actual.stop_code,
@@ -16,7 +16,7 @@ create table polls as
 select key as stop_code, received_at as polled_at
 from built.core.requests where endpoint = 'passages' and is_good;
 
-create table told as  -- the call that each visit is about
+create table matched_visits as  -- each visit with the call that it is about
 select visits.*, calls.passed_at as true_at, calls.scheduled_at as true_scheduled_at,
     calls.trip_id as true_trip, calls.service_date as true_date, calls.line_code as true_line,
     calls.stop_sequence as true_sequence, calls.is_added
@@ -44,50 +44,50 @@ left join polls on polls.stop_code = last_listings.stop_code
     and polls.polled_at < last_listings.last_seen_at + interval 2 hour
 group by all;
 
-create table readings as
-select told.*, naive.last_predicted_at as naive_last,
+create table estimates as
+select matched_visits.*, naive.last_predicted_at as naive_last,
     naive.last_seen_at + (naive.first_without_at - naive.last_seen_at) / 2 as naive_middle,
     naive.first_without_at as naive_first
-from told left join naive
-    on told.listed_trip_id = naive.trip_id and told.stop_code = naive.stop_code
-    and told.service_date = naive.service_date;
+from matched_visits left join naive
+    on matched_visits.listed_trip_id = naive.trip_id and matched_visits.stop_code = naive.stop_code
+    and matched_visits.service_date = naive.service_date;
 
-create macro errors_of(told_at, truth) as
-    printf('%.0f s, %.0f s', median(abs(epoch(told_at) - epoch(truth))),
-        quantile_cont(abs(epoch(told_at) - epoch(truth)), 0.95));
+create macro errors_of(estimated_at, truth) as
+    printf('%.0f s, %.0f s', median(abs(epoch(estimated_at) - epoch(truth))),
+        quantile_cont(abs(epoch(estimated_at) - epoch(truth)), 0.95));
 
 select
     'passed_at of evidenced visits: median, p95 absolute error', '<= 10 s, <= 40 s',
     printf('%s (%d visits)', errors_of(passed_at, true_at), count(*)),
     printf('%s | %s | %s', errors_of(naive_last, true_at), errors_of(naive_middle, true_at),
         errors_of(naive_first, true_at))
-from readings where arrival_quality = 'evidenced';
+from estimates where arrival_quality = 'evidenced';
 
 select
-    'the same of all visits seen live', '', printf('%s (%d visits)', errors_of(passed_at, true_at), count(*)),
+    'the same of all visits observed live', '', printf('%s (%d visits)', errors_of(passed_at, true_at), count(*)),
     printf('%s | %s | %s', errors_of(naive_last, true_at), errors_of(naive_middle, true_at),
         errors_of(naive_first, true_at))
-from readings;
+from estimates;
 
 select
-    'truth inside [passed_after, passed_before], evidenced and bounded', '>= 99.5 %',
+    'truth within [passed_after, passed_before], evidenced and bounded', '>= 99.5 %',
     printf('%.2f %% of %d', 100 * avg((true_at between passed_after - interval 1 second
         and passed_before + interval 1 second)::int), count(*)),
     printf('%.1f %% between the last poll with it and the first without',
         100 * avg((true_at between naive_middle - (naive_first - naive_middle) and naive_first)::int))
-from readings where arrival_quality in ('evidenced', 'bounded');
+from estimates where arrival_quality in ('evidenced', 'bounded');
 
-create table trip_truth as  -- the trip that most of its visits are about
-select service_date, trip_id, true_trip, true_date, n_told from (
-    select service_date, trip_id, true_trip, true_date, count(*) as n_told,
+create table trip_truth as  -- the true trip of most of its visits
+select service_date, trip_id, true_trip, true_date, n_visits from (
+    select service_date, trip_id, true_trip, true_date, count(*) as n_visits,
         row_number() over (
             partition by service_date, trip_id order by count(*) desc, avg(is_signed::int) desc, true_trip
         ) as nth
     from (
-        select service_date, trip_id, true_trip, true_date, true as is_signed from told
+        select service_date, trip_id, true_trip, true_date, true as is_signed from matched_visits
         union all
         select visits.service_date, visits.trip_id, truth.trip_id, truth.service_date,
-            -- where two trips of a line are due at one moment, the destination tells whose row it is
+            -- where two trips of a line are scheduled for the same time, the destination decides
             starts_with(upper(trips.headsign), upper(visits.destination)) as is_signed
         from visits inner join truth_scheduled_passages as truth
             on visits.stop_code = truth.stop_code and visits.scheduled_at = truth.scheduled_at
@@ -114,7 +114,7 @@ inner join trip_truth using (service_date, trip_id)
 inner join due_trips on due_trips.trip_id = trip_truth.true_trip and due_trips.service_date = trip_truth.true_date
 left join built.intermediate.departure_matches as departures using (service_date, trip_id);
 
-create table naive_matched as  -- the departure of the label nearest to the first prediction at the first stop polled
+create table naive_matched as  -- the departure of the line nearest to the first time at the origin
 select matched.*, nearest.departure_at as naive_at
 from matched left join (
     select first_visits.service_date, first_visits.trip_id, departures.departure_at
@@ -140,14 +140,14 @@ select
 from naive_matched;
 
 select
-    'the same of trips seen live', '',
+    'the same of trips observed live', '',
     printf('%.1f %%, %.1f %% (%d trips)', 100.0 * count(case when is_right then 1 end) / nullif(count(matched_at), 0),
         100.0 * count(distinct case when is_right then (true_trip, true_date) end)
         / count(distinct (true_trip, true_date)), count(distinct (true_trip, true_date))),
     ''
 from naive_matched where n_live > 0;
 
-create table apart as  -- trips with no other of their line and direction due to leave within five minutes
+create table separate_trips as  -- no other trip of the line and direction leaves within five minutes
 select service_date, trip_id
 from due_trips
 window w as (partition by service_date, line_code, direction order by scheduled_departure_at)
@@ -155,31 +155,31 @@ qualify coalesce(scheduled_departure_at - lag(scheduled_departure_at) over w > i
     and coalesce(lead(scheduled_departure_at) over w - scheduled_departure_at > interval 5 minute, true);
 
 select
-    'the same of trips with no other of their line due within five minutes', '',
+    'the same of trips without another of their line within five minutes', '',
     printf('%.1f %%, %.1f %% (%d trips)', 100.0 * count(case when is_right then 1 end) / nullif(count(matched_at), 0),
         100.0 * count(distinct case when is_right then (true_trip, true_date) end)
         / count(distinct (true_trip, true_date)), count(distinct (true_trip, true_date))),
     ''
-from naive_matched inner join apart on true_trip = apart.trip_id and true_date = apart.service_date;
+from naive_matched inner join separate_trips as separate on true_trip = separate.trip_id and true_date = separate.service_date;
 
 select
-    'added trips seen live: given a departure, which they do not have', '',
+    'added trips observed live: matched to a departure, though they have none', '',
     coalesce(printf('%d of %d', count(distinct case when departures.trip_id is not null then true_trip end),
         count(distinct true_trip)), '-'), ''
-from told left join built.intermediate.departure_matches as departures using (service_date, trip_id)
-where told.is_added;
+from matched_visits left join built.intermediate.departure_matches as departures using (service_date, trip_id)
+where matched_visits.is_added;
 
 select
     printf('scheduled_at of %s: median, p95 absolute error', schedule_source),
     case schedule_source when 'pattern' then '<= 30 s' else '' end,
     printf('%s (%d visits)', errors_of(scheduled_at, true_scheduled_at), count(*)), ''
-from told where schedule_source is not null and true_scheduled_at is not null
+from matched_visits where schedule_source is not null and true_scheduled_at is not null
 group by schedule_source order by schedule_source;
 
 select 'evidenced visits with a schedule', '', printf('%.1f %%', 100 * avg((scheduled_at is not null)::int)), ''
-from told where arrival_quality = 'evidenced';
+from matched_visits where arrival_quality = 'evidenced';
 
-create macro on_time(told_at, due_at) as (epoch(told_at) - epoch(due_at) between -60 and 359);
+create macro on_time(estimated_at, scheduled_at) as (epoch(estimated_at) - epoch(scheduled_at) between -60 and 359);
 
 create table true_shares as
 select line_code, avg(on_time(passed_at, scheduled_at)::int) as share, count(*) as n_calls
@@ -188,12 +188,12 @@ from calls, span where passed_at >= begins and passed_at < ends and scheduled_at
 create table naive_shares as
 select avg(on_time(naive_last, scheduled_at)::int) as last, avg(on_time(naive_middle, scheduled_at)::int) as middle,
     avg(on_time(naive_first, scheduled_at)::int) as first
-from readings where scheduled_at is not null;
+from estimates where scheduled_at is not null;
 
 create table network as
 select sum(share * n_calls) / sum(n_calls) as share, sum(n_calls) as n from true_shares;
 
-create table ours as  -- as marts.network_punctuality_daily reckons it, over the hours that were collected whole
+create table ours as  -- as in marts.network_punctuality_daily, over the hours that were collected completely
 select sum(n_passages * n_likely_on_time / n_likely) / sum(n_passages) as share
 from (
     select
@@ -214,23 +214,23 @@ select
 from network, naive_shares, ours;
 
 select
-    'the same, against the truth of the very visits that count', '',
+    'the same, against the truth of the visits with a known punctuality', '',
     printf('%.2f points (%d of %d visits)', 100 * abs(
         avg((punctuality_point = 'on_time')::int) - avg(on_time(true_at, true_scheduled_at)::int)), count(*), any_value(n.n)),
     printf('%.2f | %.2f | %.2f points',
         100 * abs(avg(on_time(naive_last, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)),
         100 * abs(avg(on_time(naive_middle, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)),
         100 * abs(avg(on_time(naive_first, scheduled_at)::int) - avg(on_time(true_at, true_scheduled_at)::int)))
-from readings, (select count(*) as n from visits where n_polls > 0) as n
+from estimates, (select count(*) as n from visits where n_polls > 0) as n
 where punctuality_point is not null and true_scheduled_at is not null;
 
 create table call_kinds as  -- what is known of each call
 select
     case
-        when told.punctuality_point is not null then '1 judged'
-        when told.scheduled_at is not null then '2 seen, passing not'
-        when told.visit is not null then '3 seen, schedule unknown'
-        else '4 never seen live'
+        when matched_visits.punctuality_point is not null then '1 punctuality known'
+        when matched_visits.scheduled_at is not null then '2 observed, but not passing'
+        when matched_visits.visit is not null then '3 observed, schedule unknown'
+        else '4 never observed live'
     end as kind,
     calls.scheduled_departure_at < begins as is_before, calls.outcome = 'never_tracked' as is_untracked,
     on_time(calls.passed_at, calls.scheduled_at) as is_on_time
@@ -238,10 +238,10 @@ from calls cross join span
 left join (
     select true_date, true_trip, true_sequence, min(visit) as visit, min(scheduled_at) as scheduled_at,
         min(punctuality_point) as punctuality_point
-    from told group by all
-) as told
-    on calls.service_date = told.true_date and calls.trip_id = told.true_trip
-    and calls.stop_sequence = told.true_sequence
+    from matched_visits group by all
+) as matched_visits
+    on calls.service_date = matched_visits.true_date and calls.trip_id = matched_visits.true_trip
+    and calls.stop_sequence = matched_visits.true_sequence
 where calls.passed_at >= begins and calls.passed_at < ends and calls.scheduled_at is not null;
 
 select
@@ -251,13 +251,13 @@ select
 from (select kind, 100 * avg(is_on_time::int) as share, count(*) as n from call_kinds group by kind);
 
 select
-    'of them, of trips on their way when collecting began', '',
+    'of them, of trips under way when the collection began', '',
     coalesce(string_agg(printf('%s %.1f %% of %d', kind[3:], share, n), '; ' order by kind), 'none'),
     ''
 from (select kind, 100 * avg(is_on_time::int) as share, count(*) as n from call_kinds where is_before group by kind);
 
 select
-    'of them, of trips that are never tracked, which nobody can judge', '',
+    'of them, of trips that are never tracked', '',
     coalesce(printf('%.1f %% of %d; of the others %.1f %%',
         100 * avg(case when is_untracked then is_on_time::int end), count(case when is_untracked then 1 end),
         100 * avg(case when not is_untracked then is_on_time::int end)), 'none'),
@@ -265,15 +265,15 @@ select
 from call_kinds;
 
 create table line_days as
-select told.true_line as line_code, count(*) as n_scheduled,
+select matched_visits.true_line as line_code, count(*) as n_scheduled,
     count(case when punctuality = 'on_time' then 1 end) / count(*) as low,
     count(case when punctuality in ('on_time', 'indeterminate') then 1 end) / count(*) as high,
     avg(on_time(true_at, true_scheduled_at)::int) as share, any_value(true_shares.share) as share_of_all
-from told inner join true_shares on told.true_line = true_shares.line_code
-where scheduled_at is not null and true_scheduled_at is not null group by told.true_line;
+from matched_visits inner join true_shares on matched_visits.true_line = true_shares.line_code
+where scheduled_at is not null and true_scheduled_at is not null group by matched_visits.true_line;
 
 select
-    'line x day on-time share: truth inside [low, high]', '>= 98 %',
+    'line x day on-time share: truth within [low, high]', '>= 98 %',
     printf('%.1f %% of %d (mean width %.1f points); truth of all calls %.1f %%',
         100 * avg((share between low and high)::int), count(*), 100 * avg(high - low),
         100 * avg((share_of_all between low and high)::int)), ''
@@ -281,7 +281,7 @@ from line_days;
 
 create macro hour_of_service(instant, zero_at) as floor(epoch(instant - zero_at) / 3600)::bigint;
 
-create table headways as  -- between buses, whoever saw them; in the hour the later one was due
+create table headways as  -- between all buses, observed or not; by the scheduled hour of the later one
 select
     service_date, line_code, direction, stop_code, hour_of_service(coalesce(scheduled_at, passed_at), zero_at) as service_hour,
     epoch(passed_at - lag(passed_at) over w) as headway
@@ -294,7 +294,7 @@ select
 from truth_scheduled_passages join built.core.service_days using (service_date)
 window w as (partition by service_date, line_code, direction, stop_code order by scheduled_at);
 
-create table full_cells as  -- hours of a stop almost all of whose time lies between buses seen to pass
+create table full_cells as  -- hours of a stop that are almost completely between observed passages
 select * from built.marts.headways
 where null_reason is null and least(actual_seconds_sum, scheduled_seconds_sum) >= 0.9 * 3600;
 
@@ -324,7 +324,7 @@ select
         max(abs(ours - truth)), count(case when abs(ours - truth) <= 0.10 then 1 end), count(*)), 'none is covered'), ''
 from waits;
 
-create table watched as  -- trips whose first stop was polled from long before they were due until a late bus had left
+create table observable_trips as  -- the first stop was polled from long before the departure until long after
 select due_trips.service_date, due_trips.trip_id
 from due_trips
 inner join truth_scheduled_passages as origins
@@ -344,13 +344,13 @@ having max(epoch(polled_at) - epoch(previous_at)) <= 600 and count(*) >= 5
 create table tracked_lines as
 select distinct line_code from truth_trips where live_from is not null;
 
-create table ends as
+create table trip_outcomes as
 select truth.trip_id, truth.service_date, truth.outcome as true_outcome,
     truth.taken_off_at is not null as is_taken_off, departures.outcome,
-    watched.trip_id is not null as is_watched
+    observable_trips.trip_id is not null as is_observable
 from due_trips as truth
 inner join tracked_lines using (line_code)
-left join watched using (service_date, trip_id)
+left join observable_trips using (service_date, trip_id)
 left join built.core.scheduled_departures as departures
     on departures.service_date = truth.service_date and departures.line_code = truth.line_code
     and departures.direction = truth.direction and departures.departure_at = truth.scheduled_departure_at
@@ -365,32 +365,32 @@ select
             / nullif(count(case when outcome = 'not_run' then 1 end), 0),
             count(case when outcome = 'not_run' then 1 end)), '-'),
         coalesce(printf('%.0f %% of %d', 100.0 * count(case when outcome = 'not_run' and true_outcome = 'not_run'
-            and is_taken_off and is_watched then 1 end)
-            / nullif(count(case when true_outcome = 'not_run' and is_taken_off and is_watched then 1 end), 0),
-            count(case when true_outcome = 'not_run' and is_taken_off and is_watched then 1 end)), '-'),
+            and is_taken_off and is_observable then 1 end)
+            / nullif(count(case when true_outcome = 'not_run' and is_taken_off and is_observable then 1 end), 0),
+            count(case when true_outcome = 'not_run' and is_taken_off and is_observable then 1 end)), '-'),
         coalesce(printf('%d of %d', count(case when outcome = 'not_run' and true_outcome = 'not_run'
             and not is_taken_off then 1 end),
             count(case when true_outcome = 'not_run' and not is_taken_off then 1 end)), '-')),
     ''
-from ends;
+from trip_outcomes;
 
-create table naive_ends as  -- a departure without a live bus did not run
-select ends.*, seen.true_trip is null as is_naive_not_run
-from ends left join (select distinct true_trip, true_date from told) as seen
-    on seen.true_trip = ends.trip_id and seen.true_date = ends.service_date;
+create table naive_outcomes as  -- a departure without a live bus did not run
+select trip_outcomes.*, seen.true_trip is null as is_naive_not_run
+from trip_outcomes left join (select distinct true_trip, true_date from matched_visits) as seen
+    on seen.true_trip = trip_outcomes.trip_id and seen.true_date = trip_outcomes.service_date;
 
 select
-    'the same, where a trip never seen live counts as not run', '', '',
+    'the same, if a trip never observed live counts as not run', '', '',
     printf('%s, %s',
         coalesce(printf('%.0f %%', 100.0 * count(case when is_naive_not_run and true_outcome = 'not_run' then 1 end)
             / nullif(count(case when is_naive_not_run then 1 end), 0)), '-'),
         coalesce(printf('%.0f %%', 100.0
-            * count(case when is_naive_not_run and true_outcome = 'not_run' and is_watched then 1 end)
-            / nullif(count(case when true_outcome = 'not_run' and is_watched then 1 end), 0)), '-'))
-from naive_ends;
+            * count(case when is_naive_not_run and true_outcome = 'not_run' and is_observable then 1 end)
+            / nullif(count(case when true_outcome = 'not_run' and is_observable then 1 end), 0)), '-'))
+from naive_outcomes;
 
 select
     printf('outcome of trips that really: %s', true_outcome), '',
     string_agg(printf('%s %d', outcome, n), ', ' order by n desc), ''
-from (select true_outcome, coalesce(outcome, 'no departure') as outcome, count(*) as n from ends group by all)
+from (select true_outcome, coalesce(outcome, 'no departure') as outcome, count(*) as n from trip_outcomes group by all)
 group by true_outcome order by true_outcome

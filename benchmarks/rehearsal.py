@@ -2,8 +2,8 @@
 
     python benchmarks/rehearsal.py [--hours 2] [--start 2026-03-02T06:00] [--window 3600] [--policy adaptive]
 
-Everything rehearsed is what production runs; the emulator is a process of its own, and so is staging. On a
-machine that does other work too, the processor time of each process tells more than the clock on the wall.
+The code is that of production; the emulator and staging run in processes of their own. On a machine that does
+other work too, the processor time of each process is more reliable than elapsed time.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 class _Sampler:
-    """Looks at where the main thread is, a hundred times a second."""
+    """Samples the function that the main thread executes, a hundred times a second."""
 
     def __init__(self) -> None:
         self.places: Counter[str] = Counter()
@@ -68,11 +68,11 @@ class _Sampler:
 
     def _sample(self) -> None:
         while not self._is_over.wait(SAMPLE_SECONDS):
-            self.places[_place(sys._current_frames()[self._main])] += 1  # noqa: SLF001 - there is no other way
+            self.places[_place(sys._current_frames()[self._main])] += 1  # noqa: SLF001 - no public function does this
 
 
 def _place(frame: FrameType) -> str:
-    """Name the innermost function of ours that is on the stack, and the library it is in, if any."""
+    """Return the innermost function of transit_etl on the stack, and the library that it calls, if any."""
     innermost, found = frame, frame
     while not found.f_code.co_filename.startswith(str(PACKAGE)):
         if found.f_back is None:
@@ -93,19 +93,19 @@ def _show(report: RehearsalReport, served: float, sampler: _Sampler) -> None:
         f"{report.times_real_time:.0f} times real time (goal {GOAL}); {n_requests:,} requests, "
         f"{report.allowance_share:.1%} of the allowance, {report.n_rate_limited} refused"
     )
-    print("\nwhere the time went, as the rehearsing process saw it")
+    print("\nelapsed time of the rehearsing process, by activity")
     for part, seconds in sorted(report.seconds_spent.items(), key=lambda entry: -entry[1]):
         share, each = seconds / report.real_seconds, 1000 * seconds / n_requests
         print(f"  {part:<16} {seconds:7.1f} s  {share:4.0%}  {each:6.2f} ms a request")
     print("\nprocessor time")
     for name, seconds in (
-        ("collector", own_seconds), ("emulator", served), ("staging (beside)", staging_seconds),
+        ("collector", own_seconds), ("emulator", served), ("staging (parallel)", staging_seconds),
     ):  # fmt: skip
         print(f"  {name:<16} {seconds:7.1f} s        {1000 * seconds / n_requests:6.2f} ms a request")
     fastest = report.virtual_seconds / (own_seconds + served)
-    print(f"  collector and emulator take turns: {fastest:.0f} times real time if nobody else had been there")
+    print(f"  collector and emulator alternate: {fastest:.0f} times real time on an idle machine")
     total = sum(sampler.places.values())
-    print("\nwhere the collector was, sampled")
+    print("\nfunctions of the collector, by share of samples")
     for place, count in sampler.places.most_common(15):
         print(f"  {count / total:5.1%}  {place}")
 

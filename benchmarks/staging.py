@@ -1,20 +1,19 @@
-"""Measure staging: raw passages to validated Parquet, beside dlt and beside DuckDB's bare read_json.
+"""Measure staging, raw passages to validated Parquet, and compare with dlt and with DuckDB's read_json.
 
     python benchmarks/staging.py --rows 1000000
 
-What is compared, in one run on the same raw files (about ten passages an answer, some of them theoretical,
-padded labels, slashes, entities), warmed up, in turns, reported as medians:
+Compared in one run on the same raw files (about ten passages an answer, some of them theoretical, with padded
+labels, slashes and entities), after a warm-up, in turns, as medians:
 
-- stage: `transit_etl.stage.stage`, everything it does: find the windows, check that each file is whole, parse
-  under an explicit schema, resolve instants and service days, keep what is unknown, validate with Great
-  Expectations, write typed sorted Parquet and the ledger, build the Data Docs.
+- stage: all of `transit_etl.stage.stage`: find the windows, check that each file is complete, parse under an
+  explicit schema, resolve instants and service days, keep unknown keys, validate with Great Expectations,
+  write typed sorted Parquet and the ledger, build the Data Docs.
 - bare: one DuckDB statement with as many threads: `read_json` of the same files with explicit columns, the
   body parsed by `from_json` under an explicit schema and unnested into columns, written as zstd Parquet. No
   instants, no service day, no validation, no unknown keys, no ledger.
-- dlt: a pipeline from the same raw files to Parquet through the local filesystem destination. `dlt` is all of
-  it: reading and parsing the files (extract), normalize, load, as the other two read and parse them too;
-  `dlt, normalize and load` leaves the extract out. It is measured on fewer rows (`--dlt-rows`), because it is
-  slow, and compared by rows a second.
+- dlt: a pipeline from the same raw files to Parquet through the local filesystem destination. `dlt` includes
+  reading and parsing the files (extract), as the other two do; `dlt, normalize and load` does not. It is
+  measured on fewer rows (`--dlt-rows`), because it is slow, and compared by rows a second.
 
 Imports and the first use of each library are not measured.
 """
@@ -30,6 +29,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import zstandard
@@ -52,8 +52,15 @@ DESTINATIONS = [
 ]
 
 
+class DltSeconds(NamedTuple):
+    """The time of a dlt pipeline, and that of its last two steps."""
+
+    total: float
+    normalize_and_load: float
+
+
 def main() -> None:
-    """Write raw windows, let the three take turns, print medians and ratios."""
+    """Write raw windows, measure the three in turns, print medians and ratios."""
     options = _options()
     os.environ["RUNTIME__DLTHUB_TELEMETRY"] = "false"
     with tempfile.TemporaryDirectory(prefix="transit-bench-") as folder:
@@ -71,13 +78,15 @@ def main() -> None:
         if options.dlt_rows:
             run_dlt(small, root / "dlt", options.dlt_rows)
             runs = [run_dlt(small, root / "dlt", options.dlt_rows) for _ in range(options.dlt_runs)]
-            for name, seconds in zip(("dlt", NORMALIZE_AND_LOAD), zip(*runs, strict=True), strict=True):
-                rates[name] = options.dlt_rows / statistics.median(seconds)
+            rates["dlt"] = options.dlt_rows / statistics.median(run.total for run in runs)
+            rates[NORMALIZE_AND_LOAD] = options.dlt_rows / statistics.median(
+                run.normalize_and_load for run in runs
+            )
         report(rates)
 
 
 def report(rates: dict[str, float]) -> None:
-    """Print what each did and how they compare."""
+    """Print the rate of each, and the ratios."""
     for name, rate in rates.items():
         print(f"{name:24} {rate:12,.0f} rows a second   {1e6 / rate:8.2f} s a million")
     print(f"stage takes {rates['bare'] / rates['stage']:.2f} times as long as bare DuckDB (goal: at most 3)")
@@ -86,7 +95,7 @@ def report(rates: dict[str, float]) -> None:
 
 
 def medians(contenders: dict[str, Callable[[], float]], runs: int) -> dict[str, float]:
-    """Warm each up once, then measure in turns, so that a busy moment hits all of them."""
+    """Run each once to warm up, then measure in turns, so that other load of the machine affects all."""
     for contender in contenders.values():
         contender()
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
@@ -137,8 +146,8 @@ def run_bare(files: list[Path], target: Path, rows: int) -> float:
     return seconds
 
 
-def run_dlt(files: list[Path], folder: Path, rows: int) -> tuple[float, float]:
-    """Let dlt do the same; return the seconds of all of it, and of normalize and load alone."""
+def run_dlt(files: list[Path], folder: Path, rows: int) -> DltSeconds:
+    """Let dlt do the same; return its seconds."""
     import dlt  # noqa: PLC0415 - only where it is measured
     from dlt.destinations import filesystem  # noqa: PLC0415
 
@@ -161,11 +170,11 @@ def run_dlt(files: list[Path], folder: Path, rows: int) -> tuple[float, float]:
     pipeline.load()
     ended = time.perf_counter()
     assert rows == _count(folder / "out" / "passages" / "answers__passaggi" / "*.parquet")
-    return ended - started, ended - extracted
+    return DltSeconds(ended - started, ended - extracted)
 
 
 def parsed_pages(files: list[Path]) -> Iterator[list[dict[str, object]]]:
-    """Read raw files as pages of answers with their passages, the way a source would hand them to dlt."""
+    """Read raw files as pages of answers with their passages, as a source would pass them to dlt."""
     for path in files:
         lines = zstandard.decompress(path.read_bytes(), max_output_size=1 << 31).splitlines()
         records = (json.loads(line) for line in lines)
@@ -181,7 +190,7 @@ def parsed_pages(files: list[Path]) -> Iterator[list[dict[str, object]]]:
 
 
 def write_windows(data_dir: Path, rows: int, n_windows: int) -> list[Path]:
-    """Write raw windows as the collector does: one line an answer, each flushed as a block of its own."""
+    """Write raw windows as the collector does: one line an answer, each flushed as a block."""
     dice = random.Random(20261119)  # noqa: S311 - made-up data
     n_answers = max(1, rows // PASSAGES_PER_ANSWER)
     files = []
@@ -253,11 +262,11 @@ def _count(files: Path) -> int:
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Measure staging beside dlt and bare DuckDB.")
+    parser = argparse.ArgumentParser(description="Measure staging, dlt and bare DuckDB.")
     parser.add_argument("--rows", type=int, default=1_000_000, help="passages to stage")
-    parser.add_argument("--windows", type=int, default=4, help="raw windows they are spread over")
+    parser.add_argument("--windows", type=int, default=4, help="number of raw windows")
     parser.add_argument("--runs", type=int, default=5, help="measured runs of stage and of bare")
-    parser.add_argument("--dlt-rows", type=int, default=100_000, help="passages for dlt; 0 leaves dlt out")
+    parser.add_argument("--dlt-rows", type=int, default=100_000, help="passages for dlt; 0 omits dlt")
     parser.add_argument("--dlt-runs", type=int, default=3, help="measured runs of dlt")
     return parser.parse_args()
 

@@ -5,35 +5,26 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
-
-import numpy as np
 
 from transit_emulator import noise, texts
-from transit_emulator.days.added_trips import with_added_trips, with_possible_trips
-from transit_emulator.days.blocks import blocks
-from transit_emulator.days.board import Board, board
-from transit_emulator.days.disruptions import LONGEST_DAYS, Event, events_starting_on
-from transit_emulator.days.diversions import skipped_calls
+from transit_emulator.days.board import Board
+from transit_emulator.days.disruptions import LONGEST_DAYS, Event
 from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, ListedPassage, listed, recently_passed
-from transit_emulator.days.motion import NEVER, EventEffects, Motion, motion
-from transit_emulator.days.news import LISTED_DAYS, NewsItem, news_of
+from transit_emulator.days.motion import NEVER
+from transit_emulator.days.news import LISTED_DAYS, NewsItem
 from transit_emulator.days.revisions import before_revision, line_on, revised_at
-from transit_emulator.days.schedule import Flags, Schedule, schedule_of
-from transit_emulator.days.seasons import SeasonCalendar, with_seasons
+from transit_emulator.days.simulated_days import SimulatedDays
 from transit_emulator.days.timetable import Service, timetable
-from transit_emulator.days.trip_ids import IdMode, reused, vehicles
+from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.local_time import ONE_DAY, local
 from transit_emulator.networks.city import city_network
 from transit_emulator.networks.gtfs import gtfs_network
 from transit_emulator.networks.network import Line, Network
 from transit_emulator.networks.small import small_network
 
-_DAYS_KEPT = 6
 _PADDED_SHARE = 0.3
 _BUSY_SECONDS = 8 * 3600
 _NETWORKS: dict[str, Callable[[], Network]] = {"small": small_network, "city": city_network}
-_Result = TypeVar("_Result")
 
 
 class UnknownStopError(LookupError):
@@ -64,32 +55,8 @@ class Passage:
     stop_sequence: int
 
 
-class World:
+class World(SimulatedDays):
     """A simulated network: every answer is a function of the network, the seed and an instant."""
-
-    def __init__(
-        self,
-        network: Network,
-        seed: int = 1,
-        id_mode: IdMode = IdMode.STABLE,
-        *,
-        has_revisions: bool = False,
-    ) -> None:
-        self.seasons = SeasonCalendar(network.calendar, seed, network.zone) if has_revisions else None
-        scheduled = with_seasons(network, self.seasons) if self.seasons else network
-        self.network = with_possible_trips(scheduled, seed)
-        self.seed = seed
-        self.id_mode = id_mode
-        self.has_revisions = has_revisions
-        self.schedule: Callable[[date], Schedule] = _cached(self._schedule)
-        self._schedule_before: Callable[[date], Schedule] = _cached(self._schedule_of_season_before)
-        self.motion: Callable[[date], Motion] = _cached(self._motion)
-        self.board: Callable[[date], Board] = _cached(self._board)
-        self.blocks: Callable[[date], list[int]] = _cached(self._blocks)
-        self.vehicles: Callable[[date], list[str]] = _cached(self._vehicles)
-        self.live_ids: Callable[[date], list[str]] = _cached(self._live_ids)
-        self.events: Callable[[date], tuple[Event, ...]] = _cached(self._events, 64)
-        self.news_published: Callable[[date], tuple[NewsItem, ...]] = _cached(self._news_published, 64)
 
     def line(self, code: str) -> int:
         """Return the position of a line; raise UnknownLineError if there is none of this code."""
@@ -110,7 +77,7 @@ class World:
         instant = NEVER if now is None else now.timestamp()
         announced, revised = self.announced_at(day), self.revised_at(line, day)
         is_announced = announced is None or instant >= announced
-        schedule = self.schedule(day) if is_announced else self._schedule_before(day)
+        schedule = self.schedule(day) if is_announced else self.schedule_before(day)
         services = timetable(self.network, schedule, line)
         if revised is None or instant >= revised:
             return services
@@ -220,57 +187,6 @@ class World:
             stop_sequence=item.sequence + 1,
         )
 
-    def _schedule(self, day: date) -> Schedule:
-        return with_added_trips(self.network, schedule_of(self.network, day), self.seed)
-
-    def _schedule_of_season_before(self, day: date) -> Schedule:
-        return schedule_of(self.network, day, self.seasons.services_before(day) if self.seasons else None)
-
-    def _motion(self, day: date) -> Motion:
-        schedule = self.schedule(day)
-        effects = EventEffects(
-            self.disrupted(day), skipped_calls(self.network, schedule, self.events_around(day))
-        )
-        return motion(self.network, schedule, self.seed, effects, self.blocks(day))
-
-    def _board(self, day: date) -> Board:
-        return board(self.network, self.schedule(day), self.motion(day))
-
-    def _vehicles(self, day: date) -> list[str]:
-        return vehicles(self.schedule(day), self.blocks(day), self.seed)
-
-    def _blocks(self, day: date) -> list[int]:
-        return blocks(self.network, self.schedule(day))
-
-    def _live_ids(self, day: date) -> list[str]:
-        if self.id_mode is IdMode.VEHICLE:
-            return self.vehicles(day)
-        if self.id_mode is IdMode.REUSED:
-            return reused(self.network, self.schedule(day))
-        return [self.network.trips[trip].id for trip in self.schedule(day).trips]
-
-    def _events(self, day: date) -> tuple[Event, ...]:
-        return events_starting_on(self.network, self.seed, day)
-
-    def _news_published(self, day: date) -> tuple[NewsItem, ...]:
-        announced = self.seasons.announced_on(day) if self.seasons else []
-        return news_of(self.network, self.seed, day, self.events(day), announced)
-
-    def disrupted(self, day: date) -> Flags:
-        """Tell which trips of a service date leave during an event on their line."""
-        schedule = self.schedule(day)
-        lines = self.network.pattern_line[self.network.trip_pattern[schedule.trips]]
-        is_disrupted = np.zeros(schedule.n_trips, dtype=np.bool_)
-        for event in self.events_around(day):
-            is_on = schedule.leaves_between(event.started_at, event.ended_at)
-            is_disrupted |= is_on & np.isin(lines, event.line_positions)
-        return is_disrupted
-
-    def events_around(self, day: date) -> list[Event]:
-        """Return the events on lines that may overlap a service date."""
-        days = (day - ONE_DAY * back for back in range(-2, LONGEST_DAYS + 1))
-        return [event for start in days for event in self.events(start) if event.line_positions]
-
 
 def build_world(
     size: str = "small",
@@ -302,8 +218,3 @@ def _next_of_each_line(found: list[Passage]) -> list[Passage]:
         if seen[line] <= PER_LINE:
             kept.append(passage)
     return kept
-
-
-def _cached(make: Callable[[date], _Result], days: int = _DAYS_KEPT) -> Callable[[date], _Result]:
-    """Return the function with a cache of its results for the dates used last."""
-    return lru_cache(maxsize=days)(make)
