@@ -116,38 +116,52 @@ def truth_of(world: World, day: date, first_hour: float, last_hour: float) -> Tr
     return Truth(found)
 
 
+class ListedCall(NamedTuple):
+    """A call of a trip that a poll listed live."""
+
+    trip_id: str
+    stop_sequence: int
+
+
+class LastPoll(NamedTuple):
+    """The last good poll of a stop."""
+
+    at: float
+    live: set[ListedCall]
+
+
 class Judge:
-    """Finds the passages that two polls of a stop enclose, and looks them up in the truth."""
+    """Finds the passages between two polls of a stop, and compares them with the truth."""
 
     def __init__(self, truth: Truth, day: date) -> None:
         self.score = Score()
         self._truth = truth
         self._day = day
-        self._last: dict[str, tuple[float, set[tuple[str, int]]]] = {}
+        self._last: dict[str, LastPoll] = {}
 
     def poll(self, stop: str, at: float, passages: list[Passage]) -> None:
-        """Take a good poll into account."""
-        before, listed = self._last.get(stop, (0.0, set()))
+        """Score a good poll."""
+        last = self._last.get(stop, LastPoll(0.0, set()))
         live = {
-            (passage.trip_id, passage.stop_sequence)
+            ListedCall(passage.trip_id, passage.stop_sequence)
             for passage in passages
             if not passage.is_theoretical and passage.service_date == self._day
         }
-        self._last[stop] = (at, live)
-        if at - before > EVIDENCE_SECONDS:
+        self._last[stop] = LastPoll(at, live)
+        if at - last.at > EVIDENCE_SECONDS:
             return
-        for trip, sequence in listed - live:
-            passed = self._truth.trips.get(trip)
+        for call in last.live - live:
+            passed = self._truth.trips.get(call.trip_id)
             if passed is None:
                 continue
-            if before <= passed[sequence - 1] <= at:
-                self.score.evidenced.setdefault(trip, set()).add(sequence)
+            if last.at <= passed[call.stop_sequence - 1] <= at:
+                self.score.evidenced.setdefault(call.trip_id, set()).add(call.stop_sequence)
             else:
                 self.score.n_false += 1
 
 
 def run(polled: PolledWorld, policy: Policy, permit_times: Iterable[float], judge: Judge) -> Score:
-    """Let a policy poll a world at the given instants, and judge what it could know."""
+    """Let a policy poll a world at the given instants, and score what it evidences."""
     score, last_minute = judge.score, deque[float]()
     for moment in permit_times:
         began = time.thread_time()
