@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -61,7 +62,8 @@ class Step:
 class Session:
     """A shell in a copy of the checkout, with an empty data folder and the same `.venv`.
 
-    Variables that a command exports hold for the commands after it. `substitutions` are texts of commands and
+    Variables that a command exports hold for the commands after it; a copy of a session (`copy.copy`) goes on
+    with the variables exported so far. `substitutions` are texts of commands and
     what is run instead, for what a test cannot do: another upstream, less time.
     """
 
@@ -77,8 +79,8 @@ class Session:
         self._substitutions = substitutions or {}
         self._timeout_seconds = timeout_seconds
         self._environment = {**without_settings(), **settings}
-        self._exported = folder / "exported.sh"
-        self._exported.touch()
+        self._exports = ""
+        self._exports_file = folder / "exports.sh"
         shutil.copytree(CHECKOUT, self.folder, ignore=NOT_COPIED)
         (self.folder / ".venv").symlink_to(sys.prefix)
 
@@ -86,7 +88,7 @@ class Session:
         """Run a command and return what it printed on both streams; raise DocumentError if it fails."""
         for shown, instead in self._substitutions.items():
             command = command.replace(shown, instead)
-        script = f"set -e -o pipefail\n. {self._exported}\n{command}\nexport -p > {self._exported}"
+        script = f"{self._exports}\nset -e -o pipefail\n{command}\nexport -p > {self._exports_file}"
         done = subprocess.run(  # `timeout` also ends what the command started
             ["/usr/bin/timeout", "--kill-after=5", str(self._timeout_seconds), "/bin/bash", "-c", script],
             cwd=self.folder,
@@ -99,6 +101,7 @@ class Session:
         )
         if done.returncode != 0:
             raise DocumentError(f"exit code {done.returncode} of: {command}\n{done.stdout}")
+        self._exports = self._exports_file.read_text(encoding="utf-8")
         return "\n".join(line.rstrip() for line in done.stdout.splitlines())
 
 
@@ -146,13 +149,22 @@ def refresh(document: Path, session: Session) -> int:
             continue
         lines = []
         for step, printed in run(block, session):
-            is_same = step.matches(printed)
-            n_changed += not is_same
+            n_changed += not step.matches(printed)
             command = "\n> ".join(step.command.splitlines())
-            lines += [f"$ {command}", *([step.output] if is_same else [printed])]
-        text = text.replace(block.text, "\n".join(line for line in lines if line) + "\n")
+            lines += [f"$ {command}", *_brought_up_to_date(step.output, printed)]
+        text = text.replace(block.text, "\n".join(lines) + "\n")
     document.write_text(text, encoding="utf-8")
     return n_changed
+
+
+def _brought_up_to_date(shown: str, printed: str) -> list[str]:
+    """Return the printed lines, and where a shown line matches, that one: it may hold a `…`."""
+    pairs = zip_longest(shown.splitlines(), printed.splitlines())
+    return [
+        old if old is not None and Step("", old).matches(new) else new
+        for old, new in pairs
+        if new is not None
+    ]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
