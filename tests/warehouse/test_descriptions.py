@@ -1,7 +1,8 @@
-"""Every table and column is described, in the project and as a comment in the database."""
+"""Every table and column is described, in the project and in the database; checks say what they are."""
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -16,15 +17,19 @@ pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 Ask = Callable[[str], Rows]
 
 
-def _described(settings: Settings) -> dict[str, dict[str, str]]:
-    """Return the described columns of each model and seed, by schema and name, as dbt has read them."""
+def _nodes(settings: Settings) -> list[dict[str, Any]]:
+    """Return the models, seeds and checks of the project, as dbt has read them for the last build."""
     manifest = paths.state_dir(settings.data_dir) / "dbt" / "target" / "manifest.json"
-    nodes = json.loads(manifest.read_text(encoding="utf-8"))["nodes"].values()
+    return list(json.loads(manifest.read_text(encoding="utf-8"))["nodes"].values())
+
+
+def _described(settings: Settings) -> dict[str, dict[str, str]]:
+    """Return the described columns of each model and seed, by schema and name."""
     return {
         f"{node['schema']}.{node['alias']}": {
             name: column["description"] for name, column in node["columns"].items()
         }
-        for node in nodes
+        for node in _nodes(settings)
         if node["resource_type"] in ("model", "seed")
     }
 
@@ -67,3 +72,13 @@ def test_every_table_view_and_column_has_a_comment_in_the_published_file(ask: As
 
     assert [] == [row["name"] for row in relations if not str(row["comment"]).startswith("One row per ")]
     assert [] == [row["name"] for row in columns]
+
+
+def test_a_check_of_our_logic_stops_a_build_and_a_finding_about_data_does_not(built: Settings) -> None:
+    kinds = {
+        (node["config"]["meta"].get("checks"), node["config"]["severity"].lower())
+        for node in _nodes(built)
+        if node["resource_type"] == "test"
+    }
+
+    assert {("logic", "error"), ("data", "warn")} == kinds
