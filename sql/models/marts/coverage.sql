@@ -70,10 +70,10 @@ gap_sums as (
 )
 
 select
-    hours.operator,
-    hours.service_date,
-    hours.stop_code,
-    hours.service_hour,
+    operator,
+    service_date,
+    stop_code,
+    service_hour,
     hours.planned,
     hours.sent,
     hours.good,
@@ -81,10 +81,5 @@ select
     coalesce(gap_sums.covered_seconds, 0) as covered_seconds,
     rules.ruleset_version
 from hours
-left join gap_sums
-    on
-        hours.operator = gap_sums.operator
-        and hours.service_date = gap_sums.service_date
-        and hours.stop_code = gap_sums.stop_code
-        and hours.service_hour = gap_sums.service_hour
+left join gap_sums using (operator, service_date, stop_code, service_hour)
 {{ join_rules('hours.service_date') }}

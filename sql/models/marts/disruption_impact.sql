@@ -66,6 +66,11 @@ shares as (
     group by operator, episode_id, line_code, draw
 ),
 
+whole_shares as (
+    select * from shares
+    where draw = 0
+),
+
 intervals as (
     select
         operator,
@@ -93,43 +98,30 @@ during as (
 
 impacts as (
     select
-        episodes.operator,
-        episodes.episode_id,
-        episodes.line_code,
+        operator,
+        episode_id,
+        line_code,
         episodes.from_at,
         episodes.low_to_at as to_at,
         coalesce(during.n_hours, 0) as n_hours,
         coalesce(during.n_judged, 0) as n_judged,
         coalesce(during.n_indeterminate, 0) as n_indeterminate,
-        coalesce(shares.n_hours_compared, 0) as n_hours_compared,
-        coalesce(shares.n_hours_without, 0) as n_hours_without,
+        coalesce(whole_shares.n_hours_compared, 0) as n_hours_compared,
+        coalesce(whole_shares.n_hours_without, 0) as n_hours_without,
         case
             when coalesce(during.n_hours, 0) = 0 then 'no hour covered'
             when coalesce(during.n_judged, 0) = 0 then 'no visit judged'
-            when shares.episode_id is null then 'no hour to compare with'
-            when least(shares.n_hours_compared, shares.n_hours_without) < 2 then 'too few hours'
+            when whole_shares.draw is null then 'no hour to compare with'
+            when least(whole_shares.n_hours_compared, whole_shares.n_hours_without) < 2 then 'too few hours'
         end as null_reason,
-        shares.on_time_share_during,
-        shares.on_time_share_expected,
+        whole_shares.on_time_share_during,
+        whole_shares.on_time_share_expected,
         intervals.impact_low,
         intervals.impact_high
     from {{ ref('line_episodes') }} as episodes
-    left join during
-        on
-            episodes.operator = during.operator
-            and episodes.episode_id = during.episode_id
-            and episodes.line_code = during.line_code
-    left join shares
-        on
-            episodes.operator = shares.operator
-            and episodes.episode_id = shares.episode_id
-            and episodes.line_code = shares.line_code
-            and shares.draw = 0
-    left join intervals
-        on
-            episodes.operator = intervals.operator
-            and episodes.episode_id = intervals.episode_id
-            and episodes.line_code = intervals.line_code
+    left join during using (operator, episode_id, line_code)
+    left join whole_shares using (operator, episode_id, line_code)
+    left join intervals using (operator, episode_id, line_code)
 )
 
 select

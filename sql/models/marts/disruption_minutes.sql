@@ -108,11 +108,11 @@ counts as (
 )
 
 select
-    counts.operator,
-    counts.service_date,
-    counts.category,
-    counts.event,
-    nullif(counts.line_number, '') as line_number,
+    operator,
+    service_date,
+    category,
+    event,
+    nullif(line_number, '') as line_number,
     counts.n_episodes,
     sums.low_seconds,
     sums.high_seconds,
@@ -120,10 +120,4 @@ select
     sums.high_seconds / 60.0 as high_minutes,
     counts.ruleset_version
 from counts
-inner join sums
-    on
-        counts.operator = sums.operator
-        and counts.service_date = sums.service_date
-        and counts.category = sums.category
-        and counts.event = sums.event
-        and counts.line_number = sums.line_number
+inner join sums using (operator, service_date, category, event, line_number)

@@ -103,9 +103,9 @@ low_sums as (
 
 sums as (
     select
-        days.operator,
-        days.service_date,
-        days.lift,
+        operator,
+        service_date,
+        lift,
         cast(ceil({{ seconds_between('days.watched_from', 'days.watched_to') }}) as bigint) as total_seconds,
         days.covered_seconds,
         cast(floor(round(coalesce(low_sums.seconds, 0), 3)) as bigint) as out_low_seconds,
@@ -115,16 +115,8 @@ sums as (
         coalesce(high_sums.is_open, 0) = 1 as is_open,
         days.ruleset_version
     from days
-    left join high_sums
-        on
-            days.operator = high_sums.operator
-            and days.service_date = high_sums.service_date
-            and days.lift = high_sums.lift
-    left join low_sums
-        on
-            days.operator = low_sums.operator
-            and days.service_date = low_sums.service_date
-            and days.lift = low_sums.lift
+    left join high_sums using (operator, service_date, lift)
+    left join low_sums using (operator, service_date, lift)
 )
 
 select

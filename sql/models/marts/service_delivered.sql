@@ -20,10 +20,10 @@ leg_lengths as (
 
 counts as (
     select
-        departures.operator,
-        departures.service_date,
-        departures.line_code,
-        departures.direction,
+        operator,
+        service_date,
+        line_code,
+        direction,
         count(*) as n_scheduled_trips,
         count(case when departures.outcome = 'run' then 1 end) as n_run,
         count(case when departures.outcome = 'tracking_lost' then 1 end) as n_tracking_lost,
@@ -34,16 +34,9 @@ counts as (
             as n_passages_not_run,
         max(departures.ruleset_version) as ruleset_version
     from departures
-    inner join {{ watched_dates() }} as watched_dates
-        on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
-    left join leg_lengths as lengths
-        on
-            departures.operator = lengths.operator
-            and departures.service_date = lengths.service_date
-            and departures.line_code = lengths.line_code
-            and departures.direction = lengths.direction
-            and departures.leg = lengths.leg
-    group by departures.operator, departures.service_date, departures.line_code, departures.direction
+    inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
+    left join leg_lengths as lengths using (operator, service_date, line_code, direction, leg)
+    group by operator, service_date, line_code, direction
 )
 
 select

@@ -72,11 +72,11 @@ after_change as (
 )
 
 select
-    sums.operator,
-    sums.service_date,
-    sums.line_code,
-    sums.direction,
-    sums.changed_at,
+    operator,
+    service_date,
+    line_code,
+    direction,
+    changed_at,
     sums.first_promised_at,
     sums.n_added,
     sums.n_withdrawn,
@@ -86,10 +86,4 @@ select
     sums.first_departure_at,
     sums.last_departure_at
 from sums
-left join after_change
-    on
-        sums.operator = after_change.operator
-        and sums.service_date = after_change.service_date
-        and sums.line_code = after_change.line_code
-        and sums.direction = after_change.direction
-        and sums.changed_at = after_change.changed_at
+left join after_change using (operator, service_date, line_code, direction, changed_at)

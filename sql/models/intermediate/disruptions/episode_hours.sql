@@ -78,22 +78,18 @@ select
 from during
 union all
 select
-    hours_of_day.operator,
+    operator,
     hours_of_day.episode_id,
-    hours_of_day.line_code,
+    line_code,
     undisturbed.service_date,
-    hours_of_day.service_hour,
-    hours_of_day.weekday_type,
+    service_hour,
+    weekday_type,
     false as is_during,
     undisturbed.n_on_time,
     undisturbed.n_judged,
     undisturbed.n_indeterminate
 from hours_of_day
-inner join undisturbed
-    on
-        hours_of_day.operator = undisturbed.operator
-        and hours_of_day.line_code = undisturbed.line_code
-        and hours_of_day.weekday_type = undisturbed.weekday_type
-        and hours_of_day.service_hour = undisturbed.service_hour
-        and undisturbed.service_date between hours_of_day.first_date - 28 and hours_of_day.last_date + 28
-where undisturbed.n_judged > 0
+inner join undisturbed using (operator, line_code, weekday_type, service_hour)
+where
+    undisturbed.n_judged > 0
+    and undisturbed.service_date between hours_of_day.first_date - 28 and hours_of_day.last_date + 28
