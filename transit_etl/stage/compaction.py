@@ -11,7 +11,7 @@ from transit_etl.files import repair_folder, replace_folder, replacement_of
 from transit_etl.paths import DAY_STEM, lake_file, operators_on
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, windows_in, write_table
-from transit_etl.stage.schemas import DATASETS
+from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
 # What a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
 _SORT_KEYS = {"requests": ("planned_at", "request_id"), "validation_results": ("window",)}
@@ -34,9 +34,8 @@ def compact(settings: Settings, day: date) -> int:
 def compact_operator(data_dir: Path, operator: str, day: date) -> int:
     """Merge one operator's day below a data folder; its lock must be held. Return the files merged."""
     staged = staged_windows(data_dir, operator, day)
-    # `requests` goes last: until it lists a window as merged, the window counts by its own file.
-    order = [*(dataset for dataset in DATASETS if dataset != "requests"), "requests"]
-    return sum(_compact_folder(data_dir, operator, dataset, day, staged) for dataset in order)
+    # Until the merged `requests` list a window, its own file marks it as staged; so `requests` come last.
+    return sum(_compact_folder(data_dir, operator, name, day, staged) for name in IN_ORDER_OF_WRITING)
 
 
 def _compact_folder(data_dir: Path, operator: str, dataset: str, day: date, staged: set[str]) -> int:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from transit_etl.files import make_folder, open_atomic, sync_folder
 from transit_etl.paths import DAY_STEM, NO_OPERATOR, lake_file, lake_lock, quality_pages_lock, quarantine_file
 from transit_etl.stage.raw import Window, finished_windows
-from transit_etl.stage.schemas import DATASETS
+from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
 ROW_GROUP = 122_880
 _WINDOWS_KEY = b"transit_etl.windows"
@@ -46,7 +46,7 @@ def write_window(
     for dataset in DATASETS:
         place = quarantine_file(data_dir, window.operator, dataset, window.day, window.name)
         _write_or_remove(place, quarantine.get(dataset))
-    for dataset in [*(name for name in DATASETS if name != "requests"), "requests"]:
+    for dataset in IN_ORDER_OF_WRITING:
         place = lake_file(data_dir, window.operator, dataset, window.day, window.name)
         table = tables.get(dataset)
         if dataset == "requests":

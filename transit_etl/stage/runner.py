@@ -20,7 +20,7 @@ from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, waiting
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import RawFileError, Window, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
-from transit_etl.stage.schemas import DATASETS
+from transit_etl.stage.schemas import IN_ORDER_OF_WRITING
 from transit_etl.stage.stager import Stager
 
 # A raw file is one compressed stream, which one thread reads; two keep the cores of a small machine busy, and
@@ -126,7 +126,7 @@ def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[Window], repo
 
 def _replace_day(shadow: Path, data_dir: Path, operator: str, day: date) -> None:
     """Put the rebuilt folders in place; `requests` last, so that a killed run's day is rebuilt or staged."""
-    for dataset in [*(name for name in DATASETS if name != "requests"), "requests"]:
+    for dataset in IN_ORDER_OF_WRITING:
         for place_of in (quarantine_file, lake_file):
             built = place_of(shadow, operator, dataset, day, DAY_STEM).parent
             place = place_of(data_dir, operator, dataset, day, DAY_STEM).parent
