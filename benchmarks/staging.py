@@ -253,7 +253,7 @@ def passage(dice: random.Random, at: datetime, number: int) -> dict[str, object]
 
 
 def duckdb_threads() -> int:
-    """Return the number of threads DuckDB uses here, for the bare statement and for staging alike."""
+    """Return the number of threads that DuckDB uses, for the bare statement and for staging."""
     return int(duckdb.execute("select current_setting('threads')").fetchall()[0][0])
 
 

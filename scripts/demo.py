@@ -24,9 +24,7 @@ from transit_emulator.process import NoAnswerError, first_answer, free_port
 FOLDER = CHECKOUT / "data" / "demo"
 WINDOW_SECONDS = 120
 REHEARSED_RATE = 60  # the allowance without a token
-LARGEST_FOR_VERSION_0 = (
-    200  # stops; the DAG of version 0 asks for each of them, which takes too long for more
-)
+LARGEST_FOR_VERSION_0 = 200  # stops; the DAG of version 0 asks for each of them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -56,7 +56,7 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
     console.rule("[bold]Results")
     console.print(truth_table(folder / "warehouse" / "warehouse.duckdb", folder / "truth", rehearsed))
     console.print("[bold]Polled live[/], the morning after", highlight=False)
-    for line in (_budget(ask), _seen(ask, rehearsed)):
+    for line in (_budget(ask), _stop_visits(ask, rehearsed)):
         console.print(line, highlight=False)
     console.print(_disruptions(ask))
     console.rule("[bold]Query the warehouse yourself")
@@ -102,7 +102,7 @@ def _budget(ask: _Questions) -> str:
     )
 
 
-def _seen(ask: _Questions, rehearsed: date) -> str:
+def _stop_visits(ask: _Questions, rehearsed: date) -> str:
     seen = ask(VISITS.replace("$day", f"date '{rehearsed}'"))[0]
     return (
         f"  stop visits  of {seen['n_trips']:,} trips: {seen['n_passed']:,} observed passing, "

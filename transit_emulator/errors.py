@@ -1,5 +1,5 @@
-"""The base class of the errors whose message is written for the user who starts the emulator."""
+"""The base class of errors whose message is for the user who starts the emulator."""
 
 
 class EmulatorError(Exception):
-    """The emulator cannot be started with what it was given; the message names it and says why."""
+    """The emulator cannot use a file or an option; the message names it and the reason."""

@@ -19,7 +19,7 @@ def world() -> World:
 
 @pytest.fixture(scope="session")
 def send() -> Send:
-    """Send a GET to an application without a network between."""
+    """Send a GET to an application in this process."""
 
     def send(app: FastAPI, path: str, **headers: str) -> httpx.Response:
         async def get() -> httpx.Response:
@@ -34,7 +34,7 @@ def send() -> Send:
 
 @pytest.fixture
 def get(world: World, send: Send) -> Get:
-    """Ask the emulator for a path at an instant, with a token unless told otherwise."""
+    """Send a GET for a path at an instant, by default with a token."""
     app = create_app(world)
 
     def ask(

@@ -23,7 +23,7 @@ Force = Callable[..., httpx.Response]
 
 @pytest.fixture
 def force(world: World, send: Send) -> Force:
-    """Ask for a path with a fault forced by the header."""
+    """Request a path with a fault forced by the header."""
     app = create_app(world)
 
     def ask(fault: str, path: str = STOP, now: datetime = NOW) -> httpx.Response:
@@ -34,7 +34,7 @@ def force(world: World, send: Send) -> Force:
 
 @pytest.fixture
 def plain(world: World, send: Send) -> dict[str, Any]:
-    """Give the answers without a fault, by path."""
+    """Return the answers without a fault, by path."""
     app = create_app(world)
     return {path: send(app, path, X_Emulated_Now=NOW.isoformat()).json() for path in (STOP, STATUS)}
 

@@ -50,7 +50,7 @@ def test_in_every_eight_weeks_one_lift_is_out_of_service_for_weeks(world: World)
         days = [MIDNIGHT.date() + timedelta(days=start + step) for step in range(-28, 84)]
         events = [event for day in days for event in world.events(day) if event.category == "ASC"]
         longest = max(events, key=lambda event: event.ended_at - event.started_at)
-        others = [event for event in events if event.lines == longest.lines and event is not longest]
+        others = [event for event in events if event.facility == longest.facility and event is not longest]
 
         assert 14 < (longest.ended_at - longest.started_at) / 86_400 < 24
         assert all(e.ended_at <= longest.started_at or e.started_at >= longest.ended_at for e in others)
@@ -71,7 +71,7 @@ def test_a_news_item_may_be_edited_later_and_keeps_its_date(get: Get, world: Wor
 
 def test_a_lift_has_one_failure_at_a_time(world: World) -> None:
     for now in HALF_HOURS:
-        lifts = [event.lines for event in world.status(now) if event.category == "ASC"]
+        lifts = [event.facility for event in world.status(now) if event.category == "ASC"]
         assert len(lifts) == len(set(lifts))
 
 

@@ -28,8 +28,9 @@ _ADDENDUM = "Aggiornamento: si prevedono tempi lunghi."
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A disruption, listed in [listed_at, ended_at); `lines` holds line numbers, one name, or None.
+    """A disruption, listed in [listed_at, ended_at).
 
+    It is about lines, given by their numbers, about a facility, such as a lift, or about the whole network.
     Its message may change at `edited_at`; it may be missing from the list within [absent_from,
     absent_until). All three are 0 where that does not happen.
     """
@@ -37,13 +38,14 @@ class Event:
     id: str
     event: str
     category: str
-    lines: tuple[str, ...] | str | None
     cause: str | None
     message: str
     started_at: int
     listed_at: int
     ended_at: int
+    line_numbers: tuple[str, ...] = ()
     line_positions: tuple[int, ...] = ()
+    facility: str = ""
     edited_at: int = 0
     edited_message: str = ""
     absent_from: int = 0
@@ -99,12 +101,12 @@ def _bus_event(network: Network, lines: list[int], name: str, *, start: int, las
         id=_event_id(name),
         event=kind,
         category=BUSES,
-        lines=None if is_general else numbers,
         cause=None if noise.unit(name, "no cause") < _WITHOUT_CAUSE else cause,
         message=message,
         started_at=start,
         listed_at=listed_at,
         ended_at=start + lasts,
+        line_numbers=() if is_general else numbers,
         line_positions=() if is_general else tuple(hit),
     )
     return event if lasts > _LONGEST else _perhaps_unlisted(_perhaps_edited(event, name), name)
@@ -149,12 +151,12 @@ def _lift_events(network: Network, seed: int, day: date) -> Iterator[Event]:
             id=_event_id(name),
             event=_one_of(("GEV", "FERS"), name, "kind"),
             category=LIFTS,
-            lines=f"Ascensore {lift}",
             cause=None if noise.unit(name, "no cause") < _WITHOUT_CAUSE else "guasto tecnico",
             message=f"Ascensore {lift} fuori servizio.",
             started_at=start,
             listed_at=start + noise.pick(10, name, "lag") * _MINUTE,
             ended_at=end,
+            facility=f"Ascensore {lift}",
         )
 
 
@@ -189,12 +191,12 @@ def _metro(network: Network, seed: int, day: date) -> Iterator[Event]:
         id=_event_id(name),
         event="FERS",
         category=METRO,
-        lines="Metropolitana",
         cause=None,
         message="Metropolitana: servizio sospeso.",
         started_at=start,
         listed_at=start + 2 * _MINUTE,
         ended_at=start + _seconds(name, _HOUR, 0.6, 5 * _HOUR),
+        facility="Metropolitana",
     )
 
 

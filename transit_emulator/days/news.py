@@ -98,7 +98,7 @@ def _about_timetable(announcement: Announcement) -> _Text:
 
 
 def _about(event: Event) -> _Text:
-    numbers = ", ".join(event.lines) if isinstance(event.lines, tuple) else ""
+    numbers = ", ".join(event.line_numbers)
     title = f"Linee {numbers}: modifiche" if numbers else "Modifiche al servizio"
     text = f"{event.message} Il servizio torna regolare appena possibile."
     return _Text(event.listed_at, title, text, event.id)

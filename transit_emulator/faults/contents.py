@@ -11,7 +11,7 @@ from transit_emulator.local_time import clock_text, utc_text
 from transit_emulator.world import UnknownStopError, World
 
 _DAY_MINUTES = 1_440
-_RECENTLY_SECONDS = 90
+_JUST_PASSED_SECONDS = 90
 Json = Any
 Change = Callable[[World, Fault, Json, datetime], Json]
 
@@ -37,7 +37,7 @@ def _wrapped_waits(world: World, _fault: Fault, answer: Json, now: datetime) -> 
     if "passaggi" not in answer:
         return answer
     try:
-        passed = world.recently_passed(answer["codice_fermata"], now, _RECENTLY_SECONDS)
+        passed = world.recently_passed(answer["codice_fermata"], now, _JUST_PASSED_SECONDS)
     except UnknownStopError:
         return answer
     rows = [

@@ -82,10 +82,9 @@ def status(world: World, now: datetime) -> Json:
 
 
 def _entry(world: World, event: Event, now: datetime) -> Json:
-    named = ", ".join(event.lines) if isinstance(event.lines, tuple) else event.lines or ""
     started = local(event.started_at, world.network.zone)
     return {
-        "nome": named,
+        "nome": event.facility or ", ".join(event.line_numbers),
         "causa": event.cause or "",
         "messaggio": event.message_at(now.timestamp()),
         "data": texts.short_date(started),

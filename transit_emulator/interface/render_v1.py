@@ -132,8 +132,8 @@ def status(world: World, now: datetime, category: str | None = None) -> Json:
 def _event(world: World, item: Event, now: datetime) -> Json:
     started = local(item.started_at, world.network.zone)
     answer: Json = {"evento": item.event, "categoria": item.category}
-    if item.lines is not None:
-        answer["linee"] = list(item.lines) if isinstance(item.lines, tuple) else item.lines
+    if item.facility or item.line_numbers:
+        answer["linee"] = item.facility or list(item.line_numbers)
     if item.cause is not None:
         answer["causa"] = item.cause
     answer["messaggio"] = item.message_at(now.timestamp())

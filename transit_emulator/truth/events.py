@@ -28,7 +28,7 @@ def events(world: World, first: date, last: date) -> pa.Table:
         "event_id": [event.id for event in found],
         "event": [event.event for event in found],
         "category": [event.category for event in found],
-        "lines": [[event.lines] if isinstance(event.lines, str) else event.lines for event in found],
+        "lines": [[event.facility] if event.facility else event.line_numbers or None for event in found],
         "cause": [event.cause for event in found],
         "message": [event.message for event in found],
         "skipped_stops": [_skipped_stop_codes(world, event) for event in found],
