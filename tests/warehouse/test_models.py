@@ -1,16 +1,13 @@
-"""The unit tests of the models, which dbt runs in a copy of a finished build."""
+"""The models themselves: their unit tests pass, and none reads more dates than a build is about."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from transit_etl import paths
+from tests.warehouse.date_filters import tables_read_whole
+from tests.warehouse.dbt_runs import run_dbt
 from transit_etl.settings import Settings
 from transit_etl.warehouse.dbt import PROJECT
 
@@ -18,28 +15,46 @@ pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
 
 def test_every_unit_test_of_the_models_passes(built: Settings, tmp_path: Path) -> None:
-    database = shutil.copy(paths.build_database(built.data_dir), tmp_path / "build.duckdb")
-    command = [
-        sys.executable, "-m", "dbt.cli.main", "--quiet", "--log-level-file", "none",
-        "test", "--select", "test_type:unit", "--target", "build",
-        "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT),
-        "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs"),
-    ]  # fmt: skip
-    environment = {
-        **os.environ,
-        "BUILD_DATA": str(built.data_dir),
-        "BUILD_DATABASE": str(database),
-        "BUILD_SCRATCH": str(tmp_path / "scratch"),
-    }
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    results = json.loads((tmp_path / "target" / "run_results.json").read_text(encoding="utf-8"))["results"]
-
+    target = run_dbt(built, tmp_path, "test", "--select", "test_type:unit")
+    results = json.loads((target / "run_results.json").read_text(encoding="utf-8"))["results"]
     written = [
         name
         for path in (PROJECT / "models").rglob("*tests.yml")
         for name in re.findall(r"^  - name: (\S+)", path.read_text(encoding="utf-8"), re.MULTILINE)
     ]
 
-    assert 0 == done.returncode, done.stdout
     assert sorted(written) == sorted(result["unique_id"].split(".")[-1] for result in results)
     assert {"pass"} == {result["status"] for result in results}
+
+
+def test_a_build_of_a_date_reads_only_the_dates_around_it_unless_the_model_says_why(
+    built: Settings, tmp_path: Path
+) -> None:
+    """Without `is_built()` and the like a build would become slower with every day of history."""
+    target = run_dbt(built, tmp_path, "compile")
+    nodes = json.loads((target / "manifest.json").read_text(encoding="utf-8"))["nodes"].values()
+    models = [node for node in nodes if node["resource_type"] == "model"]
+    date_columns = {
+        f"{node['schema']}.{node['alias']}": node["config"]["meta"].get("date_column", "service_date")
+        for node in models
+        if node["config"].get("incremental_strategy") == "service_dates"
+        and node["config"]["materialized"] == "incremental"
+    }
+    date_columns |= {
+        f"{node['schema']}.{node['alias']}": "received_date" for node in models if node["schema"] == "staging"
+    }
+    built_by_date = [
+        node
+        for node in nodes
+        if node["resource_type"] == "test" or node["config"]["materialized"] in ("incremental", "table")
+    ]
+    read_whole = {
+        node["name"]: tables
+        for node in built_by_date
+        if node.get("compiled_code")
+        and (tables := tables_read_whole(node["compiled_code"], date_columns))
+        and "reads_all_dates" not in node["config"]["meta"]
+    }
+
+    assert len(date_columns) > 30
+    assert {} == read_whole

@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(materialized='table', meta={'reads_all_dates': 'an episode may last for many days'}) }}
 -- One row per operator, service_date, category, event and line number: how long it was disrupted, from the first to the
 -- last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer with
 -- it, at most until the first later answer without it. Episodes that name no line are under a null line.

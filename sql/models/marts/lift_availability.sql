@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(materialized='table', meta={'reads_all_dates': 'an episode may last for many days'}) }}
 -- One row per operator, service_date and lift: how long it was out of use, and how often it failed, from the first to
 -- the last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer
 -- with it, at most until the first later answer without it. Upstream lists only lifts that fail: one that never failed

@@ -66,6 +66,7 @@ clusters as (
                 and listings.service_date = looped_stops.service_date
                 and listings.stop_code = looped_stops.stop_code
                 and listings.plain_label = looped_stops.plain_number
+                and {{ is_received_around('looped_stops.service_date', 2, 2) }}
         where not listings.is_wrapped
         window series_listings as (
             partition by series.series_number, listings.is_theoretical

@@ -29,6 +29,7 @@ link_pairs as (
             and live.service_date = looped_stops.service_date
             and live.stop_code = looped_stops.stop_code
             and live.plain_label = looped_stops.plain_number
+            and {{ is_received_around('looped_stops.service_date', 2, 2) }}
     where
         {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
         between -parameters.link_early_seconds
