@@ -15,7 +15,6 @@ import httpx
 import pytest
 
 from tests.collect.helpers import answer, rows, write_network
-from tests.collect.test_budget_store import url
 from tests.collect.upstream import START, Upstream, settings_at
 from tests.hostile import json_reply, serving
 from transit_etl.api.exchange import Request
@@ -25,8 +24,6 @@ from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.planning.planner import Observation, Rotation
 from transit_etl.collect.raw.landing import Landing
-
-__all__ = ["url"]
 
 STOPS = [f"{n:04}" for n in range(23)]  # no multiple of the workers: who had one last time has another now
 QUICK = Limits(20, window=2.0, margin=0.06, catch_up=0.2, lease=5.0, learning=0.4)
@@ -116,8 +113,8 @@ def by_stop(polls: Sequence[Poll]) -> dict[str, list[Poll]]:
 
 
 @pytest.mark.parametrize("n_workers", [2, 4])
-def test_processes_never_have_the_same_stop_in_hand(url: str, n_workers: int) -> None:
-    polls = poll_together(url, n_workers, seconds=6)
+def test_processes_never_ask_the_same_stop_at_once(store_url: str, n_workers: int) -> None:
+    polls = poll_together(store_url, n_workers, seconds=6)
     pairs = [pair for own in by_stop(polls).values() for pair in pairwise(own)]
     others = [(before, after) for before, after in pairs if before.worker != after.worker]
 

@@ -1,4 +1,4 @@
-"""Makes days pass in minutes: the real collectors, budget, landing and staging, on a virtual clock."""
+"""Rehearses days in minutes: the real collectors, budget, landing and staging on a virtual clock."""
 
 from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.rehearsal.rehearsal import rehearse

@@ -1,4 +1,4 @@
-"""Keeps which rehearsal a data folder holds, until when it is done, and what spoilt it."""
+"""Records which rehearsal a data folder holds, and until when it is done."""
 
 import json
 import re
@@ -23,7 +23,7 @@ class RehearsalError(TransitError):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What is rehearsed: windows as long as the settings say, several of them to a period."""
+    """What is rehearsed: a period consists of several windows, as long as the settings say."""
 
     start: datetime
     hours: float
@@ -38,20 +38,20 @@ class Schedule:
         return self.start + timedelta(hours=self.hours)
 
     def window_after(self, instant: datetime) -> datetime:
-        """Return when the window that an instant lies in, or begins, ends."""
+        """Return the end of the window that an instant lies in, or begins."""
         n_begun = (instant - self.start) // self.window
         return min(self.end, self.start + self.window * (n_begun + 1))
 
     def is_due(self, every: timedelta, window_start: datetime) -> bool:
-        """Tell whether a window is the first of an interval, counted from the beginning of the rehearsal."""
+        """Return whether a window is the first of an interval; intervals begin with the rehearsal."""
         return (window_start - self.start) % every < self.window
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
-    """What the finished periods leave: everything before `done_until` is in the lake.
+class Checkpoint:
+    """The state after a finished period: everything before `done_until` is in the lake.
 
-    `budget` is the state of the budget as text; `n_refused` counts the 429s that no fault had asked for.
+    `budget` is the state of the budget as text; `n_refused` counts the 429s that were not injected as faults.
     """
 
     done_until: datetime
@@ -70,35 +70,35 @@ class Journal:
             "start": schedule.start.isoformat(),
             "rate_per_minute": schedule.rate_per_minute,
             "window_seconds": schedule.window.total_seconds(),
-            "leg_seconds": schedule.period.total_seconds(),
+            "leg_seconds": schedule.period.total_seconds(),  # the name that existing journals have
             "policy": schedule.policy,
             "operator": settings.operator,
         }
-        self.reached = self._read() or Reached(schedule.start, BudgetState().dumps(), n_refused=0)
+        self.checkpoint = self._read() or Checkpoint(schedule.start, BudgetState().dumps(), n_refused=0)
 
     def begin(self) -> None:
-        """Claim the folder, and remove what an interrupted period left behind: it is rehearsed again.
+        """Claim the folder, and remove the windows of an interrupted period, which is rehearsed again.
 
-        Only windows of a rehearsal are ever removed. RehearsalError where a real collection has gone on
-        from what was rehearsed, for the rest of the rehearsal would then begin from another knowledge.
+        Only windows of a rehearsal are ever removed. RehearsalError if a real collection has since used the
+        folder: its answers would change what the rest of the rehearsal requests.
         """
-        if self.reached.done_until >= self._schedule.end:
+        if self.checkpoint.done_until >= self._schedule.end:
             return
         raw = raw_dir(self._data_dir)
         if any(path.is_file() and not _WINDOW.match(path.name) for path in raw.rglob("*")):
             raise RehearsalError(
-                f"{self._data_dir} holds answers of a real collection beside a rehearsal that is not over: "
+                f"{self._data_dir} holds answers of a real collection and an unfinished rehearsal: "
                 "rehearse in a folder of its own (TRANSIT_DATA_DIR)"
             )
         self._write()
-        first = window_stamp(self.reached.done_until)
+        first = window_stamp(self.checkpoint.done_until)
         for path in self._windows():
             if path.name >= first:
                 path.unlink()
 
-    def keep(self, reached: Reached) -> None:
-        """Keep what the periods finished by now leave."""
-        self.reached = reached
+    def write(self, checkpoint: Checkpoint) -> None:
+        """Write the state after the periods finished by now."""
+        self.checkpoint = checkpoint
         self._write()
 
     def _windows(self) -> Iterator[Path]:
@@ -108,10 +108,10 @@ class Journal:
                     yield path
 
     def _write(self) -> None:
-        state = {**asdict(self.reached), "done_until": self.reached.done_until.isoformat()}
+        state = {**asdict(self.checkpoint), "done_until": self.checkpoint.done_until.isoformat()}
         write_text(self._path, json.dumps({**self._identity, **state}, indent=1))
 
-    def _read(self) -> Reached | None:
+    def _read(self) -> Checkpoint | None:
         try:
             kept = json.loads(self._path.read_text())
         except FileNotFoundError:
@@ -122,8 +122,8 @@ class Journal:
                 ) from None
             return None
         done_until = datetime.fromisoformat(kept.pop("done_until"))
-        reached = Reached(done_until, kept.pop("budget"), kept.pop("n_refused"))
+        checkpoint = Checkpoint(done_until, kept.pop("budget"), kept.pop("n_refused"))
         if kept != self._identity:
             found = ", ".join(f"{name} {value}" for name, value in kept.items())
             raise RehearsalError(f"{self._data_dir} holds another rehearsal: {found}")
-        return reached
+        return checkpoint

@@ -20,46 +20,43 @@ FAULT_HEADER = "X-Emulated-Fault"
 
 
 class Meter:
-    """Seconds of real time by part. What runs within a part counts for that part alone."""
+    """Seconds of real time by part. The time of a part within another one counts only for the inner one."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
-        self._within: list[float] = []  # of each part under way, what parts within it took
-        self._n_asking = 0
-        self._asking_since = 0.0
+        self._inner_seconds: list[float] = []  # per part under way, outermost first
+        self._n_requests = 0
+        self._requests_since = 0.0
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Count what runs meanwhile for a part; it must not wait for anything."""
+        """Count the time until the context ends for a part; nothing in it may await."""
         began = time.perf_counter()
-        self._within.append(0.0)
+        self._inner_seconds.append(0.0)
         try:
             yield
         finally:
             elapsed = time.perf_counter() - began
-            self.seconds[name] += elapsed - self._within.pop()
-            if self._within:
-                self._within[-1] += elapsed
+            self.seconds[name] += elapsed - self._inner_seconds.pop()
+            if self._inner_seconds:
+                self._inner_seconds[-1] += elapsed
 
     @contextmanager
-    def asking(self) -> Iterator[None]:
-        """Count the time in which at least one request is under way."""
-        if not self._n_asking:
-            self._asking_since = time.perf_counter()
-        self._n_asking += 1
+    def request(self) -> Iterator[None]:
+        """Count the time in which at least one request is in flight, as the part "asking"."""
+        if not self._n_requests:
+            self._requests_since = time.perf_counter()
+        self._n_requests += 1
         try:
             yield
         finally:
-            self._n_asking -= 1
-            if not self._n_asking:
-                self.seconds["asking"] += time.perf_counter() - self._asking_since
+            self._n_requests -= 1
+            if not self._n_requests:
+                self.seconds["asking"] += time.perf_counter() - self._requests_since
 
 
 class MeteredClient(Client):
-    """A client whose requests are measured.
-
-    `n_refused` counts the 429s that the upstream does not mark as a fault of its own making.
-    """
+    """A client whose requests are measured; `n_refused` counts the 429s that were not injected as a fault."""
 
     def __init__(
         self, settings: Settings, clock: Clock, transport: httpx.AsyncBaseTransport | None, meter: Meter
@@ -75,12 +72,12 @@ class MeteredClient(Client):
 
     async def send(self, request: Request, before_retry: BeforeRetry | None = None) -> Answer:
         """Make one GET."""
-        with self._meter.asking():
+        with self._meter.request():
             return await super().send(request, before_retry)
 
 
 class MeteredStore(MemoryStore):
-    """A budget whose decisions are measured."""
+    """A store of the budget whose transactions are measured."""
 
     def __init__(self, state: BudgetState, meter: Meter) -> None:
         super().__init__(state)

@@ -1,10 +1,10 @@
-"""Collects one period of a rehearsal: window after window, everything that is due side by side.
+"""Collects one period of a rehearsal: one window after another, with everything that is due in parallel.
 
-Status and passages are polled in windows without a pause, lists when their time has come, as their DAGs do.
-A period ends with the first window, from its planned end on, in which no list is under way: then the data
-folder and the state of the budget hold everything that the next period needs to know. As with a window of
-production, what passages are polled by is learned again from the answers of the last hour when one begins;
-within it, what has been learned stays in memory.
+Status and passages are polled in windows without a pause, lists at their intervals, as the DAGs do.
+A period ends with the first window, from its planned end on, in which no list is being collected: then the
+data folder and the state of the budget hold everything that the next period begins with. What passages are
+polled by is learned again from the answers of the last hour when a period begins, as at the beginning of a
+window in production; within a period it stays in memory.
 """
 
 import asyncio
@@ -27,14 +27,15 @@ from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
 LISTS = [cadence for cadence in CADENCES.values() if cadence.every and not cadence.is_paused]
-LIST_RETRY_SECONDS, PATIENCE = 60.0, 4  # so many times without any answer for the lines, then it is over
+LINES_RETRY_SECONDS = 60.0
+MAX_LINES_RETRIES = 4  # after so many without any answer the rehearsal fails
 
 
 class Period:
-    """A period from `start`, with the budget as the period before left it.
+    """A period from `start`, with the state of the budget at the end of the period before.
 
-    `stage` is called once a dataset is collected that others ask the lake about, `window_done` once a window
-    of passages is that is not the last, `tick` after each answer.
+    `stage` is called after a dataset was collected that decides what others request, `on_window_end` after
+    each window of passages except the last, `on_answer` after each answer.
     """
 
     def __init__(
@@ -47,8 +48,8 @@ class Period:
         transport: httpx.AsyncBaseTransport | None,
         meter: Meter,
         stage: Callable[[str], None],
-        window_done: Callable[[], None],
-        tick: Callable[[datetime], None],
+        on_window_end: Callable[[], None],
+        on_answer: Callable[[datetime], None],
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.n_sent = 0
@@ -57,8 +58,8 @@ class Period:
         self._schedule = schedule
         self._start = start
         self._stage = stage
-        self._window_done = window_done
-        self._tick = tick
+        self._on_window_end = on_window_end
+        self._on_answer = on_answer
         self._meter = meter
         self._clock = VirtualClock(start)
         self._client = MeteredClient(settings, self._clock, transport, meter)
@@ -66,14 +67,14 @@ class Period:
         self._session = Session(
             settings, self._clock, client=self._client, store=self._store, measure=meter.part
         )
-        self._known: asyncio.Task[None] | None = None
+        self._first_network: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
-        self._polled: Source | None = None
-        self._n_silent = 0
+        self._passages_source: Source | None = None
+        self._n_lines_unanswered = 0
 
     @property
     def n_refused(self) -> int:
-        """How many requests were refused with a 429 that is no fault of the upstream's making."""
+        """How many requests were refused with a 429 that was not an injected fault."""
         return self._client.n_refused
 
     @property
@@ -90,82 +91,83 @@ class Period:
 
     async def _run(self) -> None:
         async with self._session, asyncio.TaskGroup() as group:
-            while (
-                self.end < min(self._start + self._schedule.period, self._schedule.end) or self._is_listing()
-            ):
+            while not self._is_over():
                 if self.end > self._start:
-                    self._window_done()
+                    self._on_window_end()
                 window_start, self.end = self.end, self._schedule.window_after(self.end)
                 self._begin_lists(group, window_start)
                 async with asyncio.TaskGroup() as window:
                     window.create_task(self._collect("status", self.end))
-                    window.create_task(self._passages(self.end))
+                    window.create_task(self._collect_passages(self.end))
 
-    def _is_listing(self) -> bool:
-        is_on = any(not task.done() for task in self._lists.values())
-        return is_on and self.end < self._schedule.end
+    def _is_over(self) -> bool:
+        """Return whether the planned end is reached and no list is being collected."""
+        if self.end >= self._schedule.end:
+            return True
+        is_collecting = any(not task.done() for task in self._lists.values())
+        return self.end >= self._start + self._schedule.period and not is_collecting
 
     def _begin_lists(self, group: asyncio.TaskGroup, window_start: datetime) -> None:
-        """Begin the lists that are due in a window, unless they are still under way."""
+        """Begin the lists that are due in a window, unless they are still being collected."""
         for cadence in LISTS:
             is_on = cadence.dag in self._lists and not self._lists[cadence.dag].done()
             if cadence.every and self._schedule.is_due(cadence.every, window_start) and not is_on:
-                self._lists[cadence.dag] = group.create_task(self._list(cadence))
+                self._lists[cadence.dag] = group.create_task(self._collect_lists(cadence))
         if window_start == self._schedule.start:
-            self._known = self._lists["network"]
+            self._first_network = self._lists["network"]
 
-    async def _list(self, cadence: Cadence) -> None:
-        if cadence.runs_after and self._known:
-            await self._known
+    async def _collect_lists(self, cadence: Cadence) -> None:
+        if cadence.runs_after and self._first_network:
+            await self._first_network
             if self._clock.now() >= self._schedule.end:
                 return
         for dataset in collections_of(cadence.dag):
             while not await self._collect(dataset, self._schedule.end) and dataset == "lines":
-                await self._clock.sleep(LIST_RETRY_SECONDS)  # without the lines nothing else can be asked for
+                await self._clock.sleep(LINES_RETRY_SECONDS)  # without lines nothing else can be requested
                 if self._clock.now() >= self._schedule.end:
                     return
             if cadence.dag == "network":
-                self._stage(dataset)  # stops can only be asked for once their lines are staged
-                self._polled = None  # the next window knows the new ones
+                self._stage(dataset)  # stops are requested per staged line
+                self._passages_source = None  # the next window polls the new stops too
 
-    async def _passages(self, end: datetime) -> None:
-        """Poll passages for the rest of a window, from when it is known which stops there are."""
-        while self._known and not self._known.done():
+    async def _collect_passages(self, end: datetime) -> None:
+        """Poll passages for the rest of a window, once the first list of stops is staged."""
+        while self._first_network and not self._first_network.done():
             if self._clock.now() >= end:
                 return
             await self._clock.sleep(1.0)
         await self._collect("passages", end)
 
     async def _collect(self, dataset: str, end: datetime) -> bool:
-        """Collect a dataset until `end`, or until its list is done; tell whether any answer was good."""
+        """Collect a dataset until `end`, or until its list is done; return whether any answer was good."""
         start = self._clock.now()
         source = self._source(dataset, start)
         tally = Tally(dataset, (end - start).total_seconds() if is_polled(dataset) else None)
         with self._session.landing(WORKER) as landing:
             collector = self._session.collector(
-                source, landing, tally, end, lambda _: self._tick(self._clock.now())
+                source, landing, tally, end, lambda _: self._on_answer(self._clock.now())
             )
             await collector.run()
         self.outcomes.update(tally.outcomes)
         self.n_sent += tally.sent + tally.retries
         if dataset == "lines":
-            self._n_silent = 0 if tally.received else self._n_silent + 1
-        if self._n_silent > PATIENCE:
+            self._n_lines_unanswered = 0 if tally.received else self._n_lines_unanswered + 1
+        if self._n_lines_unanswered > MAX_LINES_RETRIES:
             raise RehearsalError(f"{self._settings.base_url} does not answer: {'; '.join(tally.warnings)}")
         return bool(tally.outcomes.get(Outcome.OK.value))
 
     def _source(self, dataset: str, start: datetime) -> Source:
-        """Return where requests come from; for passages it stays the same as long as the stops do."""
-        if dataset == "passages" and self._polled is not None:
-            return self._polled
+        """Return the source of a dataset's requests; that of passages is kept until the stops may change."""
+        if dataset == "passages" and self._passages_source is not None:
+            return self._passages_source
         with self._meter.part("planning"):
             source = source_of(dataset, self._settings, start)
         if dataset == "passages":
-            self._polled = source
+            self._passages_source = source
         return source
 
 
 def _first(failures: ExceptionGroup[Exception]) -> Exception:
-    """Return the failure of collections side by side that ended the others."""
+    """Return the failure that ended all collections."""
     first = failures.exceptions[0]
     return _first(first) if isinstance(first, ExceptionGroup) else first

@@ -1,6 +1,7 @@
-"""Runs a rehearsal period by period, so that one that was killed goes on from its last finished period.
+"""Runs a rehearsal period by period, so that one that was killed is resumed from its last finished period.
 
-Its lake is then the one of an uninterrupted rehearsal: what a period begins with is in the data folder.
+Its lake is then that of an uninterrupted rehearsal, because all that a period begins with is in the data
+folder.
 """
 
 import time
@@ -13,7 +14,7 @@ import httpx
 
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.endpoints import ENDPOINTS
-from transit_etl.rehearsal.journal import Journal, Reached, Schedule
+from transit_etl.rehearsal.journal import Checkpoint, Journal, Schedule
 from transit_etl.rehearsal.metering import Meter
 from transit_etl.rehearsal.periods import Period
 from transit_etl.rehearsal.report import OnProgress, RehearsalProgress, RehearsalReport
@@ -22,7 +23,7 @@ from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
 PERIOD_SECONDS = 14_400.0
-# The next period reads the lake to decide what to request: what it reads is staged first, the rest meanwhile.
+# The next period reads the lake to decide what to request: what it reads is staged before it begins.
 _READ_BY_SOURCES = [row.name for row in ENDPOINTS.values() if row.is_read_by_sources]
 _NOT_READ = [row.name for row in ENDPOINTS.values() if not row.is_read_by_sources]
 
@@ -37,14 +38,14 @@ def rehearse(
     in_two_processes: bool = False,
     on_progress: OnProgress | None = None,
 ) -> RehearsalReport:
-    """Rehearse from `start` (aware) for `hours`, or take up where the same rehearsal was interrupted.
+    """Rehearse from `start` (aware) for `hours`, or resume the same rehearsal where it was interrupted.
 
     Requests carry `X-Emulated-Now`, so any server that honours it can be rehearsed against; `transport`
-    replaces the network. An interruption costs two periods at most. With `in_two_processes` a second
-    process stages passages while the next window is collected; the lake is the same.
+    replaces the network. After an interruption at most two periods are repeated. With `in_two_processes`
+    a second process stages passages while the next window is collected; the lake is the same.
 
-    RehearsalError unless the data folder is new or holds this very rehearsal, and the server lives in the
-    time that it is told.
+    RehearsalError unless the data folder is new or holds the same rehearsal, and the server answers about
+    the time that it is told.
     """
     schedule = Schedule(
         start.astimezone(UTC).replace(microsecond=0),  # windows are named by the second
@@ -85,21 +86,21 @@ class _Rehearsal:
         self._meter = Meter()
         self._outcomes: Counter[str] = Counter()
         self._n_sent = 0
-        self._n_ticks = 0
-        self._reached: Reached | None = None
+        self._n_answers = 0
+        self._checkpoint: Checkpoint | None = None
 
     def run(self) -> RehearsalReport:
-        """Go through the periods that are left; passages are staged while the next ones are collected."""
-        began, reached = time.perf_counter(), self._journal.reached
-        taken_up_at = reached.done_until
+        """Run the periods that are left; passages are staged while the next period is collected."""
+        began, checkpoint = time.perf_counter(), self._journal.checkpoint
+        resumed_at = checkpoint.done_until
         try:
-            while reached.done_until < self._schedule.end:
-                reached = self._run_period(reached)
+            while checkpoint.done_until < self._schedule.end:
+                checkpoint = self._run_period(checkpoint)
         finally:
-            self._keep_reached()
-        return self._report(taken_up_at, time.perf_counter() - began)
+            self._write_checkpoint()
+        return self._report(resumed_at, time.perf_counter() - began)
 
-    def _run_period(self, before: Reached) -> Reached:
+    def _run_period(self, before: Checkpoint) -> Checkpoint:
         period = Period(
             self._settings,
             self._schedule,
@@ -108,17 +109,17 @@ class _Rehearsal:
             transport=self._transport,
             meter=self._meter,
             stage=self._stage,
-            window_done=partial(self._begin_staging, *_NOT_READ),
-            tick=self._tick,
+            on_window_end=partial(self._begin_staging, *_NOT_READ),
+            on_answer=self._count_answer,
         )
         period.run()
         self._outcomes.update(period.outcomes)
         self._n_sent += period.n_sent
-        self._keep_reached()
+        self._write_checkpoint()
         self._stage(*_READ_BY_SOURCES)
         self._begin_staging(*_NOT_READ)
-        self._reached = Reached(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
-        return self._reached
+        self._checkpoint = Checkpoint(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
+        return self._checkpoint
 
     def _begin_staging(self, *endpoints: str) -> None:
         with self._meter.part("staging"):
@@ -129,35 +130,35 @@ class _Rehearsal:
         with self._meter.part("staging"):
             self._staging.wait()
 
-    def _keep_reached(self) -> None:
-        """Wait for what is being staged, and keep that everything up to there is done."""
+    def _write_checkpoint(self) -> None:
+        """Wait until everything is staged, and write the last checkpoint to the journal."""
         with self._meter.part("staging"):
             self._staging.wait()
-        if self._reached is not None:
-            self._journal.keep(self._reached)
+        if self._checkpoint is not None:
+            self._journal.write(self._checkpoint)
 
-    def _tick(self, now: datetime) -> None:
-        """Tell how far it is, after each answer."""
-        self._n_ticks += 1
+    def _count_answer(self, now: datetime) -> None:
+        """Report the progress after an answer."""
+        self._n_answers += 1
         if self._on_progress is not None:
             done, total = now - self._schedule.start, self._schedule.end - self._schedule.start
             self._on_progress(
-                RehearsalProgress(now, done.total_seconds(), total.total_seconds(), self._n_ticks)
+                RehearsalProgress(now, done.total_seconds(), total.total_seconds(), self._n_answers)
             )
 
-    def _report(self, taken_up_at: datetime, real_seconds: float) -> RehearsalReport:
-        virtual_seconds = max(0.0, (self._schedule.end - taken_up_at).total_seconds())
+    def _report(self, resumed_at: datetime, real_seconds: float) -> RehearsalReport:
+        virtual_seconds = max(0.0, (self._schedule.end - resumed_at).total_seconds())
         spent = dict(self._meter.seconds)
         spent["everything else"] = max(0.0, real_seconds - sum(spent.values()))
         return RehearsalReport(
-            start=taken_up_at,
+            start=resumed_at,
             end=self._schedule.end,
             virtual_seconds=virtual_seconds,
             real_seconds=real_seconds,
             seconds_spent=spent,
             outcomes=dict(sorted(self._outcomes.items())),
             allowance_share=self._n_sent / max(1.0, self._schedule.rate_per_minute * virtual_seconds / 60),
-            n_refused=self._journal.reached.n_refused,
-            rejected=self._staging.found.rejected,
-            errors=self._staging.found.errors,
+            n_refused=self._journal.checkpoint.n_refused,
+            rejected=self._staging.problems.rejected,
+            errors=self._staging.problems.errors,
         )

@@ -1,4 +1,4 @@
-"""Says how far a rehearsal is and, in the end, how fast it went and where the time was spent."""
+"""Reports the progress of a rehearsal and, at its end, how fast it went and where the time was spent."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from transit_etl.api.exchange import Outcome
 
 @dataclass(frozen=True, slots=True)
 class RehearsalProgress:
-    """How far a rehearsal is: `now` is virtual, `n_requests` counts from where it was taken up."""
+    """The progress of a rehearsal: `now` is virtual, `n_requests` counts since it was started or resumed."""
 
     now: datetime
     seconds_done: float
@@ -22,7 +22,7 @@ OnProgress = Callable[[RehearsalProgress], None]
 
 @dataclass(frozen=True, slots=True)
 class RehearsalReport:
-    """What was rehearsed since it was taken up.
+    """What was rehearsed since it was started or resumed.
 
     `virtual_seconds` passed between `start` and `end` in `real_seconds`, which `seconds_spent` divides
     among the parts of the program. `n_refused` counts the 429s that no fault of the upstream's had asked

@@ -1,4 +1,4 @@
-"""Stages what a rehearsal has collected, here or in a process beside it that uses another core."""
+"""Stages what a rehearsal has collected, in the same process or in a second one that uses another core."""
 
 import json
 import os
@@ -14,22 +14,22 @@ from transit_etl.stage import stage
 
 
 @dataclass(slots=True)
-class Staged:
-    """What was wrong with what was staged, in sentences; each is told once."""
+class Problems:
+    """What was rejected and what failed in staging, as sentences, each of them once."""
 
     rejected: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
     def add(self, rejected: Sequence[str], errors: Sequence[str]) -> None:
-        """Take over what a run of staging said."""
+        """Add the sentences of one run of staging."""
         self.rejected += [sentence for sentence in rejected if sentence not in self.rejected]
         self.errors += [sentence for sentence in errors if sentence not in self.errors]
 
 
 class Staging(Protocol):
-    """A way to stage; what is begun is staged in that order."""
+    """A way to stage; what is begun first is staged first."""
 
-    found: Staged
+    problems: Problems
 
     def begin(self, endpoints: Sequence[str]) -> None:
         """Begin to stage the finished windows of some endpoints."""
@@ -40,7 +40,7 @@ class Staging(Protocol):
         ...
 
     def close(self) -> None:
-        """Let go of whatever does the staging."""
+        """End the process that stages, if there is one."""
         ...
 
 
@@ -48,30 +48,30 @@ class LocalStaging:
     """Stages in this process."""
 
     def __init__(self, settings: Settings) -> None:
-        self.found = Staged()
+        self.problems = Problems()
         self._settings = settings
 
     def begin(self, endpoints: Sequence[str]) -> None:
         """Stage at once."""
         report = stage(self._settings, endpoints=endpoints)
-        self.found.add(report.rejected, report.errors)
+        self.problems.add(report.rejected, report.errors)
 
     def wait(self) -> None:
-        """Do nothing: nothing is under way."""
+        """Do nothing: everything begun is staged."""
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: there is no other process."""
 
 
 class SubprocessStaging:
-    """Stages in a process of its own, which ends with this one, however that ends.
+    """Stages in a process of its own, which also ends when this one is killed.
 
-    It is asked by lines of JSON and answers with one for each; an interrupt from the terminal is not for it.
+    Requests and replies are lines of JSON. An interrupt from the terminal does not reach it.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.found = Staged()
-        self._n_under_way = 0
+        self.problems = Problems()
+        self._n_unanswered = 0
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
             [sys.executable, "-c", f"from {__name__} import main; main()"],
             stdin=subprocess.PIPE,
@@ -80,54 +80,54 @@ class SubprocessStaging:
         )
         assert self._process.stdin is not None  # noqa: S101 - both are pipes
         assert self._process.stdout is not None  # noqa: S101
-        self._questions, self._answers = self._process.stdin, self._process.stdout
-        self._ask(settings.model_dump(mode="json", exclude={"token", "legacy_token"}))
+        self._requests, self._replies = self._process.stdin, self._process.stdout
+        self._send(settings.model_dump(mode="json", exclude={"token", "legacy_token"}))
 
     def begin(self, endpoints: Sequence[str]) -> None:
-        """Hand the endpoints over, to be staged when what was begun before is done."""
-        self._ask({"endpoints": list(endpoints)})
-        self._n_under_way += 1
+        """Have endpoints staged after those of the calls before."""
+        self._send({"endpoints": list(endpoints)})
+        self._n_unanswered += 1
 
     def wait(self) -> None:
-        """Wait for the answers; RehearsalError if the process is gone."""
-        while self._n_under_way:
-            line = self._answers.readline()
+        """Wait for the replies; RehearsalError if the process has ended."""
+        while self._n_unanswered:
+            line = self._replies.readline()
             if not line:
-                raise RehearsalError("the process that stages has ended; it said why above")
-            self._n_under_way -= 1
-            self.found.add(**json.loads(line))
+                raise RehearsalError("the process that stages has ended; its error is above")
+            self._n_unanswered -= 1
+            self.problems.add(**json.loads(line))
 
     def close(self) -> None:
-        """End the process; what it is at is finished first."""
-        self._questions.close()
+        """End the process once it has staged everything begun."""
+        self._requests.close()
         self._process.wait()
-        self._answers.close()
+        self._replies.close()
 
-    def _ask(self, question: object) -> None:
+    def _send(self, request: object) -> None:
         try:
-            self._questions.write(json.dumps(question).encode() + b"\n")
-            self._questions.flush()
+            self._requests.write(json.dumps(request).encode() + b"\n")
+            self._requests.flush()
         except BrokenPipeError:
-            raise RehearsalError("the process that stages has ended; it said why above") from None
+            raise RehearsalError("the process that stages has ended; its error is above") from None
 
 
-def _serve(questions: IO[bytes], answers: int) -> None:
-    """Stage what is asked for until nobody asks any more, or nobody is there to be told."""
-    settings = Settings(**json.loads(questions.readline()))
-    from transit_etl.stage import validation_context  # noqa: PLC0415 - slow to load, so while the first period is collected
+def _serve(requests: IO[bytes], replies: int) -> None:
+    """Stage what is requested until the requests end, or the process that made them has ended."""
+    settings = Settings(**json.loads(requests.readline()))
+    from transit_etl.stage import validation_context  # noqa: PLC0415 - takes seconds
 
     validation_context.shared_context()
-    for line in questions:
+    for line in requests:
         report = stage(settings, endpoints=json.loads(line)["endpoints"])
-        answer = json.dumps({"rejected": report.rejected, "errors": report.errors}).encode() + b"\n"
+        reply = json.dumps({"rejected": report.rejected, "errors": report.errors}).encode() + b"\n"
         try:
-            os.write(answers, answer)
+            os.write(replies, reply)
         except BrokenPipeError:
             return
 
 
 def main() -> None:
-    """Be the process beside: questions come from the standard input, answers go to its output."""
-    answers = os.dup(1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print is no answer, nor for anybody
-    _serve(sys.stdin.buffer, answers)
+    """Run as the second process: requests are read from standard input, replies go to standard output."""
+    replies = os.dup(1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what libraries print must not mix with the replies
+    _serve(sys.stdin.buffer, replies)

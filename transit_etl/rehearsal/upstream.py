@@ -1,4 +1,4 @@
-"""Makes sure that a server lives in the time it is told, before it is asked as fast as it can answer."""
+"""Checks that a server answers about the time it is told, before a rehearsal sends requests without pause."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -9,16 +9,16 @@ from transit_etl.api.client import NOW_HEADER
 from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.settings import Settings
 
-_ANY_STOP = "0000"  # an unknown one is answered too, with the instant
+_ANY_STOP = "0000"  # the answer for an unknown stop has the instant too
 _ANOTHER_TIME = timedelta(days=-30)
-_TOLERANCE = timedelta(days=1)  # a fault may set its clock wrong by hours
-_TRIES = 10  # faults may spoil some
+_TOLERANCE = timedelta(days=1)  # an injected fault may set its clock wrong by hours
+_TRIES = 10  # some may fail because of injected faults
 
 
 def require_emulated_clock(settings: Settings) -> None:
-    """Ask about another time than now; RehearsalError unless the answer is about that.
+    """Ask about another time than now; RehearsalError unless the answer is about that time.
 
-    A server that does not honour the header would take a rehearsal for a flood of requests.
+    A server that ignores the header would receive all requests of the rehearsal at once.
     """
     problem = "no answer"
     for number in range(_TRIES):

@@ -13,6 +13,8 @@ from transit_etl.endpoints import Kind
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
+# Windows of two seconds instead of sixty, so that a short run holds several of them.
+FAST = Limits(20, window=2.0, margin=0.06, catch_up=0.2)
 
 
 def fullest_window(instants: Sequence[float], seconds: float = 60.0) -> int:

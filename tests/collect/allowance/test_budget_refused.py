@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.collect.budgets import MINUTE, START, Upstream, in_virtual_time, keep_asking
+from tests.collect.allowance.budgets import MINUTE, START, Upstream, in_virtual_time, keep_asking
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
 from transit_etl.collect.allowance.budget_state import Limits

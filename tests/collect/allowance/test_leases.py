@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from tests.collect.budgets import START as BEGIN
+from tests.collect.allowance.budgets import START as BEGIN
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits

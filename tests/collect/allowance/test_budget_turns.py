@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from tests.collect.budgets import (
+from tests.collect.allowance.budgets import (
     MINUTE,
     START,
     Upstream,

@@ -260,7 +260,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 def run_with_this_module(program: str, tmp_path: Path) -> subprocess.CompletedProcess[str]:
     script = tmp_path / "program.py"
     script.write_text(textwrap.dedent(program))
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
     return subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, check=True, env=environment
     )

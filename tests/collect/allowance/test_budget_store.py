@@ -1,24 +1,19 @@
-"""Processes that share a store never pass the allowance together, and a store that cannot be used says so."""
+"""A store of the budget keeps its state, shares it among callers, and says clearly when it cannot be used."""
 
 import asyncio
-import os
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from itertools import chain
 from pathlib import Path
 from threading import Barrier
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import make_url
 
-from tests.collect.budgets import fullest_window
+from tests.collect.allowance.budgets import FAST
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance import budget_store
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget
@@ -28,67 +23,6 @@ from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
 T = TypeVar("T")
-# Windows of two seconds instead of sixty, so that a short run holds several of them.
-FAST = Limits(20, window=2.0, margin=0.06, catch_up=0.2)
-
-WORKER = f"""
-import asyncio, sys, time
-from datetime import UTC, datetime, timedelta
-from transit_etl.clock import SystemClock
-from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
-from transit_etl.collect.allowance.budget_state import Limits
-from transit_etl.collect.allowance.budget_store import SqlStore
-from transit_etl.endpoints import Kind
-
-async def main(url: str, kind: Kind) -> None:
-    async with Budget({FAST!r}, SqlStore(url, "shared"), SystemClock()) as budget:
-        await budget.snapshot()
-        print("ready", flush=True)
-        until = datetime.fromtimestamp(float(sys.stdin.readline()), UTC)
-        while True:
-            try:
-                permit = await budget.acquire(kind, until)
-            except BudgetClosedError:
-                return
-            print(time.time())
-            await budget.settle(permit)
-
-asyncio.run(main(sys.argv[1], Kind(sys.argv[2])))
-"""
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store of each sort; the credentials of a test are its own, so that a server may be shared."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/state/budget.sqlite"
-    server = os.environ.get("TEST_POSTGRESQL_URL")
-    if not server:
-        pytest.skip("no PostgreSQL server: set TEST_POSTGRESQL_URL to try one")
-    _forget_all(server)
-    return server
-
-
-def _forget_all(server: str) -> None:
-    import psycopg  # noqa: PLC0415 - an optional extra
-
-    with psycopg.connect(server.replace("+psycopg", "")) as connection:
-        connection.execute("DROP TABLE IF EXISTS request_budget")
-
-
-def _worker(url: str, kind: Kind) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-c", WORKER, url, kind]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-
-
-def _input(worker: "subprocess.Popen[str]") -> IO[str]:
-    assert worker.stdin is not None
-    return worker.stdin
-
-
-def _output(worker: "subprocess.Popen[str]") -> IO[str]:
-    assert worker.stdout is not None
-    return worker.stdout
 
 
 def _with_budget(
@@ -105,56 +39,36 @@ async def _granted(budget: Budget) -> int:
     return sum((await budget.snapshot()).granted.values())
 
 
-def test_four_processes_never_pass_the_allowance_together_and_use_it(url: str) -> None:
-    kinds = [Kind.PASSAGES, Kind.PASSAGES, Kind.TIMETABLES, Kind.TIMETABLES]
-    workers = [_worker(url, kind) for kind in kinds]
-    assert ["ready\n"] * 4 == [_output(worker).readline() for worker in workers]
-    until = time.time() + 10
-    for worker in workers:
-        _input(worker).write(f"{until}\n")
-        _input(worker).flush()
-    outputs = [worker.communicate(timeout=60)[0] for worker in workers]
-    instants = [[float(line) for line in output.split()] for output in outputs]
-    together = sorted(chain.from_iterable(instants))
-
-    assert [0] * 4 == [worker.returncode for worker in workers]
-    assert fullest_window(together, FAST.window) <= FAST.allowance
-    # How much of it is used is measured in virtual time; here a busy machine may wake everybody late.
-    assert len(together) - 1 >= 0.5 * FAST.allowance * (together[-1] - together[0]) / FAST.window
-    for alike in (instants[:2], instants[2:]):
-        assert min(map(len, alike)) >= 0.25 * sum(map(len, alike))
-
-
 def test_callers_that_open_a_new_store_at_the_same_moment_all_get_in(tmp_path: Path) -> None:
     n_callers = 8
     together = Barrier(n_callers)
 
     def open_it(path: Path) -> None:
         together.wait()
-        budget_store._prepared_engine(make_url(f"sqlite:///{path}"), "shared").dispose()
+        _with_budget(f"sqlite:///{path}", _granted)
 
     with ThreadPoolExecutor(n_callers) as callers:
         for turn in range(150):  # few of them collide
             list(callers.map(open_it, [tmp_path / f"{turn}.sqlite"] * n_callers))
 
 
-def test_a_state_survives_its_process(url: str) -> None:
+def test_a_state_survives_its_process(store_url: str) -> None:
     async def ask(budget: Budget) -> int:
         await budget.acquire(Kind.PASSAGES)
         return await _granted(budget)
 
-    assert [1, 2] == [_with_budget(url, ask, Limits(60)) for _ in range(2)]
+    assert [1, 2] == [_with_budget(store_url, ask, Limits(60)) for _ in range(2)]
 
 
-def test_credentials_in_one_store_do_not_share_a_window(url: str) -> None:
+def test_credentials_in_one_store_do_not_share_a_window(store_url: str) -> None:
     async def ask(budget: Budget) -> int:
         await budget.acquire(Kind.PASSAGES)
         return await _granted(budget)
 
-    assert [1, 1] == [_with_budget(url, ask, Limits(60), name) for name in ("one", "other")]
+    assert [1, 1] == [_with_budget(store_url, ask, Limits(60), name) for name in ("one", "other")]
 
 
-def test_a_429_in_one_process_stops_the_next(url: str) -> None:
+def test_a_429_in_one_process_stops_the_next(store_url: str) -> None:
     async def be_refused(budget: Budget) -> None:
         await budget.report_rate_limited(await budget.acquire(Kind.PASSAGES), 600)
 
@@ -165,11 +79,11 @@ def test_a_429_in_one_process_stops_the_next(url: str) -> None:
         assert snapshot.blocked_until is not None
         assert 300 == pytest.approx(snapshot.current_rate * 2)
 
-    _with_budget(url, be_refused, Limits(300))
-    _with_budget(url, ask, Limits(300))
+    _with_budget(store_url, be_refused, Limits(300))
+    _with_budget(store_url, ask, Limits(300))
 
 
-def test_a_waiter_that_died_holds_nobody_up_for_good(url: str) -> None:
+def test_a_waiter_that_died_holds_nobody_up_for_good(store_url: str) -> None:
     def die_waiting(state: BudgetState, now: float) -> int:
         state.advance(now, FAST, None)
         state.ask(now, "dead", Kind.STATUS, FAST)
@@ -177,20 +91,22 @@ def test_a_waiter_that_died_holds_nobody_up_for_good(url: str) -> None:
         return len(state.demands)
 
     async def ask(budget: Budget) -> int:
-        n_waiting = await budget._store.transact(die_waiting, budget._now)
+        other = SqlStore(store_url, "shared")
+        n_waiting = await other.transact(die_waiting, time.time)
+        await other.aclose()
         await budget.acquire(Kind.TIMETABLES, SystemClock().now() + timedelta(seconds=60))
         return n_waiting
 
-    assert 1 == _with_budget(url, ask)
+    assert 1 == _with_budget(store_url, ask)
 
 
-def test_many_waiters_of_one_process_share_its_connection(url: str) -> None:
+def test_many_waiters_of_one_process_share_its_connection(store_url: str) -> None:
     async def ask(budget: Budget) -> set[float]:
         kinds = [Kind.PASSAGES, Kind.TIMETABLES] * 10
         permits = await asyncio.gather(*(budget.acquire(kind) for kind in kinds))
         return {permit.granted_at for permit in permits}
 
-    assert 20 == len(_with_budget(url, ask))
+    assert 20 == len(_with_budget(store_url, ask))
 
 
 def test_the_default_store_is_made_where_the_data_is(tmp_path: Path) -> None:
