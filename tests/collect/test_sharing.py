@@ -158,9 +158,11 @@ class Spy(Rotation):
         self.n_seen_before_choosing: int | None = None
 
     def observe(self, observation: Observation) -> None:
+        """Note it."""
         self.seen.append(observation.stop_code)
 
     def choose(self, now: float) -> str:
+        """Note how much was seen before the first choice, and rotate."""
         if self.n_seen_before_choosing is None:
             self.n_seen_before_choosing = len(self.seen)
         return super().choose(now)
