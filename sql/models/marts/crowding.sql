@@ -1,5 +1,6 @@
 -- One row per operator, service_date, line, direction, stop and service_hour: how many of the visits listed live were
--- flagged as full: in at least half of their live listings, surely in all of them, possibly in any.
+-- flagged as full.
+-- A visit is full if at least half of its live listings say so; surely, if all do; possibly, if any does.
 select
     operator,
     service_date,
