@@ -8,7 +8,7 @@ from pathlib import Path
 
 from transit_emulator import noise, texts
 from transit_emulator.days.board import Board
-from transit_emulator.days.disruptions import LONGEST_DAYS, Event
+from transit_emulator.days.events import LONGEST_DAYS, Event
 from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, ListedPassage, listed, recently_passed
 from transit_emulator.days.motion import NEVER
 from transit_emulator.days.news import LISTED_DAYS, NewsItem

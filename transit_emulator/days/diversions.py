@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from transit_emulator import noise
-from transit_emulator.days.disruptions import DIVERTED, Event
+from transit_emulator.days.events import DIVERTED, Event
 from transit_emulator.days.schedule import Flags, Schedule
 from transit_emulator.networks.network import DIRECTION_KEYS, Network
 

@@ -6,7 +6,7 @@ from datetime import date
 from typing import NamedTuple
 
 from transit_emulator import noise
-from transit_emulator.days.disruptions import BUSES, Event
+from transit_emulator.days.events import BUSES, Event
 from transit_emulator.local_time import at_local
 from transit_emulator.networks.network import Network
 

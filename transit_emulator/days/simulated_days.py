@@ -10,8 +10,9 @@ import numpy as np
 from transit_emulator.days.added_trips import with_added_trips, with_possible_trips
 from transit_emulator.days.blocks import blocks
 from transit_emulator.days.board import Board, board
-from transit_emulator.days.disruptions import LONGEST_DAYS, Event, events_starting_on
+from transit_emulator.days.disruptions import events_starting_on
 from transit_emulator.days.diversions import skipped_calls
+from transit_emulator.days.events import LONGEST_DAYS, Event
 from transit_emulator.days.motion import EventEffects, Motion, motion
 from transit_emulator.days.news import NewsItem, news_of
 from transit_emulator.days.schedule import Flags, Schedule, schedule_of

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from html import escape
 
 from transit_emulator import texts
-from transit_emulator.days.disruptions import LIFTS, METRO, Event
+from transit_emulator.days.events import LIFTS, METRO, Event
 from transit_emulator.days.news import NewsItem
 from transit_emulator.interface import render_v1
 from transit_emulator.interface.render_v1 import Json

@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Any
 
 from transit_emulator import texts
-from transit_emulator.days.disruptions import Event
+from transit_emulator.days.events import Event
 from transit_emulator.days.news import NewsItem
 from transit_emulator.days.timetable import Leg, Service
 from transit_emulator.local_time import clock_text, local, utc_text

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from transit_emulator.days.disruptions import LONGEST_DAYS, Event
 from transit_emulator.days.diversions import skipped_stops
+from transit_emulator.days.events import LONGEST_DAYS, Event
 from transit_emulator.days.motion import NEVER
 from transit_emulator.local_time import ONE_DAY, at_local
 from transit_emulator.truth.columns import instants
