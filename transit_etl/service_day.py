@@ -1,8 +1,8 @@
-"""Resolves clock times, dates and service days in the operator's zone; the one place of zone arithmetic.
+"""Converts between instants, clock times and service days in the operator's time zone.
 
-A service day runs from the cutoff (04:00 local unless set otherwise) and is named by the date it began on.
-Its seconds count from noon minus twelve hours, as in GTFS, so they never jump at a clock change.
-Staging applies the same rules to whole columns, with the offsets that `offsets` lists.
+A service day starts at the cutoff (04:00 local time unless set otherwise) and has the date on which it
+starts. Its seconds count from noon minus twelve hours, as in GTFS, so a clock change does not shift them.
+Staging applies the same rules to whole columns, with the UTC offsets that `offsets` lists.
 """
 
 from datetime import UTC, date, datetime, time, timedelta
@@ -22,12 +22,12 @@ class Offset(NamedTuple):
 def offset_seconds(instant: datetime, zone: ZoneInfo) -> int:
     """Return how many seconds local time is ahead of UTC at an aware instant."""
     offset = instant.astimezone(zone).utcoffset()
-    assert offset is not None  # noqa: S101 - a ZoneInfo always knows
+    assert offset is not None  # noqa: S101 - a ZoneInfo always has one
     return int(offset.total_seconds())
 
 
 def offsets(zone: ZoneInfo, first: datetime, last: datetime) -> list[Offset]:
-    """List the offsets in force from `first` to `last` (aware), oldest first, exact to the second."""
+    """List the UTC offsets in force from `first` to `last` (aware), oldest first, exact to the second."""
     found = [Offset(first.astimezone(UTC), offset_seconds(first, zone))]
     before = found[0].valid_from
     while before < last:
@@ -46,31 +46,31 @@ def service_date(instant: datetime, zone: ZoneInfo, cutoff: time) -> date:
 
 
 def day_start(day: date, zone: ZoneInfo) -> datetime:
-    """Return noon minus twelve hours of a service day, in UTC: the zero of its seconds."""
+    """Return noon minus twelve hours of a service day, in UTC: its seconds count from there."""
     return datetime.combine(day, time(12), zone).astimezone(UTC) - DAY / 2
 
 
 def service_seconds(instant: datetime, day: date, zone: ZoneInfo) -> float:
-    """Return the seconds of a service day at an aware instant; over 86,400 past midnight."""
+    """Return the seconds of a service day at an aware instant; more than 86,400 after midnight."""
     return (instant - day_start(day, zone)).total_seconds()
 
 
 def parse_clock(text: str) -> int:
-    """Read `HH:MM` or `HH:MM:SS` (hours may pass 24) as seconds; ValueError says what was read."""
+    """Read `HH:MM` or `HH:MM:SS` (24 hours or more too) as seconds; ValueError quotes other text."""
     fields = text.strip().split(":")
     if len(fields) not in (2, 3) or not all(field.isdigit() for field in fields):
         raise ValueError(f"not a clock time: {text!r}")
     hours, minutes, seconds = (int(field) for field in [*fields, "0"][:3])
-    if minutes > 59 or seconds > 59:  # noqa: PLR2004 - a clock's own limits
+    if minutes > 59 or seconds > 59:  # noqa: PLR2004 - the limits of a clock
         raise ValueError(f"not a clock time: {text!r}")
     return hours * 3600 + minutes * 60 + seconds
 
 
 class ClockFace:
-    """Reads clock times that carry no date as the instants nearest to `near` (aware; within 12 h).
+    """Reads clock times without a date as the instants nearest to `near` (aware; within 12 h).
 
-    Around a clock change each of the two offsets gives a reading; one that local clocks really show
-    wins over one they skip, and of two real ones the nearer.
+    Around a clock change each of the two UTC offsets gives a reading. A time that local clocks show is
+    preferred to one that they skip, and of two that they show the nearer.
     """
 
     def __init__(self, near: datetime, zone: ZoneInfo) -> None:
@@ -82,29 +82,29 @@ class ClockFace:
         }
 
     def seconds_ahead(self, clock_seconds: int) -> float:
-        """Return how far ahead of `near` a time is that local clocks show; negative when behind it."""
+        """Return how many seconds after `near` local clocks show a time; negative if before it."""
         readings = [
             ((clock_seconds - shown + 43_200) % 86_400 - 43_200, offset)
             for offset, shown in self._shown.items()
         ]
-        return readings[0][0] if len(readings) == 1 else min(readings, key=self._doubt)[0]
+        return readings[0][0] if len(readings) == 1 else min(readings, key=self._preference)[0]
 
-    def _doubt(self, reading: tuple[float, int]) -> tuple[bool, float, float]:
+    def _preference(self, reading: tuple[float, int]) -> tuple[bool, float, float]:
         ahead, offset = reading
         is_skipped = offset_seconds(self._near + timedelta(seconds=ahead), self._zone) != offset
         return is_skipped, abs(ahead), ahead
 
 
 def nearest_reading(clock_seconds: int, near: datetime, zone: ZoneInfo) -> datetime:
-    """Return the instant at which local clocks show a time, the one nearest to `near` (within 12 h)."""
+    """Return the instant nearest to `near` (within 12 h) at which local clocks show a time."""
     return near.astimezone(UTC) + timedelta(seconds=ClockFace(near, zone).seconds_ahead(clock_seconds))
 
 
 def departure_instant(day: date, clock_seconds: int, zone: ZoneInfo, cutoff: time) -> datetime:
     """Return the instant of a departure that a timetable of service day `day` lists.
 
-    `24:10` counts on from noon minus twelve hours; `00:10`, before the cutoff, is the night that ends
-    the day; of two readings at a clock change the one nearest to that count is taken.
+    `24:10` counts from noon minus twelve hours; `00:10`, before the cutoff, is in the night at the end of the
+    service day. Of two readings at a clock change the one nearest to that count is taken.
     """
     cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
     if clock_seconds < cutoff_seconds:
@@ -116,7 +116,7 @@ def departure_instant(day: date, clock_seconds: int, zone: ZoneInfo, cutoff: tim
 
 
 def local_instant(local: datetime, near: datetime, zone: ZoneInfo) -> datetime:
-    """Return the instant of a naive local time; when clocks show it twice, the one nearest `near`."""
+    """Return the instant of a naive local time; if clocks show it twice, the one nearest to `near`."""
     readings = [local.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1)]
     return min(readings, key=lambda instant: abs(instant - near))
 
@@ -132,7 +132,7 @@ def _shown_seconds(local: datetime) -> float:
 
 def _first_instant_after_change(before: datetime, after: datetime, zone: ZoneInfo) -> datetime:
     old = offset_seconds(before, zone)
-    before = before.replace(microsecond=0)  # clocks change on a whole second; halving fractions never ends
+    before = before.replace(microsecond=0)  # clocks change on a whole second
     after = after.replace(microsecond=0) + timedelta(seconds=1)
     while after - before > timedelta(seconds=1):
         middle = (before + (after - before) / 2).replace(microsecond=0)

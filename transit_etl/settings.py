@@ -1,4 +1,4 @@
-"""Reads the settings from TRANSIT_* environment variables, once, at the top; a bad one names itself."""
+"""Reads the settings from TRANSIT_* environment variables, and names those that are bad."""
 
 import os
 import re
@@ -22,11 +22,11 @@ RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
 
 
 class PolicyName(StrEnum):
-    """Which stop is asked about next; `transit_etl.collect.planning.policies` makes each."""
+    """Which stop is polled next; `transit_etl.collect.planning.policies` constructs each policy."""
 
-    ADAPTIVE = "adaptive"  # where a bus is expected to be seen just before and just after it passes
-    COVER = "cover"  # in turn, few stops that every line passes
-    ROTATION = "rotation"  # each in turn
+    ADAPTIVE = "adaptive"  # the one where a poll is expected to tell the most about passages
+    COVER = "cover"  # in turn, a small set of stops such that every line passes one of them
+    ROTATION = "rotation"  # all stops in turn
 
 
 class BadSettingError(TransitError):
@@ -67,7 +67,7 @@ Token = Annotated[SecretStr, AfterValidator(_sendable_token)]
 
 
 class Settings(BaseSettings):
-    """Everything an installation decides. Durations in seconds unless the name says otherwise."""
+    """Everything that an installation can set; durations are in seconds."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, hide_input_in_errors=True
@@ -97,7 +97,7 @@ class Settings(BaseSettings):
     timezone: Annotated[str, AfterValidator(_zone_name)] = "Europe/Rome"
     service_day_cutoff: time = time(4)
     data_dir: Path = Path("data")
-    clock_shift_seconds: float = 0  # only `clock` reads it: demonstrations live in another time
+    clock_shift_seconds: float = 0  # moves `clock`, for an emulated upstream at another time
 
     @model_validator(mode="before")
     @classmethod
@@ -133,14 +133,14 @@ class Settings(BaseSettings):
 
     @property
     def budget_url(self) -> str:
-        """Where all processes share the request budget."""
+        """The database in which all processes share the request budget."""
         return self.limiter_url or f"sqlite:///{budget_database(self.data_dir.absolute())}"
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked like its variable
     """Read the settings, or raise BadSettingError with one line for every bad TRANSIT_* variable.
 
-    What is `given` by name takes the place of the variable.
+    A value `given` by name takes the place of its variable.
     """
     unknown = [
         name

@@ -1,4 +1,4 @@
-"""The command line: one command for each step of the way from an answer to a figure."""
+"""The commands, in the order of the way from an answer of the upstream to a figure in the warehouse."""
 
 import json
 import sys
@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from transit_etl.cli import output as show
-from transit_etl.cli.emulator import emulator_app, rehearse
+from transit_etl.cli import output
+from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.options import (
     COLLECTION,
     EXIT_FAILED,
     EXIT_STOPPED,
     FROM,
+    MARKUP,
     TO,
     Json,
     day,
@@ -21,17 +22,19 @@ from transit_etl.cli.options import (
     moment,
     query_text,
 )
+from transit_etl.cli.progress import building, collecting, spinner, staging
+from transit_etl.cli.rehearse import rehearse
 from transit_etl.errors import TransitError
 from transit_etl.settings import load_settings
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
-app.add_typer(emulator_app, name="emulator")
-app.command()(rehearse)
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP
+)
 
 
 @app.callback()
 def about() -> None:
-    """Poll a public-transport interface within its allowance; turn the answers into a warehouse.
+    """Poll a public-transport interface within its request allowance; turn the answers into a warehouse.
 
     Settings are TRANSIT_* environment variables; without any, the upstream is an emulator on this machine.
     """
@@ -45,18 +48,18 @@ def collect(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask the upstream for a dataset, within the allowance, and keep every answer in data/raw.
+    """Request a dataset within the allowance, and keep every answer in data/raw.
 
-    Passages and status are polled for one window (TRANSIT_WINDOW_SECONDS) unless told for how long;
-    the others until their list is done. An interrupt ends it early and keeps what was received.
+    Passages and status are polled for one window (TRANSIT_WINDOW_SECONDS) or the duration given; the others
+    until their list is done. An interrupt ends the collection early and keeps what was received.
 
     Example: transit-etl collect passages --for 10m
     """
     from transit_etl.collect import collect as run
 
-    with show.collecting() as on_progress:
+    with collecting() as on_progress:
         report = run(load_settings(), dataset, seconds=seconds, on_progress=on_progress)
-    show.report(report, as_json=as_json)
+    output.print_report(report, as_json=as_json)
     if report.is_stopped:
         raise typer.Exit(EXIT_STOPPED)
     if report.is_failure:
@@ -65,24 +68,24 @@ def collect(
 
 @app.command()
 def stage(as_json: Json = False) -> None:
-    """Read every finished raw window that is not in the lake yet: normalise, validate, store.
+    """Normalise, validate and store every finished raw window that is not in the lake yet.
 
-    Fails if a batch was rejected or a raw file could not be read; everything else is staged all the same.
+    Fails if a batch was rejected or a raw file could not be read; the other windows are staged all the same.
 
     Example: transit-etl stage
     """
     from transit_etl.stage import stage as run
 
-    with show.staging() as on_progress:
+    with staging() as on_progress:
         report = run(load_settings(), on_progress=on_progress)
-    show.report(report, as_json=as_json)
+    output.print_report(report, as_json=as_json)
     if not report.is_clean:
         raise typer.Exit(EXIT_FAILED)
 
 
 @app.command()
 def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: Json = False) -> None:
-    """Stage days of receipt again from the raw answers, which are never touched, and rebuild what they tell.
+    """Stage days of receipt (UTC) again from the raw answers, and rebuild the service dates they touch.
 
     Example: transit-etl reprocess --from 2026-03-02 --to 2026-03-03
     """
@@ -90,12 +93,12 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
     from transit_etl.warehouse import build as rebuild
 
     settings = load_settings()
-    with show.staging() as on_progress:
+    with staging() as on_progress:
         report = restage(settings, first, last, on_progress=on_progress)
-    show.report(report, as_json=as_json)
+    output.print_report(report, as_json=as_json)
     if not report.is_clean:
         raise typer.Exit(EXIT_FAILED)
-    with show.building() as on_build_progress:
+    with building() as on_build_progress:
         rebuild(settings, on_progress=on_build_progress)
 
 
@@ -103,19 +106,20 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
 def build(
     first: Annotated[date | None, FROM] = None,
     last: Annotated[date | None, TO] = None,
-    ruleset: Annotated[int | None, typer.Option(help="Build beside the first, under this ruleset.")] = None,
+    ruleset: Annotated[int | None, typer.Option(help="Build a variant under this ruleset.")] = None,
     as_of: Annotated[
         datetime | None,
         typer.Option(
-            "--as-of", metavar="INSTANT", parser=moment, help="Build beside it what was known then."
+            "--as-of", metavar="INSTANT", parser=moment, help="Build a variant of what was known at it."
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Build and check the warehouse: what is new, or the service dates given.
+    """Build and check the warehouse: the service dates that changed, or those given.
 
-    Under another ruleset, or as of a moment, it builds core and marts once more, into schemas of their own
-    (marts_ruleset_2, marts_as_of_20260303t080000z), from nothing; publish shows them beside the first.
+    A variant has another ruleset, or only the answers received until an instant. It is built whole, into
+    schemas of its own next to the others (marts_ruleset_2, marts_as_of_20260303t080000z), and published with
+    them.
 
     Example: transit-etl build --from 2026-03-02 --to 2026-03-03
     """
@@ -123,19 +127,19 @@ def build(
     from transit_etl.warehouse import build as run
 
     variant = Variant(ruleset, as_of)
-    with show.building() as on_progress:
+    with building() as on_progress:
         if variant.suffix:
             report = build_variant(
                 load_settings(), variant, first_date=first, last_date=last, on_progress=on_progress
             )
         else:
             report = run(load_settings(), first_date=first, last_date=last, on_progress=on_progress)
-    show.report(report, as_json=as_json)
+    output.print_report(report, as_json=as_json)
 
 
 @app.command()
 def publish(as_json: Json = False) -> None:
-    """Give analysts the last build that passed its checks, in one atomic step.
+    """Publish the last build to analysts, in one atomic step, if it passed its checks.
 
     Example: transit-etl publish
     """
@@ -150,36 +154,38 @@ def compact(
     closed: Annotated[date, typer.Argument(metavar="DATE", parser=day, help="A UTC day that is over.")],
     as_json: Json = False,
 ) -> None:
-    """Merge the windows of a closed day into one file per dataset, without changing a row.
+    """Merge the windows of a day into one file per dataset, without changing a row.
 
     Example: transit-etl compact 2026-03-02
     """
     from transit_etl.stage import compact as run
 
-    with show.busy("compacting"):
+    with spinner("compacting"):
         merged = run(load_settings(), closed)
     typer.echo(json.dumps({"files_merged": merged}) if as_json else f"{merged} files merged")
 
 
 @app.command()
 def sql(
-    statement: Annotated[str, typer.Argument(help="A query, a file of one (x.sql), or - to read it.")],
+    statement: Annotated[
+        str, typer.Argument(help="A query, the name of a file that holds one (x.sql), or - for stdin.")
+    ],
     as_json: Json = False,
 ) -> None:
-    """Ask the published warehouse a question; nothing can be changed from here.
+    """Query the published warehouse, read-only.
 
     Example: transit-etl sql "select line_code, count(*) n from core.stop_visits group by 1 order by n desc"
     """
     from transit_etl.warehouse import query
 
-    show.table(query(load_settings(), query_text(statement)), as_json=as_json)
+    output.print_table(query(load_settings(), query_text(statement)), as_json=as_json)
 
 
 @app.command()
 def status(as_json: Json = False) -> None:
-    """Say how the allowance was used, what was seen, which stops were not, and how old the warehouse is.
+    """Show the state at this moment: requests of the last hour, coverage, windows, age of the warehouse.
 
-    It reads the ledger of the last hour as it is being written, so it is about this moment.
+    The requests are counted from the raw files while they are written.
 
     Example: transit-etl status
     """
@@ -187,9 +193,13 @@ def status(as_json: Json = False) -> None:
 
     found = read_status(load_settings())
     if as_json:
-        show.report(found, as_json=True)
+        output.print_json(found)
     else:
-        show_status(found, show.out)
+        show_status(found, output.out)
+
+
+app.command()(rehearse)
+app.add_typer(emulator_app, name="emulator")
 
 
 def main() -> None:
@@ -197,5 +207,5 @@ def main() -> None:
     try:
         app()
     except (TransitError, OSError) as error:
-        show.error(error)
+        output.print_error(error)
         sys.exit(EXIT_FAILED)

@@ -1,16 +1,17 @@
-"""What the commands share: how durations, dates and instants are written, and the options several have."""
+"""What the commands share: how durations, dates and instants are read, and options that several have."""
 
 import re
 import sys
 from datetime import date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from transit_etl.endpoints import COLLECTIONS
 
 EXIT_FAILED, EXIT_STOPPED = 1, 130
+MARKUP: Literal["markdown"] = "markdown"  # the lines of a paragraph in a help text are joined
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -18,7 +19,7 @@ def duration(text: str) -> float:
     """Read `90s`, `10m` or `2h` as seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", text.strip())
     if not found or not float(found[1]):
-        raise typer.BadParameter(f"{text!r} is no duration: write 90s, 10m or 2h")
+        raise typer.BadParameter(f"{text!r} is not a duration: write 90s, 10m or 2h")
     return float(found[1]) * UNIT_SECONDS[found[2]]
 
 
@@ -27,19 +28,21 @@ def day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no date: write 2026-03-29") from None
+        raise typer.BadParameter(f"{text!r} is not a date: write 2026-03-29") from None
 
 
 def instant(text: str) -> datetime | date:
-    """Read `2026-03-29` as a date, `2026-03-29T08:00` as an instant; without an offset its zone is open."""
+    """Read `2026-03-29` as a date, `2026-03-29T08:00` as an instant, naive if it has no offset."""
     try:
         return datetime.fromisoformat(text) if "T" in text or " " in text else date.fromisoformat(text)
     except ValueError:
-        raise typer.BadParameter(f"{text!r} is no instant: write 2026-03-29T08:00 or 2026-03-29") from None
+        raise typer.BadParameter(
+            f"{text!r} is not an instant: write 2026-03-29T08:00 or 2026-03-29"
+        ) from None
 
 
 def moment(text: str) -> datetime:
-    """Read `2026-03-29T08:00Z` as an instant; it must say its offset."""
+    """Read `2026-03-29T08:00Z` as an instant; it must have an offset."""
     found = instant(text)
     if not isinstance(found, datetime) or found.tzinfo is None:
         raise typer.BadParameter(f"{text!r} has no offset: write 2026-03-29T08:00Z or 2026-03-29T08:00+02:00")
@@ -47,14 +50,14 @@ def moment(text: str) -> datetime:
 
 
 def collection(text: str) -> str:
-    """Read the name of what can be collected."""
+    """Read the name of a collection."""
     if text not in COLLECTIONS:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, COLLECTIONS))}")
     return text
 
 
 def query_text(text: str) -> str:
-    """Return the query that is meant: the text itself, the contents of `x.sql`, or standard input for `-`."""
+    """Return the query: the text itself, the contents of a file `x.sql`, or standard input for `-`."""
     if text == "-":
         return sys.stdin.read()
     if not text.endswith(".sql"):
@@ -62,7 +65,7 @@ def query_text(text: str) -> str:
     return Path(text).read_text(encoding="utf-8")
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for a machine to read.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 COLLECTION = typer.Argument(parser=collection, help=f"What to ask for: {', '.join(COLLECTIONS)}.")
 FROM = typer.Option("--from", metavar="DATE", parser=day, help="The first date.")
 TO = typer.Option("--to", metavar="DATE", parser=day, help="The last date.")

@@ -19,7 +19,7 @@ from transit_emulator.app import create_app
 from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.process import emulator_process
 from transit_emulator.world import build_world
-from transit_etl.cli.emulator import start_instant
+from transit_etl.cli.rehearse import start_instant
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
@@ -102,17 +102,17 @@ def test_the_same_command_goes_on_from_where_it_was_ended(
 
     assert code == command.returncode
     assert "Traceback" not in said
-    assert ("the same command goes on from there" in said) == (number is signal.SIGINT)
+    assert ("the same command continues from there" in said) == (number is signal.SIGINT)
     assert again.returncode == 0
     assert uninterrupted == _lake(tmp_path)
 
 
-def test_a_refusal_that_no_fault_asked_for_fails_the_rehearsal(tmp_path: Path) -> None:
+def test_a_refusal_without_an_injected_fault_fails_the_rehearsal(tmp_path: Path) -> None:
     with emulator_process() as server:
         done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url, "--rate", "75")
 
     assert done.returncode == 1
-    assert "no fault had asked it to" in done.stderr
+    assert "no injected fault was the reason" in done.stderr
     assert 1 == done.stderr.strip().count("\n") + 1
 
 
@@ -124,7 +124,7 @@ def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, s
     assert uninterrupted == _lake(tmp_path)
 
 
-def test_a_refusal_that_a_fault_asked_for_does_not_fail_it(tmp_path: Path) -> None:
+def test_a_refusal_by_an_injected_fault_does_not_fail_it(tmp_path: Path) -> None:
     fault = Fault(kind=FaultKind.RATE_LIMITED, share=0.05, retry_after_seconds=2)
     app = create_app(build_world("small"), faults=[fault])
     report = rehearse(_settings(tmp_path), START, MINUTES / 60, transport=httpx.ASGITransport(app))
@@ -160,7 +160,7 @@ def test_a_start_is_an_instant_of_the_operators_day(text: str, instant: str) -> 
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["--start", "tomorrow"], "is no instant"),
+        (["--start", "tomorrow"], "is not an instant"),
         (["--start", "2026-11-18", "--seed", "2"], "need --size or --gtfs"),
         (["--start", "2026-11-18", "--size", "small", "--base-url", "http://x.test/api/v1/"], "--base-url"),
         (["--start", "2026-11-18", "--base-url", "http://x.test/"], "TRANSIT_BASE_URL: must end in /api/v1/"),

@@ -1,0 +1,78 @@
+"""A command that cannot do its work says why in one line on stderr."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Done, RunCli
+
+
+def message(done: Done) -> str:
+    """Return what a failed command says on stderr."""
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    return done.stderr.strip()
+
+
+def line(done: Done) -> str:
+    """Return the one line that a failed command says on stderr."""
+    said = message(done)
+    assert "\n" not in said
+    return said
+
+
+def test_a_bad_setting_is_named(cli: RunCli) -> None:
+    said = line(cli("collect", "lines", TRANSIT_RATE_PER_MINUTE="many"))
+
+    assert said.startswith("transit-etl: TRANSIT_RATE_PER_MINUTE: ")
+
+
+def test_an_unknown_setting_is_refused(cli: RunCli) -> None:
+    assert "transit-etl: unknown setting: TRANSIT_TOKNE" == line(cli("status", TRANSIT_TOKNE="secret"))
+
+
+def test_passages_need_a_network_first_and_the_error_says_how_to_get_it(cli: RunCli) -> None:
+    said = line(cli("collect", "passages"))
+
+    assert "run `transit-etl collect lines` and `transit-etl stage` first" in said
+
+
+def test_a_collection_without_any_answer_fails(cli: RunCli) -> None:
+    done = cli("collect", "status", "--for", "6s", "--json", TRANSIT_BASE_URL="http://127.0.0.1:9/api/v1/")
+
+    assert done.returncode == 1
+    assert 0 == json.loads(done.stdout)["received"]
+
+
+def test_an_unknown_dataset_is_refused_with_a_list_of_the_known_ones(cli: RunCli) -> None:
+    said = message(cli("collect", "weather"))
+
+    assert "'weather'" in said
+    assert "'timetables'" in said
+
+
+@pytest.mark.parametrize("command", [["build"], ["publish"], ["sql", "select 1"]])
+def test_a_step_without_the_one_before_it_fails(cli: RunCli, command: list[str]) -> None:
+    assert line(cli(*command)).startswith("transit-etl: ")
+
+
+def test_a_data_folder_that_cannot_be_written_is_named(cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    said = line(cli("collect", "lines", TRANSIT_DATA_DIR=str(tmp_path / "file" / "data")))
+
+    assert str(tmp_path / "file") in said
+
+
+def test_a_gtfs_feed_that_is_not_a_zip_is_named(cli: RunCli, tmp_path: Path) -> None:
+    feed = tmp_path / "feed.zip"
+    feed.write_text("not a zip")
+
+    assert "feed.zip" in line(cli("emulator", "--gtfs", str(feed)))
+
+
+def test_a_faults_file_that_cannot_be_read_is_named(cli: RunCli, tmp_path: Path) -> None:
+    faults = tmp_path / "faults.json"
+    faults.write_text('{"fault": [{"kind": "sloow"}]}')
+
+    assert "faults.json" in line(cli("emulator", "--faults", str(faults)))

@@ -1,0 +1,71 @@
+"""What commands print, for people and as JSON."""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.cli.conftest import RunCli
+from transit_etl.cli import output
+
+
+@dataclass(frozen=True)
+class Report:
+    """A report as the commands return them."""
+
+    n_files: int
+    first_date: date | None
+    allowance_share: float
+    errors: list[str]
+
+
+REPORT = Report(n_files=3, first_date=None, allowance_share=0.957, errors=["a [red] file", "another"])
+
+
+def test_a_report_has_a_label_per_field_and_leaves_out_what_is_empty(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output.print_report(REPORT, as_json=False)
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+
+    assert ["files 3", "allowance share 95.7%", "errors a [red] file", "another"] == lines
+
+
+def test_a_report_as_json_has_every_field_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_report(REPORT, as_json=True)
+
+    assert json.loads(capsys.readouterr().out) == {
+        "n_files": 3,
+        "first_date": None,
+        "allowance_share": 0.957,
+        "errors": ["a [red] file", "another"],
+    }
+
+
+def test_json_writes_dates_instants_and_paths_as_text(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_json([date(2026, 3, 2), datetime(2026, 3, 2, 8, tzinfo=UTC), Path("data")])
+
+    assert ["2026-03-02", "2026-03-02T08:00:00+00:00", "data"] == json.loads(capsys.readouterr().out)
+
+
+def test_a_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_table(pa.table({"line_code": ["015-00"], "n": [1]}), as_json=False)
+    shown = capsys.readouterr().out
+
+    assert "015-00" in shown
+    assert "1 row\n" in shown
+
+
+def test_the_status_of_an_empty_installation_can_be_read_by_people_and_programs(cli: RunCli) -> None:
+    assert "nothing yet" in cli("status").stdout
+    assert json.loads(cli("status", "--json").stdout)["published_at"] is None
+
+
+def test_staging_nothing_is_no_failure(cli: RunCli) -> None:
+    done = cli("stage", "--json")
+
+    assert done.returncode == 0
+    assert 0 == json.loads(done.stdout)["windows"]

@@ -1,0 +1,122 @@
+"""Progress bars on stderr, shown only where it is a terminal."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column
+
+from transit_etl.cli.output import err
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from transit_etl.collect import Progress as CollectProgress
+    from transit_etl.rehearsal import RehearsalProgress
+    from transit_etl.stage import StageProgress
+    from transit_etl.warehouse import BuildProgress
+
+SECONDS_BETWEEN_UPDATES = 0.2
+
+
+@contextmanager
+def spinner(text: str) -> Iterator[None]:
+    """Show what is being done while the context lasts."""
+    with err.status(f"{text} …"):
+        yield
+
+
+@contextmanager
+def collecting() -> Iterator[Callable[["CollectProgress"], None]]:
+    """Show how far a collection is; yield the function to call with its progress."""
+    counts = TextColumn("{task.fields[requests]}")
+    with _bar(TextColumn("{task.description}"), BarColumn(), counts, TimeElapsedColumn()) as bar:
+        task = bar.add_task("collecting", total=None, requests="")
+
+        def on_progress(progress: "CollectProgress") -> None:
+            bar.update(
+                task,
+                description=progress.dataset,
+                total=progress.seconds or progress.n_expected,
+                completed=progress.elapsed_seconds if progress.seconds else progress.n_planned,
+                requests=f"{progress.n_sent} sent, {progress.n_good} good",
+            )
+
+        yield on_progress
+
+
+@contextmanager
+def staging() -> Iterator[Callable[["StageProgress"], None]]:
+    """Show how far staging is; yield the function to call with its progress."""
+    with _counted("staging") as update:
+        yield lambda progress: update(progress.n_done, progress.n_windows, progress.window)
+
+
+@contextmanager
+def building() -> Iterator[Callable[["BuildProgress"], None]]:
+    """Show how far a build is; yield the function to call with its progress."""
+    with _counted("building") as update:
+        yield lambda progress: update(progress.n_done, progress.n_total, progress.name)
+
+
+class RehearsalBar:
+    """Shows how far a rehearsal is; `now` is the last virtual instant it reported."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.now: datetime | None = None
+        self._bar = bar
+        self._task = bar.add_task("rehearsing", total=None, counts="")
+        self._started = time.monotonic()
+        self._updated = 0.0
+        self._first: float | None = None
+
+    def update(self, progress: "RehearsalProgress") -> None:
+        """Take the progress, and show it if the last one was shown long enough ago."""
+        self.now = progress.now
+        if self._first is None:
+            self._first = progress.seconds_done
+        elapsed = time.monotonic() - self._started
+        if elapsed - self._updated < SECONDS_BETWEEN_UPDATES:
+            return
+        self._updated = elapsed
+        speed = (progress.seconds_done - self._first) / elapsed
+        self._bar.update(
+            self._task,
+            description=f"{progress.now:%Y-%m-%d %H:%M} UTC",
+            total=progress.seconds_total,
+            completed=progress.seconds_done,
+            counts=f"{progress.n_requests:,} requests, {speed:,.0f} times real time",
+        )
+
+
+@contextmanager
+def rehearsing() -> Iterator[RehearsalBar]:
+    """Show how far a rehearsal is; yield the bar to update."""
+    counts = TextColumn("{task.fields[counts]}")
+    description = TextColumn("{task.description}")
+    with _bar(description, BarColumn(), TaskProgressColumn(), counts, TimeRemainingColumn()) as bar:
+        yield RehearsalBar(bar)
+
+
+@contextmanager
+def _counted(what: str) -> Iterator[Callable[[int, int, str], None]]:
+    """Show a bar of things done of a total, and the name of the last one as far as there is room."""
+    last = TextColumn("{task.fields[name]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
+    with _bar(TextColumn(what), BarColumn(), MofNCompleteColumn(), last, expand=True) as bar:
+        task = bar.add_task(what, total=None, name="")
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, name=name)
+
+
+def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal, expand=expand)
