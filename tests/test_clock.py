@@ -15,13 +15,13 @@ def test_the_system_clock_tells_utc() -> None:
     assert before <= now <= datetime.fromtimestamp(time.time(), UTC)
 
 
-def test_a_shifted_clock_runs_as_fast_but_elsewhere() -> None:
+def test_a_shifted_clock_shows_another_time_at_the_same_pace() -> None:
     ahead = SystemClock(3600).now() - SystemClock().now()
 
     assert abs(ahead - timedelta(hours=1)) < timedelta(seconds=5)
 
 
-def test_sleeping_lets_time_pass_and_never_a_negative_one() -> None:
+def test_sleeping_for_a_negative_time_returns_at_once() -> None:
     async def main() -> tuple[float, float]:
         started = time.monotonic()
         await SystemClock().sleep(-5)

@@ -80,7 +80,7 @@ def test_the_same_rehearsal_gives_the_same_lake(
 @pytest.mark.parametrize(
     "minute", [3, 8, 13], ids=["in the first window", "in a later one", "in a later period"]
 )
-def test_a_rehearsal_killed_midway_is_taken_up_as_if_nothing_had_happened(
+def test_a_killed_rehearsal_is_resumed_and_leaves_the_same_lake(
     rehearsed: tuple[Path, RehearsalReport], tmp_path: Path, minute: int
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
@@ -118,7 +118,7 @@ def test_a_folder_with_other_answers_is_refused(
     ],
     ids=["the clock springs forward", "the clock falls back", "midnight"],
 )
-def test_no_row_is_lost_or_doubled(tmp_path: Path, start: datetime, seconds: float) -> None:
+def test_no_row_is_lost_or_duplicated(tmp_path: Path, start: datetime, seconds: float) -> None:
     report = _rehearse(tmp_path, start=start, hours=seconds / 3600)
     requests = duckdb.read_parquet(str(tmp_path / "lake/operator=emulated/dataset=requests/*/*.parquet"))
     n_rows, n_requests = requests.aggregate("count(*), count(distinct request_id)").fetchall()[0]

@@ -67,7 +67,7 @@ def test_every_passage_gets_the_instant_and_the_date_it_really_has(tmp_path: Pat
             assert min(abs(predicted_at - passed) for _, passed in instants) < timedelta(minutes=12)
 
 
-def test_the_first_day_of_a_season_loses_and_doubles_nothing(tmp_path: Path) -> None:
+def test_the_first_day_of_a_season_loses_and_duplicates_nothing(tmp_path: Path) -> None:
     world = build_world(seed=3, has_revisions=True)
     start = datetime.combine(SUMMER, CUTOFF, ROME) - timedelta(minutes=10)
     rehearsed = _rehearse(tmp_path, world, start.astimezone(UTC))
@@ -78,7 +78,7 @@ def test_the_first_day_of_a_season_loses_and_doubles_nothing(tmp_path: Path) -> 
     assert {row["predicted_at"].replace(tzinfo=UTC) for row in theoretical} <= scheduled
 
 
-def test_timetables_asked_for_around_an_announcement_are_kept_as_they_were_then(tmp_path: Path) -> None:
+def test_timetables_around_an_announcement_are_kept_as_they_were_at_the_request(tmp_path: Path) -> None:
     world = build_world(seed=3, has_revisions=True)
     announced = datetime.fromtimestamp(world.announced_at(SUMMER) or 0, UTC)
     start = announced - timedelta(minutes=3)

@@ -14,7 +14,7 @@ def _elapsed(clock: VirtualClock) -> float:
     return (clock.now() - START).total_seconds()
 
 
-def test_two_sleepers_share_the_time_instead_of_adding_it_up() -> None:
+def test_two_tasks_sleep_at_the_same_time_and_not_one_after_the_other() -> None:
     clock = VirtualClock(START)
     seen: list[tuple[str, float]] = []
 
@@ -31,7 +31,7 @@ def test_two_sleepers_share_the_time_instead_of_adding_it_up() -> None:
     assert seen == [("fast", 10), ("fast", 20), ("slow", 25), ("fast", 30), ("fast", 40)]
 
 
-def test_time_stands_still_while_something_real_is_under_way() -> None:
+def test_time_stands_still_while_real_input_or_output_is_under_way() -> None:
     clock = VirtualClock(START)
 
     async def works_for_real() -> float:

@@ -64,7 +64,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return _lake(data_dir)
 
 
-def test_a_rehearsal_in_process_reports_itself_and_stages_beside_with_the_same_lake(
+def test_a_rehearsal_that_stages_in_a_second_process_leaves_the_same_lake(
     uninterrupted: dict[str, str], tmp_path: Path
 ) -> None:
     done = _run(tmp_path, *IN_PROCESS, "--json")
@@ -89,7 +89,7 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["interrupted", "killed"]
 )
-def test_the_same_command_goes_on_from_where_it_was_ended(
+def test_the_same_command_resumes_an_interrupted_rehearsal(
     uninterrupted: dict[str, str], tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     command = subprocess.Popen(
@@ -134,7 +134,7 @@ def test_a_refusal_by_an_injected_fault_does_not_fail_it(tmp_path: Path) -> None
     assert not report.is_failure
 
 
-def test_a_server_that_lives_in_its_own_time_is_not_flooded(tmp_path: Path) -> None:
+def test_a_server_that_ignores_the_emulated_time_is_refused(tmp_path: Path) -> None:
     with serving(lambda _: json_reply({"timestamp": "2020-01-01T00:00:00.000Z", "passaggi": []})) as base_url:
         done = _run(tmp_path, *REHEARSE, "--base-url", base_url)
 
@@ -166,9 +166,7 @@ def test_a_start_is_an_instant_of_the_operators_day(text: str, instant: str) -> 
         (["--start", "2026-11-18", "--base-url", "http://x.test/"], "TRANSIT_BASE_URL: must end in /api/v1/"),
     ],
 )
-def test_a_rehearsal_that_cannot_be_meant_is_refused(
-    tmp_path: Path, words: list[str], complaint: str
-) -> None:
+def test_contradictory_options_are_refused(tmp_path: Path, words: list[str], complaint: str) -> None:
     done = _run(tmp_path, "rehearse", *words)
 
     assert done.returncode != 0

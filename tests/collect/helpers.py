@@ -1,9 +1,12 @@
 """What the tests of collecting share: requests, answers, and how to read raw files back."""
 
 import json
-import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
@@ -46,12 +49,12 @@ def rows(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for file in files for line in read_lines(file)]
 
 
-def abandon(landing: Landing) -> None:
-    """Let go of the files as a killed process would: unlocked, unfinished."""
-    landing._closed.set()
-    for window in landing._open.values():
-        os.close(window.writer._part_fd)
-        os.close(window.writer._planned_fd)
+@contextmanager
+def killed_landing(folder: Path, now: datetime = NOON) -> Iterator[Landing]:
+    """Land in a data folder whose process is killed at the end: its files stay unfinished and unlocked."""
+    with TemporaryDirectory() as living, landing_at(Path(living), now) as landing:
+        yield landing
+        shutil.copytree(living, folder, dirs_exist_ok=True)
 
 
 def write_lake(folder: Path, dataset: str, lake_rows: list[dict[str, Any]], window: str = "w") -> None:

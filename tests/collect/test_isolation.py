@@ -58,7 +58,7 @@ def failures(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.message for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-def test_a_policy_that_fails_to_learn_loses_that_answer_alone_and_says_so_once(
+def test_a_policy_that_fails_to_learn_loses_only_that_answer_and_logs_it_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     policy = Clumsy("0002")
@@ -85,7 +85,7 @@ def test_a_policy_that_fails_to_choose_leaves_that_permit_to_rotation(
     assert ["choosing a stop failed; going on without it"] == failures(caplog)
 
 
-def test_a_choice_that_is_no_stop_is_never_asked_for(
+def test_a_choice_that_is_not_a_stop_is_never_requested(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     collect_with(Clumsy(choices=("../news", "9999")), tmp_path, monkeypatch)
@@ -94,13 +94,13 @@ def test_a_choice_that_is_no_stop_is_never_asked_for(
     assert 1 == len(failures(caplog))
 
 
-def test_an_answer_that_breaks_the_reading_teaches_only_that_its_stop_was_asked(
+def test_an_answer_that_cannot_be_parsed_teaches_only_that_its_stop_was_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def break_off(_self: PassageParser, _body: bytes, _at: object) -> None:
+    def fail(_self: PassageParser, _answer: Answer) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr(PassageParser, "_listings", break_off)
+    monkeypatch.setattr(PassageParser, "parse", fail)
     policy = Clumsy()
     report = collect_with(policy, tmp_path, monkeypatch)
 
@@ -110,13 +110,13 @@ def test_an_answer_that_breaks_the_reading_teaches_only_that_its_stop_was_asked(
     assert 1 == len(failures(caplog))
 
 
-def test_a_source_that_cannot_read_a_list_goes_on_and_the_report_says_so(
+def test_a_list_that_cannot_be_read_is_reported_and_does_not_end_the_collection(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(_: object) -> None:
+    def fail(*_: object) -> None:
         raise AttributeError("no such thing")
 
-    monkeypatch.setattr(sources, "_document", fail)
+    monkeypatch.setattr(sources, "news_item", fail)
     report = collect_from(Upstream(), settings_at(tmp_path), "news")
 
     assert {"ok": 1} == report.outcomes
@@ -158,7 +158,7 @@ def test_answers_that_cannot_be_read_to_the_end_teach_up_to_there() -> None:
     assert 1 == learner.failures.count
 
 
-def test_lost_answers_and_an_outage_leave_what_is_known_as_it_was(
+def test_bad_answers_teach_the_policy_nothing_of_any_bus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_network(tmp_path, {"015-00": STOPS})
@@ -183,7 +183,7 @@ def test_lost_answers_and_an_outage_leave_what_is_known_as_it_was(
     assert report.outcomes["ok"] >= 20
 
 
-def test_what_cannot_be_asked_for_has_its_row_for_every_dataset(tmp_path: Path) -> None:
+def test_an_invalid_identifier_has_its_row_in_every_dataset(tmp_path: Path) -> None:
     write_network(tmp_path, {"015-00": ["0001", "no stop"], "no line": ["0002"]})
     settings = settings_at(tmp_path, timetable_days_ahead=0, token="t")
     listed = [{"id": "n1", "titolo": "A"}, {"id": "../etc", "titolo": "B"}]

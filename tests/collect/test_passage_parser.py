@@ -43,18 +43,18 @@ def test_a_time_past_midnight_is_tomorrow() -> None:
 
 
 @pytest.mark.parametrize("clock", ["23:45:00", "03:00:00", "12:00:00", "", None, "5'", "xx:yy:zz", "25:61"])
-def test_a_time_that_cannot_be_meant_is_no_expectation(clock: str | None) -> None:
+def test_an_implausible_time_is_left_out(clock: str | None) -> None:
     assert () == listings([row(orario=clock)])
 
 
 @pytest.mark.parametrize("teorico", [True, None, "false", 0])
-def test_only_a_plain_false_says_that_a_vehicle_is_behind_it(teorico: object) -> None:
+def test_a_listing_is_live_only_if_teorico_is_false_itself(teorico: object) -> None:
     (listing,) = listings([row(teorico=teorico)])
 
     assert listing.is_live is False
 
 
-def test_rows_of_wrong_types_are_passed_over() -> None:
+def test_rows_of_wrong_types_are_left_out() -> None:
     assert 1 == len(listings([1, None, "x", [], {}, row(linea=None, id_corsa=None, destinazione=5)]))
 
 

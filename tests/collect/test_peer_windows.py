@@ -23,7 +23,7 @@ def keys(peers: PeerWindows) -> list[str]:
     return [each.request.key for each in peers.new_answers()]
 
 
-def test_a_follower_reads_what_others_land_while_they_land_it(tmp_path: Path) -> None:
+def test_answers_are_read_while_the_peer_lands_them(tmp_path: Path) -> None:
     with (
         landing_of("w1", tmp_path) as landing,
         PeerWindows(tmp_path, "emulated", "w2", VirtualClock(NOON)) as peers,
@@ -41,7 +41,7 @@ def test_a_follower_reads_what_others_land_while_they_land_it(tmp_path: Path) ->
         assert [] == keys(peers)
 
 
-def test_a_follower_begins_an_open_window_at_its_beginning_and_leaves_finished_ones(tmp_path: Path) -> None:
+def test_an_open_window_is_read_from_its_beginning_and_a_finished_one_is_not(tmp_path: Path) -> None:
     with landing_of("w1", tmp_path) as finished:
         land(finished, 1)
     with landing_of("w2", tmp_path) as still_open:
@@ -50,7 +50,7 @@ def test_a_follower_begins_an_open_window_at_its_beginning_and_leaves_finished_o
             assert ["0002"] == keys(peers)
 
 
-def test_a_follower_does_not_read_its_own_windows(tmp_path: Path) -> None:
+def test_a_worker_does_not_read_its_own_windows(tmp_path: Path) -> None:
     with (
         landing_of("w1", tmp_path) as landing,
         PeerWindows(tmp_path, "emulated", "w1", VirtualClock(NOON)) as peers,
@@ -60,7 +60,7 @@ def test_a_follower_does_not_read_its_own_windows(tmp_path: Path) -> None:
         assert [] == keys(peers)
 
 
-def test_a_window_that_came_and_went_between_two_looks_is_read_too(tmp_path: Path) -> None:
+def test_a_window_that_began_and_ended_between_two_calls_is_read_too(tmp_path: Path) -> None:
     with PeerWindows(tmp_path, "emulated", "w2", VirtualClock(NOON)) as peers:
         assert [] == keys(peers)
         with landing_of("w1", tmp_path) as landing:
@@ -69,7 +69,7 @@ def test_a_window_that_came_and_went_between_two_looks_is_read_too(tmp_path: Pat
         assert ["0001"] == keys(peers)
 
 
-def test_answers_of_several_come_in_order(tmp_path: Path) -> None:
+def test_answers_of_several_peers_come_in_order(tmp_path: Path) -> None:
     with (
         landing_of("w1", tmp_path) as one,
         landing_of("w2", tmp_path) as two,
@@ -82,7 +82,7 @@ def test_answers_of_several_come_in_order(tmp_path: Path) -> None:
         assert ["0001", "0002", "0003"] == keys(peers)
 
 
-def test_a_damaged_window_is_followed_no_further_and_the_others_are(tmp_path: Path) -> None:
+def test_a_damaged_window_is_read_no_further_and_the_others_are(tmp_path: Path) -> None:
     with (
         landing_of("w1", tmp_path) as one,
         landing_of("w2", tmp_path) as two,

@@ -57,7 +57,7 @@ def test_a_busy_machine_that_wakes_late_catches_up_without_a_burst(n_workers: in
     assert min(gaps) >= 0.9 * 60 / 300
 
 
-def test_a_clock_that_is_set_back_neither_blocks_for_long_nor_frees_a_window() -> None:
+def test_a_clock_that_is_set_back_neither_blocks_for_long_nor_frees_permits_early() -> None:
     store = MemoryStore()
     later, earlier = VirtualClock(START + 60 * MINUTE), VirtualClock(START)
     upstream = Upstream(earlier)
@@ -84,7 +84,7 @@ def test_a_clock_that_is_set_back_neither_blocks_for_long_nor_frees_a_window() -
     assert len(upstream.arrivals) >= 0.95 * 180 - 2
 
 
-def test_a_block_set_by_a_clock_of_the_future_lasts_no_longer_than_it_was_meant_to() -> None:
+def test_a_block_set_by_a_fast_clock_lasts_no_longer_than_retry_after() -> None:
     store = MemoryStore()
     later, earlier = VirtualClock(START + 1000 * MINUTE), VirtualClock(START)
 

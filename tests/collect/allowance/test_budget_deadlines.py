@@ -31,7 +31,7 @@ def test_a_deadline_is_never_waited_past() -> None:
     in_virtual_time(main)
 
 
-def test_a_deadline_already_past_asks_for_nothing() -> None:
+def test_a_deadline_in_the_past_takes_no_permit() -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:
         with pytest.raises(BudgetClosedError):
             await budget.acquire(Kind.PASSAGES, clock.now())
@@ -42,7 +42,7 @@ def test_a_deadline_already_past_asks_for_nothing() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.floats(0.01, 200), st.integers(1, 5), st.sampled_from([3, 60]))
-def test_whoever_waits_gives_up_in_time_or_gets_a_permit_in_time(
+def test_a_caller_gives_up_or_gets_a_permit_before_its_deadline(
     seconds: float, n_rivals: int, allowance: int
 ) -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:

@@ -50,7 +50,7 @@ def _output(worker: "subprocess.Popen[str]") -> IO[str]:
     return worker.stdout
 
 
-def test_four_processes_never_pass_the_allowance_together_and_use_it(store_url: str) -> None:
+def test_four_processes_together_use_the_allowance_and_never_exceed_it(store_url: str) -> None:
     kinds = [Kind.PASSAGES, Kind.PASSAGES, Kind.TIMETABLES, Kind.TIMETABLES]
     workers = [_worker(store_url, kind) for kind in kinds]
     assert ["ready\n"] * 4 == [_output(worker).readline() for worker in workers]

@@ -13,7 +13,7 @@ from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.endpoints import Kind
 
 
-def test_a_429_stops_everybody_until_it_has_passed() -> None:
+def test_a_429_stops_all_callers_until_retry_after_has_passed() -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:
         permit = await budget.acquire(Kind.PASSAGES)
         await budget.report_rate_limited(permit, 20)
@@ -28,7 +28,7 @@ def test_a_429_stops_everybody_until_it_has_passed() -> None:
     in_virtual_time(main)
 
 
-def test_a_429_that_does_not_say_how_long_stops_everybody_for_some_seconds() -> None:
+def test_a_429_without_retry_after_stops_all_callers_for_some_seconds() -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:
         permit = await budget.acquire(Kind.PASSAGES)
         await budget.report_rate_limited(permit, None)
@@ -38,7 +38,7 @@ def test_a_429_that_does_not_say_how_long_stops_everybody_for_some_seconds() -> 
     in_virtual_time(main)
 
 
-def test_a_storm_of_429s_halves_the_rate_once() -> None:
+def test_several_429s_at_once_halve_the_rate_once() -> None:
     async def main(budget: Budget, _: VirtualClock) -> None:
         permits = [await budget.acquire(Kind.PASSAGES) for _ in range(5)]
         for permit in permits:

@@ -39,7 +39,7 @@ async def _granted(budget: Budget) -> int:
     return sum((await budget.snapshot()).granted.values())
 
 
-def test_callers_that_open_a_new_store_at_the_same_moment_all_get_in(tmp_path: Path) -> None:
+def test_callers_that_create_a_store_at_the_same_moment_can_all_use_it(tmp_path: Path) -> None:
     n_callers = 8
     together = Barrier(n_callers)
 
@@ -83,7 +83,7 @@ def test_a_429_in_one_process_stops_the_next(store_url: str) -> None:
     _with_budget(store_url, ask, Limits(300))
 
 
-def test_a_waiter_that_died_holds_nobody_up_for_good(store_url: str) -> None:
+def test_a_caller_that_died_while_waiting_does_not_block_the_others(store_url: str) -> None:
     def die_waiting(state: BudgetState, now: float) -> int:
         state.advance(now, FAST, None)
         state.ask(now, "dead", Kind.STATUS, FAST)
@@ -100,7 +100,7 @@ def test_a_waiter_that_died_holds_nobody_up_for_good(store_url: str) -> None:
     assert 1 == _with_budget(store_url, ask)
 
 
-def test_many_waiters_of_one_process_share_its_connection(store_url: str) -> None:
+def test_many_callers_of_one_process_share_its_connection(store_url: str) -> None:
     async def ask(budget: Budget) -> set[float]:
         kinds = [Kind.PASSAGES, Kind.TIMETABLES] * 10
         permits = await asyncio.gather(*(budget.acquire(kind) for kind in kinds))
@@ -119,7 +119,7 @@ def test_the_default_store_is_made_where_the_data_is(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "state" / "budget.sqlite").exists()
 
 
-def test_a_file_that_is_no_database_is_named_with_a_way_out(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_named_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "budget.sqlite"
     path.write_bytes(b"not a database, not at all" * 100)
 
@@ -145,9 +145,7 @@ def test_a_state_that_cannot_be_read_is_an_error_and_stays_as_it_is(tmp_path: Pa
         assert [(state,)] == connection.execute("SELECT state FROM request_budget").fetchall()
 
 
-def test_a_store_that_somebody_locked_is_an_error_not_a_wait_without_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_locked_store_is_an_error_after_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(budget_store, "LOCK_TIMEOUT_SECONDS", 0.2)
     path = tmp_path / "budget.sqlite"
     _with_budget(f"sqlite:///{path}", _granted)

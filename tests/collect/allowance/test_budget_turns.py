@@ -120,7 +120,7 @@ def test_a_cancelled_caller_no_longer_waits() -> None:
     in_virtual_time(main)
 
 
-def test_a_caller_that_has_to_wait_longer_holds_nobody_up() -> None:
+def test_a_caller_that_has_to_wait_longer_does_not_delay_the_others() -> None:
     clock, store = VirtualClock(START), MemoryStore()
 
     async def main() -> float:
@@ -156,7 +156,7 @@ def test_of_callers_that_wait_for_the_same_the_one_that_waits_longest_is_next() 
     assert list(range(10)) == got
 
 
-def test_a_caller_not_heard_of_for_a_while_no_longer_waits() -> None:
+def test_a_caller_that_has_not_asked_for_a_while_no_longer_waits() -> None:
     state, limits = BudgetState(), Limits(60)
     for caller in ("granted", "dead"):
         state.ask(1000.0, caller, Kind.PASSAGES, limits)
@@ -167,7 +167,7 @@ def test_a_caller_not_heard_of_for_a_while_no_longer_waits() -> None:
     assert not state.demands
 
 
-def test_what_the_next_caller_leaves_is_had_by_another() -> None:
+def test_a_permit_that_the_next_caller_does_not_take_goes_to_another() -> None:
     state, limits = BudgetState(), Limits(60)
     state.ask(1000.0, "first", Kind.PASSAGES, limits)
     state.ask(1000.1, "dead", Kind.PASSAGES, limits)
@@ -178,7 +178,7 @@ def test_what_the_next_caller_leaves_is_had_by_another() -> None:
     assert [False, True] == grants
 
 
-def test_usage_tells_who_got_and_who_waits() -> None:
+def test_a_snapshot_counts_granted_and_waiting_by_kind() -> None:
     async def main(budget: Budget, clock: VirtualClock) -> None:
         for _ in range(3):
             await budget.acquire(Kind.STATUS)

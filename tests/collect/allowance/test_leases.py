@@ -62,7 +62,7 @@ def test_a_settled_permit_leaves_its_key_to_the_others_some_seconds_later() -> N
     assert [False, True] == clock.run(main())
 
 
-def test_a_worker_may_ask_again_for_what_is_its_own() -> None:
+def test_a_worker_may_lease_again_what_it_has_leased() -> None:
     state = state_with_a_lease()
 
     assert set() == state.leased_elsewhere("one")
@@ -95,7 +95,7 @@ def test_a_lease_of_a_worker_that_died_ends_too() -> None:
     assert set() == state.leased_elsewhere("two")
 
 
-def test_nobody_ends_a_lease_of_another_worker() -> None:
+def test_a_worker_cannot_end_the_lease_of_another() -> None:
     state = state_with_a_lease()
     state.release("two", ["0001"], 1001.0)
     state.release_all("two")
@@ -118,7 +118,7 @@ def test_leases_read_back_as_they_were_written() -> None:
     assert state == BudgetState.loads(state.dumps())
 
 
-def test_a_worker_that_ends_ends_its_leases() -> None:
+def test_the_leases_of_a_worker_end_with_it() -> None:
     clock, store = VirtualClock(BEGIN), MemoryStore()
 
     async def main() -> frozenset[str]:

@@ -31,18 +31,22 @@ def test_with_every_floor_met_the_priority_decides(waiting: set[Kind], expected:
     assert expected == next_kind(waiting, granted, A_WHILE_AGO)
 
 
-def test_a_long_refresh_of_timetables_cannot_blind_us() -> None:
-    waiting = {Kind.TIMETABLES, Kind.PASSAGES}
+def test_passages_have_their_floor_during_a_long_refresh_of_timetables() -> None:
+    waiting, n_at_floor = {Kind.TIMETABLES, Kind.PASSAGES}, round(60 * FLOORS[Kind.PASSAGES])
 
-    assert Kind.PASSAGES == next_kind(waiting, {Kind.TIMETABLES: 46, Kind.PASSAGES: 14}, A_WHILE_AGO)
-    assert Kind.TIMETABLES == next_kind(waiting, {Kind.TIMETABLES: 45, Kind.PASSAGES: 15}, A_WHILE_AGO)
+    def granted(n_passages: int) -> dict[Kind, int]:
+        return {Kind.TIMETABLES: 60 - n_passages, Kind.PASSAGES: n_passages}
+
+    assert Kind.PASSAGES == next_kind(waiting, granted(n_at_floor - 1), A_WHILE_AGO)
+    assert Kind.TIMETABLES == next_kind(waiting, granted(n_at_floor), A_WHILE_AGO)
 
 
-def test_a_minute_full_of_passages_does_not_blind_us_for_the_next() -> None:
+def test_a_kind_with_many_permits_in_a_minute_still_gets_them_evenly() -> None:
     waiting, granted = {Kind.TIMETABLES, Kind.PASSAGES}, {Kind.PASSAGES: 60}
+    n_between = round(1 / FLOORS[Kind.PASSAGES]) - 1
 
-    assert Kind.TIMETABLES == next_kind(waiting, granted, {Kind.PASSAGES: 2})
-    assert Kind.PASSAGES == next_kind(waiting, granted, {Kind.PASSAGES: 3})
+    assert Kind.TIMETABLES == next_kind(waiting, granted, {Kind.PASSAGES: n_between - 1})
+    assert Kind.PASSAGES == next_kind(waiting, granted, {Kind.PASSAGES: n_between})
 
 
 def test_of_two_kinds_that_are_due_the_priority_decides() -> None:
@@ -57,7 +61,7 @@ def test_a_kind_that_never_had_a_permit_is_due() -> None:
     assert Kind.LEGACY == next_kind({Kind.LEGACY, Kind.NETWORK}, {}, {Kind.NETWORK: 0})
 
 
-def test_nobody_waiting_is_a_mistake_of_the_caller() -> None:
+def test_without_a_waiting_kind_an_error_is_raised() -> None:
     with pytest.raises(ValueError, match="no kind is waiting"):
         next_kind([], {}, {})
 
@@ -67,7 +71,7 @@ def test_all_floors_can_be_met_at_once() -> None:
 
 
 @pytest.mark.parametrize("allowance", [20, 60, 120])
-def test_when_everybody_always_waits_every_floor_is_met_and_spread_evenly(allowance: int) -> None:
+def test_when_every_kind_always_waits_each_floor_is_met_and_spread_evenly(allowance: int) -> None:
     granted = _grants_when_all_wait([Kind.PASSAGES] * allowance, 5 * allowance)
 
     for kind, floor in FLOORS.items():
@@ -89,7 +93,7 @@ def _grants_when_all_wait(minute_before: list[Kind], n: int) -> list[Kind]:
     st.dictionaries(st.sampled_from(list(Kind)), st.integers(0, 300)),
     st.dictionaries(st.sampled_from(list(Kind)), st.integers(0, 300)),
 )
-def test_the_chosen_one_waits_and_without_a_floor_it_is_the_highest(
+def test_the_chosen_kind_waits_and_without_a_floor_it_has_the_highest_priority(
     waiting: set[Kind], granted: dict[Kind, int], since: dict[Kind, int]
 ) -> None:
     chosen = next_kind(waiting, granted, since)

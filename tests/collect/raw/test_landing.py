@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.collect.helpers import NOON, STOP, abandon, answer, landing_at, rows
+from tests.collect.helpers import NOON, STOP, answer, killed_landing, landing_at, rows
 from transit_etl.api.exchange import Request
 from transit_etl.collect.raw.rawfile import DataFolderError, read_lines
 from transit_etl.collect.raw.recovery import recover
@@ -46,7 +46,7 @@ def test_a_row_holds_the_exact_keys_of_the_contract(tmp_path: Path) -> None:
     )
 
 
-def test_a_finished_window_leaves_nothing_open_beside_it(tmp_path: Path) -> None:
+def test_a_finished_window_leaves_no_open_file(tmp_path: Path) -> None:
     with landing_at(tmp_path) as landing:
         landing.land(landing.plan(STOP), answer())
 
@@ -87,7 +87,7 @@ def test_a_request_that_was_not_sent_says_why(tmp_path: Path) -> None:
     )
 
 
-def test_a_request_still_in_flight_at_the_end_is_called_interrupted(tmp_path: Path) -> None:
+def test_a_request_still_in_flight_at_the_end_is_interrupted(tmp_path: Path) -> None:
     with landing_at(tmp_path) as landing:
         landing.plan(STOP)
 
@@ -127,7 +127,7 @@ def test_an_answer_received_after_midnight_lands_in_the_new_day(tmp_path: Path) 
     assert ["date=2026-03-04", "date=2026-03-05"] == [path.parent.name for path in landing.finished]
 
 
-def test_a_window_is_finished_as_soon_as_the_next_day_needs_it_no_more(tmp_path: Path) -> None:
+def test_a_window_is_finished_when_the_next_day_begins_and_every_request_has_its_row(tmp_path: Path) -> None:
     landing = landing_at(tmp_path, datetime(2026, 3, 4, 23, 59, tzinfo=UTC))
     landing.land(landing.plan(STOP), answer(datetime(2026, 3, 4, 23, 59, tzinfo=UTC)))
 
@@ -139,10 +139,9 @@ def test_a_window_is_finished_as_soon_as_the_next_day_needs_it_no_more(tmp_path:
 
 def test_a_killed_collector_loses_no_request_around_midnight(tmp_path: Path) -> None:
     before, after = datetime(2026, 3, 4, 23, 59, 59, tzinfo=UTC), datetime(2026, 3, 5, 0, 0, 1, tzinfo=UTC)
-    landing = landing_at(tmp_path, before)
-    landed, lost = landing.plan(STOP), landing.plan(STOP)
-    landing.land(landed, answer(after))
-    abandon(landing)
+    with killed_landing(tmp_path, before) as landing:
+        landed, lost = landing.plan(STOP), landing.plan(STOP)
+        landing.land(landed, answer(after))
 
     recover(tmp_path)
 
@@ -175,7 +174,7 @@ def test_what_is_landed_reaches_the_disk_within_a_second(
     landing.close()
 
 
-def test_a_live_window_is_left_alone_by_recovery(tmp_path: Path) -> None:
+def test_recovery_does_not_touch_a_window_whose_writer_still_runs(tmp_path: Path) -> None:
     landing = landing_at(tmp_path)
     landing.land(landing.plan(STOP), answer())
 

@@ -58,7 +58,7 @@ def test_without_a_data_folder_there_is_nothing_to_recover(tmp_path: Path) -> No
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_a_part_cut_at_any_byte_keeps_its_whole_rows_and_doubles_none(
+def test_a_part_cut_at_any_byte_keeps_its_whole_rows_and_duplicates_none(
     orphan: Path, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     folder = copy(orphan, tmp_path_factory.mktemp("cut"))
@@ -135,7 +135,7 @@ def states_of_finalising(orphan: Path) -> Iterator[tuple[str, dict[str, bytes]]]
 
 
 @pytest.mark.parametrize("number", range(10))
-def test_a_crash_at_any_step_of_finalising_is_made_good(orphan: Path, tmp_path: Path, number: int) -> None:
+def test_a_crash_at_any_step_of_finalising_is_recovered(orphan: Path, tmp_path: Path, number: int) -> None:
     name, files = list(states_of_finalising(orphan))[number]
     folder = tmp_path / FOLDER
     folder.mkdir(parents=True)

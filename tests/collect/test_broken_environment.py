@@ -1,4 +1,4 @@
-"""What breaks under a collection while it runs is one clear error, and what was received stays."""
+"""What breaks while a collection runs is one clear error, and no answer received is lost."""
 
 import errno
 import shutil
@@ -22,14 +22,14 @@ N_LINES = 12
 AFTER = 4
 
 
-def after(count: int, mishap: Callable[[], object]) -> Callable[[httpx.Request], httpx.Response]:
-    """Answer like a healthy upstream; the mishap comes with the request of this number."""
+def after(count: int, breakage: Callable[[], object]) -> Callable[[httpx.Request], httpx.Response]:
+    """Answer like a healthy upstream; the breakage comes with the request of this number."""
     numbers = iter(range(10_000))
     upstream = Upstream()
 
     def answer(request: httpx.Request) -> httpx.Response:
         if next(numbers) == count:
-            mishap()
+            breakage()
         return upstream(request)
 
     return answer
@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
     return data
 
 
-def test_a_disk_that_fills_up_ends_the_run_and_costs_the_answers_in_flight(
+def test_a_full_disk_ends_the_collection_and_loses_only_the_answers_in_flight(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
@@ -62,12 +62,12 @@ def test_a_disk_that_fills_up_ends_the_run_and_costs_the_answers_in_flight(
     assert len(outcomes) == len({row["request_id"] for row in rows(folder)})
 
 
-def test_a_data_folder_that_disappears_is_named(folder: Path) -> None:
+def test_a_data_folder_that_disappears_is_named_in_the_error(folder: Path) -> None:
     with pytest.raises(DataFolderError, match=f"data folder {folder}"):
         collect_from(after(AFTER, lambda: shutil.rmtree(folder)), settings_at(folder), "stops")
 
 
-def test_a_budget_that_somebody_locks_ends_the_run_with_every_request_in_the_ledger(
+def test_a_locked_budget_ends_the_collection_with_every_request_in_the_ledger(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(budget_store, "LOCK_TIMEOUT_SECONDS", 0.2)
@@ -86,7 +86,7 @@ def test_a_budget_that_somebody_locks_ends_the_run_with_every_request_in_the_led
     assert [] == list(folder.rglob("*.part"))
 
 
-def test_an_upstream_that_dies_in_the_middle_of_a_window_is_in_the_ledger_to_its_end(folder: Path) -> None:
+def test_an_upstream_that_stops_answering_is_in_the_ledger_to_the_end_of_the_window(folder: Path) -> None:
     is_dead = False
 
     def die() -> None:

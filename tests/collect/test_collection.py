@@ -1,0 +1,147 @@
+"""A collection uses its allowance, ends in time and survives what the upstream does."""
+
+import itertools
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.collect.helpers import NOON, STOP, killed_landing, rows, write_network
+from tests.collect.upstream import START, Upstream, collect_from, settings_at
+from transit_etl.clock import VirtualClock
+from transit_etl.collect import Progress, collect
+from transit_etl.collect.allowance.budget_store import MemoryStore
+
+NETWORK = {"015-00": ["0001", "0002"], "016-00": ["0002", "0003"]}
+
+
+@pytest.mark.parametrize("rate", [60, 300])
+def test_passages_use_at_least_95_percent_of_the_allowance(tmp_path: Path, rate: int) -> None:
+    write_network(tmp_path, NETWORK)
+
+    report = collect_from(Upstream(), settings_at(tmp_path, rate_per_minute=rate), "passages", seconds=300)
+
+    assert 0.95 <= report.allowance_share <= 1.0
+    assert report.planned == report.sent == len(rows(tmp_path))
+
+
+def test_a_window_of_passages_ends_within_three_seconds_of_its_deadline(tmp_path: Path) -> None:
+    write_network(tmp_path, NETWORK)
+
+    report = collect_from(Upstream(), settings_at(tmp_path), "passages", seconds=60)
+    last_sent = datetime.fromisoformat(max(row["sent_at"] for row in rows(tmp_path)))
+
+    assert 58 <= (last_sent - START).total_seconds() <= 60
+    assert report.seconds <= 63
+
+
+def test_every_stop_is_polled_when_nothing_is_known_of_any(tmp_path: Path) -> None:
+    stops = [f"{n:04}" for n in range(100)]
+    write_network(tmp_path, {"015-00": stops})
+    upstream = Upstream()
+
+    collect_from(upstream, settings_at(tmp_path), "passages", seconds=110)
+
+    assert {f"v1/passaggi/{stop}" for stop in stops} == set(upstream.asked)
+
+
+def test_windows_of_a_killed_collector_are_finished_first(tmp_path: Path) -> None:
+    with killed_landing(tmp_path) as landing:
+        landing.plan(STOP)
+
+    report = collect_from(Upstream(), settings_at(tmp_path), "lines")
+
+    assert 1 == len(report.recovered)
+    assert {"ok", "interrupted"} == {row["outcome"] for row in rows(tmp_path)}
+
+
+def test_a_window_around_midnight_becomes_one_file_a_day(tmp_path: Path) -> None:
+    write_network(tmp_path, NETWORK)
+    before = datetime(2026, 3, 4, 23, 59, tzinfo=UTC)
+
+    report = collect_from(Upstream(), settings_at(tmp_path), "passages", seconds=120, start=before)
+
+    assert ["date=2026-03-04", "date=2026-03-05"] == [path.parent.name for path in report.windows]
+    assert report.planned == len({row["request_id"] for row in rows(tmp_path)})
+
+
+def test_progress_counts_the_good_and_the_expected_requests_of_a_list(tmp_path: Path) -> None:
+    write_network(tmp_path, NETWORK)
+    seen: list[Progress] = []
+    collect(
+        settings_at(tmp_path),
+        "stops",
+        clock=VirtualClock(NOON),
+        store=MemoryStore(),
+        transport=httpx.MockTransport(Upstream()),
+        on_progress=seen.append,
+    )
+
+    assert [1, 2] == sorted({progress.n_good for progress in seen})
+    assert {2} == {progress.n_expected for progress in seen}
+
+
+def test_a_callback_that_fails_ends_the_run_and_loses_no_answer(tmp_path: Path) -> None:
+    def fail(_: Progress) -> None:
+        raise RuntimeError("the screen is gone")
+
+    with pytest.raises(RuntimeError, match="the screen is gone"):
+        collect(
+            settings_at(tmp_path),
+            "lines",
+            clock=VirtualClock(NOON),
+            store=MemoryStore(),
+            transport=httpx.MockTransport(Upstream()),
+            on_progress=fail,
+        )
+    assert ["ok"] == [row["outcome"] for row in rows(tmp_path)]
+
+
+def test_a_list_is_given_up_when_nothing_is_answered_with_every_request_in_the_ledger(tmp_path: Path) -> None:
+    write_network(tmp_path, {f"{n:03}-00": ["0001"] for n in range(30)})
+
+    report = collect_from(unreachable, settings_at(tmp_path), "stops")
+
+    assert report.is_failure
+    assert set(report.outcomes) == {"connection_error", "not_sent"}
+    assert 30 == len({row["key"] for row in rows(tmp_path)})
+    assert any("unanswered" in warning for warning in report.warnings)
+
+
+def test_polling_slows_down_without_answers_and_goes_on_at_full_rate_after_that(
+    tmp_path: Path,
+) -> None:
+    write_network(tmp_path, NETWORK)
+    n_silent = 8
+    count = iter(range(10_000))
+
+    def silent_at_first(request: httpx.Request) -> httpx.Response:
+        return unreachable(request) if next(count) < 2 * n_silent else Upstream()(request)
+
+    report = collect_from(silent_at_first, settings_at(tmp_path), "passages", seconds=300)
+
+    assert n_silent == report.outcomes["connection_error"]
+    assert report.outcomes["ok"] > 150
+    assert not report.is_failure
+
+
+def unreachable(_: httpx.Request) -> httpx.Response:
+    raise httpx.ConnectError("connection refused")
+
+
+def test_after_a_429_the_collection_pauses_and_goes_on(tmp_path: Path) -> None:
+    write_network(tmp_path, NETWORK)
+    count = iter(range(10_000))
+
+    def limited_once(request: httpx.Request) -> httpx.Response:
+        if next(count) == 5:
+            return httpx.Response(429, headers={"Retry-After": "20"})
+        return Upstream()(request)
+
+    collect_from(limited_once, settings_at(tmp_path), "passages", seconds=120)
+    sent = sorted(datetime.fromisoformat(row["sent_at"]) for row in rows(tmp_path))
+    longest = max(later - earlier for earlier, later in itertools.pairwise(sent))
+
+    assert timedelta(seconds=20) <= longest < timedelta(seconds=30)
+    assert 1 == sum(row["outcome"] == "rate_limited" for row in rows(tmp_path))
