@@ -40,7 +40,7 @@ def inline_code(document: Path) -> list[str]:
 
 def inline_commands() -> list[str]:
     """List the commands in backticks of every document, each once."""
-    found = [code for document in DOCUMENTS for code in inline_code(document) if _is_command(code)]
+    found = [code for document in DOCUMENTS for code in inline_code(document) if is_command(code)]
     return sorted(set(found))
 
 
@@ -52,6 +52,7 @@ def commands_of(block: Block) -> Iterator[str]:
             yield command
 
 
-def _is_command(code: str) -> bool:
+def is_command(code: str) -> bool:
+    """Tell whether a text is a command and not just a program's name; `make` alone is a command."""
     words = [word for word in code.split() if not re.fullmatch(r"[A-Z_]+=\S+", word)]
     return words == ["make"] or (len(words) > 1 and words[0] in _PROGRAMS)

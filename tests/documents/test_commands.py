@@ -17,6 +17,7 @@ from tests.documents.documents import (
     all_blocks,
     commands_of,
     inline_commands,
+    is_command,
     name_of,
 )
 from transit_etl import warehouse
@@ -42,6 +43,12 @@ def test_every_block_is_run_or_a_drawing() -> None:
         for place, language in languages.items()
         if language not in ("sh", "console", "sql", "text")
     }
+
+
+def test_a_drawing_holds_no_command() -> None:
+    drawn = [line for block in BLOCKS if block.language == "text" for line in block.text.splitlines()]
+
+    assert [] == [line for line in drawn if is_command(line.removeprefix("$ "))]
 
 
 def test_every_inline_command_is_run_or_begins_one_that_is() -> None:
@@ -107,7 +114,7 @@ def test_every_query_returns_rows(tour: Tour, block: Block) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("command", SHORTENED.values())
 def test_every_measurement_runs_shortened(command: str, tmp_path: Path) -> None:
-    Session(tmp_path, {}).run(command)
+    Session(tmp_path, {}, timeout_seconds=500).run(f". .venv/bin/activate\n{command}")
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)

@@ -25,6 +25,7 @@ from transit_etl.settings import PREFIX, Settings
 
 DOCS = ROOT / "docs"
 SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl")
+TABLE = re.compile(r"(?<![\w/])(?:core|marts|quality|staging|intermediate)\.[a-z][a-z_]+\b")
 MADE_WHILE_RUNNING = ("build/", "data/")
 LONGEST_CELL = 200
 MOST_README_LINES = 160
@@ -103,21 +104,30 @@ def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
         ), name
 
 
-def test_every_table_exists(tour: Tour) -> None:
-    named = {
-        name
-        for text in _texts().values()
-        for name in re.findall(r"(?<![\w/])(?:core|marts|quality|staging|intermediate)\.[a-z][a-z_]+\b", text)
-    }
+@pytest.fixture
+def tables(tour: Tour) -> set[str]:
+    """Return the tables and views that the tour has published, schema included."""
     with duckdb.connect(
         published_database(tour.session.folder / "data" / "tour"), read_only=True
     ) as connection:
-        tables = connection.execute(
+        names = connection.execute(
             "select table_schema || '.' || table_name from information_schema.tables"
         ).fetchall()
+    return {name for (name,) in names}
+
+
+def test_every_table_exists(tables: set[str]) -> None:
+    named = {name for text in _texts().values() for name in TABLE.findall(text)}
 
     assert named
-    assert set() == named - {table for (table,) in tables}
+    assert set() == named - tables
+
+
+def test_every_promised_table_is_described(tables: set[str]) -> None:
+    described = set(TABLE.findall((DOCS / "tables.md").read_text(encoding="utf-8")))
+    promised = {name for name in tables if name.split(".")[0] in ("core", "marts", "quality")}
+
+    assert promised == described
 
 
 @each_document
