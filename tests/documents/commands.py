@@ -14,6 +14,7 @@ INSTEAD = {
 ON_THE_TOUR = [
     "make",
     "make docs",
+    "python -m scripts.lineage",
     "transit-etl compact D",
     "transit-etl reprocess --from D --to D",
 ]
