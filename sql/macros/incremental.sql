@@ -28,7 +28,7 @@
     {{ column }} between cast('{{ first_built() }}' as date) and cast('{{ last_built() }}' as date)
 {%- endmacro %}
 
-{# True for lake files that can speak of the service dates being built: UTC days of receipt around them.
+{# True for lake files that can hold rows about the service dates being built: UTC days of receipt around them.
    The widest zones begin a service day one UTC day early or end it one late. #}
 {% macro is_received_around(column="received_date", days_before=1, days_after=1) -%}
     {{ column }} between cast('{{ first_built() }}' as date) - {{ days_before }}

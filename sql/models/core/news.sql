@@ -1,7 +1,7 @@
 {{ config(materialized='table') }}
--- One row per news item and version: what the list and the full text said of it, from when to when.
+-- One row per news item and version: the item as the list and its full text gave it, from when to when.
 with texts as (
-    -- each change of the full text starts a version; the first one known also speaks for the time before it
+    -- each change of the full text starts a version; the first one known also counts for the time before it
     select
         operator,
         news_id,

@@ -80,8 +80,9 @@ select
         when delay_low_seconds >= early_seconds and delay_high_seconds <= late_seconds then 'on_time'
         else 'indeterminate'
     end as punctuality,
-    -- by the point estimate, and only for visits seen gone: near a threshold more visits lie on one side than on the
-    -- other, and a visit not seen gone can be known to be late, but never to be on time
+    -- the same by the point estimate, for shares: those of visits decided by their bounds are biased, as near a
+    -- threshold more visits lie on one side than on the other. Only for observed passages: without one a visit can be
+    -- known to be late, but never to be on time
     case
         when arrival_quality not in ('evidenced', 'bounded') then null
         when delay_seconds < early_seconds then 'early'

@@ -128,7 +128,7 @@ select
 from headways
 where
     is_observed
-    -- a mean scheduled headway of over an hour is a break in service: nobody waits through the night
+    -- a mean scheduled headway of over an hour is a break in service, not a wait
     and coalesce(scheduled_seconds <= 3600 * n_scheduled, true)
     and exists (
         select 1

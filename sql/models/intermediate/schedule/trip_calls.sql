@@ -64,7 +64,8 @@ visits as (
 ),
 
 merged as (
-    -- a visit takes over the timetable time of an anonymous row of the same call; other such rows are calls nobody saw
+    -- a visit takes over the timetable time of an anonymous row of the same call; other such rows are calls without
+    -- a live listing
     select
         *,
         coalesce(

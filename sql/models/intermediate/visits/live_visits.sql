@@ -41,7 +41,7 @@ sums as (
 ),
 
 later_listings as (
-    -- still listed, although no longer as one that is surely to come
+    -- still listed, although no longer as one that is certainly still ahead
     select
         sums.series_number,
         sums.group_number,
