@@ -1,16 +1,16 @@
-"""# legacy_v0: the same service through the deprecated version 0 of the interface.
+"""# legacy_v0: the requests of the deprecated version 0 of the interface.
 
-**What it does.** Paused unless you start it. Every six hours asks version 0 for arrivals, timetables, news
-and service status, with the token in `TRANSIT_LEGACY_TOKEN`, and stages them beside version 1's, marked
-with their version. It is for comparing both versions while version 0 lasts; no figure depends on it.
+**What it does.** Paused until you start it. Every six hours it asks version 0 for arrivals, timetables, news
+and the service status, with the token in `TRANSIT_LEGACY_TOKEN`, and stages the requests, marked with their
+version. It is for comparing both versions as long as version 0 exists; no figure depends on it.
 
-**What a failure means.** `collect` red: version 0 gave no usable answer. After its removal that is what it
-will always say: pause the DAG. `complete` is red whenever anything before it is.
+**What a failure means.** `collect` red: version 0 gave no usable answer. Once version 0 has been removed,
+this is always so: pause the DAG. `complete` is red whenever a task before it is.
 
-**What to do.** Check `TRANSIT_LEGACY_TOKEN`: version 0 answers nobody without one. Otherwise pause it.
+**What to do.** Check `TRANSIT_LEGACY_TOKEN`: version 0 requires a token. Otherwise pause the DAG.
 
-**What not to do.** Do not let it run in place of `passages`, `timetables`, `news` or `status`: it takes its
-requests out of the same allowance. Do not start it for an older date: such a run refuses.
+**What not to do.** Do not run it instead of `passages`, `timetables`, `news` or `status`: it uses the same
+allowance. Do not start it for an older date: such a run fails without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
@@ -30,7 +30,7 @@ from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, st
     tags=["collect", "deprecated"],
 )
 def legacy_v0() -> None:
-    """Collect and stage what version 0 still answers."""
+    """Collect and stage all endpoints of version 0."""
 
     @task
     def collect() -> dict[str, int]:

@@ -1,21 +1,20 @@
-"""# network: which lines there are and which stops they serve.
+"""# network: the lines and the stops they serve.
 
 **What it does.** Once a day, at 04:30 in the operator's time zone, asks for the list of lines and then for
-the stops of every line, and stages both into the lake. With 240 lines that takes four minutes without a
-token, one with. A new installation runs it at once: `timetables` and `passages` ask only about lines and
-stops they know from here.
+the stops of every line, and stages both into the lake. With 240 lines this takes four minutes without a
+token, one minute with it. A new installation runs it at once: `timetables` and `passages` ask about the
+lines and stops found here.
 
-**What a failure means.** `lines` or `stops` red: the upstream gave no usable answer, nor twice again a
-minute later; the log says what came instead. `stage_lines` or `stage_stops` red: a rule that stops a batch
-was broken; the log names it, and the answers themselves are safe in `data/raw`. `complete` is red whenever
-anything before it is.
+**What a failure means.** `lines` or `stops` red: three attempts, a minute apart, got no usable answer; the
+log says which outcomes they had. `stage_lines` or `stage_stops` red: a batch was rejected by a rule, which
+the log names; the answers are safe in `data/raw`. `complete` is red whenever a task before it is.
 
-**What to do.** After one bad night, nothing: yesterday's network stays in use. After the second, read the
-log, ask the upstream by hand, then clear the red task. What was landed before a failure is staged all the
-same.
+**What to do.** After one failed night, nothing: the lines and stops of the day before are used. After the
+second, read the log, make a request to the upstream by hand, then clear the red task. What was landed before
+a failure is staged in any case.
 
 **What not to do.** Never delete anything in `data/raw`. Do not start it for an older date: the upstream
-answers about now, so such a run refuses to ask.
+answers only about now, so such a run fails without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator

@@ -1,17 +1,17 @@
-"""# news: what the operator announces, and every change of its text.
+"""# news: the operator's news, and every change of their texts.
 
-**What it does.** Once an hour asks for the list of news and for the text of each item listed, and stages
-both. A text that was edited becomes a new version; nothing is overwritten.
+**What it does.** Once an hour asks for the list of news, and for the text of each item that is new or was
+changed, and stages both. A changed text becomes a new version; nothing is overwritten.
 
-**What a failure means.** `collect` red: no usable answer, nor twice again a minute later; the log says what
-came instead. `stage` red: a rule that stops a batch was broken; the answers are safe in `data/raw`.
-`complete` is red whenever anything before it is.
+**What a failure means.** `collect` red: three attempts, a minute apart, got no usable answer; the log says
+which outcomes they had. `stage` red: a batch was rejected by a rule; the answers are safe in `data/raw`.
+`complete` is red whenever a task before it is.
 
-**What to do.** Nothing for a few hours: items stay listed for days. Later: read the log, mend the cause,
+**What to do.** Nothing for a few hours: items stay listed for days. Later: read the log, correct the cause,
 clear `collect`.
 
-**What not to do.** Do not start it for an older date: the upstream lists what is current now, so such a run
-refuses.
+**What not to do.** Do not start it for an older date: the upstream lists only current news, so such a run
+fails without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator

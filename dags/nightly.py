@@ -1,19 +1,19 @@
-"""# nightly: yesterday and the day before once more, now that they are whole.
+"""# nightly: rebuilds the last two service dates, now that they are complete.
 
-**What it does.** At 05:30 in the operator's time zone, after the service day has ended: rebuilds the last
-two service dates from the lake and publishes, and merges the windows of the UTC day that has closed into
-one file per dataset without changing a row. It looks back from the date it is run for, so it **can** be
-backfilled or run for an older date: that rebuilds the two service dates before it.
+**What it does.** At 05:30 in the operator's time zone, after the end of the service day: rebuilds the last
+two service dates from the lake and publishes the result, and merges the windows of the last UTC day into
+one file per dataset without changing a row. The dates follow from the date of the run, so it **can** be
+backfilled or run for an older date: this rebuilds the two service dates before it.
 
-**What a failure means.** `build` red: a model or a check failed on a whole day, where the passing builds
-saw parts of it; nothing was published. `compact` red: the merged file did not hold exactly the rows of its
-windows, so they stay as they were; figures are not touched.
+**What a failure means.** `build` red: a model or a check failed on a complete day; the builds that passed
+had only parts of it. Nothing was published. `compact` red: merging failed and the windows of that day stay
+as they were; no figure changes.
 
-**What to do.** Read the log, mend the cause, clear the red task: every step can run twice with the same
-result. A night that was missed altogether is made up for by running the DAG for the morning after it.
+**What to do.** Read the log, correct the cause, clear the red task: every step can run twice with the same
+result. If a whole night was missed, run the DAG for the morning after it.
 
-**What not to do.** Do not raise the slots of the pool `warehouse`: it keeps this DAG and `warehouse` from
-writing at the same time. Do not delete windows by hand to help `compact`.
+**What not to do.** Do not raise the slots of the pool `warehouse`: it prevents that this DAG and `warehouse`
+write at the same time. Do not delete windows by hand.
 """
 
 from airflow.sdk import Asset, CronTriggerTimetable, dag, task

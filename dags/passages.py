@@ -1,23 +1,23 @@
-"""# passages: where the buses are, stop by stop, without a pause.
+"""# passages: the next passages at the stops, polled without a pause.
 
-**What it does.** One run is one window (`TRANSIT_WINDOW_SECONDS`, 600 unless set): it asks for the next
-passages at the stops that are worth most at each moment, at the pace the allowance leaves. A run is due a
-minute before its window (half a window before, if that is shorter): in that minute its process starts, reads
-what is known and learns from the answers of the run before, and takes over at the very instant at which that
-one stops. So two runs are active for a minute, and no second of the allowance is lost between them. `landed`
-then hands the window to `staging`. This is the history nobody else keeps.
+**What it does.** One run is one window (`TRANSIT_WINDOW_SECONDS`, default 600): it asks for the next passages
+at the stops where a request is worth most, as fast as the allowance permits. A run starts a minute before its
+window (half a window before, if that is shorter). In this minute it reads the lines and stops and learns from
+the answers of the run before it; its window begins exactly when that of the run before it ends. So two runs
+are active for a minute, and none of the allowance between them is lost. `landed` then starts `staging`.
+Nobody else keeps these answers.
 
-**What a failure means.** `collect` red: the window brought no usable answer at all, no stop is known yet
-(has `network` succeeded?), or the process was killed; the log says which. What it had received is in
-`data/raw`, and `landed` hands it over all the same. `complete` is red whenever anything before it is.
+**What a failure means.** `collect` red: the window got no usable answer at all, no stop is in the lake yet
+(has `network` succeeded?), or the process was killed; the log says which. The answers received are in
+`data/raw`, and `landed` starts `staging` in any case. `complete` is red whenever a task before it is.
 
-**What to do.** A process that died is started again within seconds and polls for the rest of its window.
-Nothing for one red run: the next takes over at its time, and the gap counts as missing coverage, never as
-missing buses. When runs stay red: `transit-etl status` tells what the upstream answers;
-429 means somebody else uses the same allowance; look at the upstream by hand.
+**What to do.** Nothing for one red run: a process that died is started again within seconds and polls for the
+rest of its window, and the next run starts at its time. A gap counts as missing coverage, never as missing
+buses. If several runs are red, `transit-etl status` shows the outcomes of the requests. 429 means that
+another program uses the same allowance. Make a request to the upstream by hand.
 
-**What not to do.** Do not backfill or clear `collect`: its answers would be about another moment, so it
-refuses. Do not start a second collector elsewhere with a budget of its own: the allowance is one.
+**What not to do.** Do not backfill or clear `collect`: its answers would be about another time, so it fails
+without a request. Do not start a second collector elsewhere with its own budget: they share one allowance.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator

@@ -1,19 +1,19 @@
-"""# staging: what the continuous collectors landed, from raw to lake.
+"""# staging: stages the windows of the DAGs that poll.
 
-**What it does.** Whenever `passages` or `status` says that a window has landed, stages every finished
-window of both that is not in the lake yet: normalises, validates, stores. It is a DAG of its own so that
-the next window need not wait for it; the other collecting DAGs stage what they collect themselves.
+**What it does.** Whenever a window of `passages` or `status` has landed, stages every finished window of both
+that is not in the lake yet: normalises, validates and stores it. It is a separate DAG so that the next window
+need not wait for it; the other collecting DAGs stage what they collect themselves.
 
-**What a failure means.** `stage` red: a rule that stops a batch was broken, or a raw file cannot be read;
-the log names each. Every other window was staged all the same. A rejected batch is in `data/quarantine` and
-is not tried again by itself; the answers are safe in `data/raw`.
+**What a failure means.** `stage` red: a batch was rejected by a rule, or a raw file cannot be read; the log
+names each. Every other window was staged. A rejected batch is in `data/quarantine` and is not tried again
+automatically; the answers are safe in `data/raw`.
 
-**What to do.** Read the first rejection. Has the upstream changed? Then mend the rule in `expectations/` or
-the reading in `transit_etl/stage/`, and `transit-etl reprocess --from DAY --to DAY`. Was the batch truly
-bad? Then leave it out: the gap counts as missing coverage. A file that cannot be read is reported again by
-every run until it is mended or moved out of `data/raw`.
+**What to do.** Read the first rejection. If the upstream has changed, correct the rule in `expectations/` or
+the SQL in `transit_etl/stage/sql/`, then run `transit-etl reprocess --from DAY --to DAY`. If the batch is
+bad, leave it out: the gap counts as missing coverage. A file that cannot be read is reported by every run
+until it is repaired or moved out of `data/raw`.
 
-**What not to do.** Do not loosen a rule to turn the run green, do not edit a raw file.
+**What not to do.** Do not loosen a rule only to make the run green, and do not edit a raw file.
 """
 
 from airflow.sdk import dag, task

@@ -1,21 +1,21 @@
-"""# status: which disruptions, diversions and lift failures are announced, without a pause.
+"""# status: the announced disruptions, diversions and lift failures, polled without a pause.
 
-**What it does.** One run is one window (`TRANSIT_WINDOW_SECONDS`, 600 unless set): it asks for the service
-status every `TRANSIT_STATUS_INTERVAL_SECONDS` (60 unless set). A run is due a minute before its window (half
-a window before, if that is shorter) and takes over from the run before at the very instant at which that one
-stops, so the interval is kept. `landed` then hands the window to `staging`. An event has no end time in the
-interface: it ends by being listed no longer, so how often it is asked for is how well the end is known.
+**What it does.** One run is one window (`TRANSIT_WINDOW_SECONDS`, default 600): it asks for the service
+status every `TRANSIT_STATUS_INTERVAL_SECONDS` (default 60). A run starts a minute before its window (half a
+window before, if that is shorter), and its window begins exactly when that of the run before it ends, so the
+interval is kept. `landed` then starts `staging`. The interface gives no end time of an event: it has ended
+when it is no longer listed, so its end is known to within the interval.
 
-**What a failure means.** `collect` red: the window brought no usable answer at all, or the process was
-killed; the log says which. What it had received is in `data/raw`, and `landed` hands it over all the same.
-`complete` is red whenever anything before it is.
+**What a failure means.** `collect` red: the window got no usable answer at all, or the process was killed;
+the log says which. The answers received are in `data/raw`, and `landed` starts `staging` in any case.
+`complete` is red whenever a task before it is.
 
-**What to do.** A process that died is started again within seconds and polls for the rest of its window.
-Nothing for one red run: events that ended in the gap get wider bounds. When runs stay red:
-`transit-etl status` tells what the upstream answers; look at it by hand.
+**What to do.** Nothing for one red run: a process that died is started again within seconds and polls for the
+rest of its window. Events that ended in a gap get wider bounds. If several runs are red, `transit-etl status`
+shows the outcomes of the requests; make a request to the upstream by hand.
 
-**What not to do.** Do not backfill or clear `collect`: its answers would be about another moment, so it
-refuses.
+**What not to do.** Do not backfill or clear `collect`: its answers would be about another time, so it fails
+without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator

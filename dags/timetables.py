@@ -1,20 +1,20 @@
-"""# timetables: what is scheduled today and on the coming days.
+"""# timetables: the scheduled departures of today and the coming days.
 
-**What it does.** Every four hours, and whenever `network` has found the lines anew, asks for the timetable
-of every line for today and the coming days (`TRANSIT_TIMETABLE_DAYS_AHEAD`, 2 unless set), and stages the
-departures. It asks again through the day because timetables change while they are in force, and a change is
-a fact worth keeping.
+**What it does.** Every four hours, and whenever `network` has collected the lines, asks for the timetable of
+every line for today and the coming days (`TRANSIT_TIMETABLE_DAYS_AHEAD`, default 2), and stages the
+departures. It asks several times a day because timetables change while they are in force, and every change is
+recorded.
 
-**What a failure means.** `collect` red: no usable answer, or no line is known yet because `network` has
-never succeeded; the log says which. `stage` red: a rule that stops a batch was broken; the answers are safe
-in `data/raw`. `complete` is red whenever anything before it is.
+**What a failure means.** `collect` red: no usable answer, or no line is in the lake yet because `network` has
+never succeeded; the log says which. `stage` red: a batch was rejected by a rule; the answers are safe in
+`data/raw`. `complete` is red whenever a task before it is.
 
-**What to do.** One missed run costs nothing: the next one asks for the same days. If a whole day is
-missing, its visits stay unscheduled wherever no theoretical passage was listed, so look before midnight:
-read the log, mend the cause, clear `collect`.
+**What to do.** Nothing for one missed run: the next one asks for the same days. If a whole day is missing,
+its visits have no schedule wherever no theoretical passage was listed, so act before midnight: read the log,
+correct the cause, clear `collect`.
 
-**What not to do.** Do not start it for an older date to fetch an old timetable: it would ask for today's
-and the coming days' all the same, so such a run refuses.
+**What not to do.** Do not start it for an older date to get an old timetable: it would ask for today and the
+coming days, so such a run fails without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator

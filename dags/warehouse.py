@@ -1,20 +1,20 @@
-"""# warehouse: from the lake to figures, whenever the lake has grown.
+"""# warehouse: builds and publishes whenever answers were staged.
 
-**What it does.** As soon as any collecting DAG has staged something, builds the service dates it touches
+**What it does.** As soon as any collecting DAG has staged answers, builds the service dates they affect
 (`data/warehouse/build.duckdb`), checks them, and publishes the result as `data/warehouse/warehouse.duckdb`
-in one atomic step. Events that arrive during a build are taken together by the next run. Analysts read the
-published file all the while and never see half a build.
+in one atomic step. Answers staged during a build are taken together by the next run. Analysts read the
+published file at any time and never see a part of a build.
 
-**What a failure means.** `build` red: a model failed, or a check on its data did; the log names it and the
-rows that break it. `publish` stays grey-orange then: **nothing was published**, analysts keep the last good
-warehouse, which grows old but not wrong. `publish` red: the disk, most likely full; the published file is
-still the last good one.
+**What a failure means.** `build` red: a model or a check on its data failed; the log names it and the rows
+that break it. `publish` is then marked as upstream failed: **nothing was published**, analysts keep the last
+checked warehouse, which is older but correct. `publish` red: most likely the disk is full; the published file
+is the last checked one.
 
-**What to do.** Read the first failed check in the log of `build`, mend the model or the data it speaks of,
-clear `build`. Collection goes on meanwhile and nothing is lost.
+**What to do.** Read the first failed check in the log of `build`, correct the model or the data that it
+names, clear `build`. Collecting continues meanwhile and nothing is lost.
 
-**What not to do.** Do not open `build.duckdb` while it runs, do not raise the slots of the pool `warehouse`
-(one slot: this DAG and `nightly` take turns), do not mark `build` as succeeded to get something published.
+**What not to do.** Do not open `build.duckdb` while it runs. Do not raise the slots of the pool `warehouse`
+(one slot: this DAG and `nightly` never run at the same time). Do not mark `build` as succeeded to publish.
 """
 
 from airflow.sdk import Asset, dag, task

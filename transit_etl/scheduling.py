@@ -1,8 +1,8 @@
-"""What the DAGs share: their defaults, the bounds of their tasks, and polling that is for now or never."""
+"""What the DAGs share: default arguments, schedules, polling within a window, and a call for each step."""
 
 import logging
 import time
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -23,6 +23,7 @@ from transit_etl.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from transit_etl.collect import CollectReport
+    from transit_etl.warehouse import BuildReport
 
 DEFAULTS: dict[str, Any] = {
     "owner": "transit-etl",
@@ -30,36 +31,36 @@ DEFAULTS: dict[str, Any] = {
     "retry_delay": timedelta(minutes=1),
     "execution_timeout": timedelta(minutes=30),
 }
-WAREHOUSE_POOL = "warehouse"  # one slot: whoever rewrites the lake or the warehouse waits for its turn
-LATE_AFTER = timedelta(minutes=15)  # a run started by hand for an older date was meant for that date
-GRACE = timedelta(minutes=3)  # what finalising a window may take beyond the window itself
-LONGEST_LEAD = timedelta(minutes=1)  # what Airflow and a process may take to be ready, with room to spare
-KNOWN_CHECK_SECONDS = 5.0
-SHORTEST_REST_SECONDS = 1.0  # less than this is no window any more
-# A task whose process died goes on with the rest of its window; a window that is over is never asked for.
+WAREHOUSE_POOL = "warehouse"  # one slot: tasks that rewrite the lake or the warehouse run one at a time
+LATE_AFTER = timedelta(minutes=15)  # a manual run for an instant longer ago is refused
+GRACE = timedelta(minutes=3)  # for finishing a window after its end
+LONGEST_LEAD = timedelta(minutes=1)  # for Airflow and a process to get ready before a window begins
+NETWORK_CHECK_SECONDS = 5.0
+SHORTEST_WINDOW_SECONDS = 1.0  # a shorter rest of a window is not polled
+# A task whose process died polls for the rest of its window, but never after its end.
 RETRY_DELAY = timedelta(seconds=10)
 WITHIN_ITS_WINDOW: dict[str, Any] = {"retries": 5, "retry_delay": RETRY_DELAY}
 _log = logging.getLogger(__name__)
 
 
 class NotNowError(AirflowFailException):
-    """A run asks the upstream about another moment than now, which no answer can be about. Never retried."""
+    """A run is for another time than now, and the upstream answers only about now. Never retried."""
 
 
 class CollectionError(TransitError):
-    """A collection brought no usable answer, or gave up before the end of its list; the message says more."""
+    """A collection got no usable answer, or stopped before the end of its list; the message says which."""
 
 
 class WindowLostError(AirflowFailException):
-    """A window ended and something was wrong with it. Never retried: its moments are over."""
+    """A window failed and has ended. Never retried: the upstream answers only about now."""
 
 
 class StagingError(AirflowFailException):
-    """A batch broke a rule that stops it, or a raw file is unreadable; trying again would change nothing."""
+    """A batch was rejected, or a raw file cannot be read. Never retried: the result would be the same."""
 
 
-class Run(Protocol):
-    """What is asked of an Airflow DAG run here."""
+class DagRun(Protocol):
+    """The attributes of an Airflow DAG run that are used here."""
 
     @property
     def run_type(self) -> str:
@@ -68,27 +69,27 @@ class Run(Protocol):
 
     @property
     def logical_date(self) -> datetime | None:
-        """The instant the run is for, if it is for one."""
+        """The instant that the run is for, if there is one."""
         ...
 
     @property
     def run_after(self) -> datetime:
-        """The instant the run was due."""
+        """The instant at which the run should have started."""
         ...
 
     @property
     def clear_number(self) -> int | None:
-        """How often the run was cleared."""
+        """The number of times the run was cleared."""
         ...
 
 
 def operator_timezone() -> str:
-    """Return the time zone that schedules are written in; raises BadSettingError, which the UI shows."""
+    """Return the time zone of schedules; raises BadSettingError, which the UI shows."""
     return load_settings().timezone
 
 
 def list_schedule(dag: str, *, run_immediately: bool = False) -> CronTriggerTimetable | AssetOrTimeSchedule:
-    """Return the schedule of a DAG that asks for lists, `run_immediately` when it is new."""
+    """Return the schedule of a DAG that collects lists; `run_immediately` starts it once when it is new."""
     cadence = CADENCES[dag]
     by_clock = CronTriggerTimetable(
         cadence.cron, timezone=operator_timezone(), run_immediately=run_immediately
@@ -99,12 +100,12 @@ def list_schedule(dag: str, *, run_immediately: bool = False) -> CronTriggerTime
 
 
 def lake_asset(dag: str) -> Asset:
-    """Return the asset that changes when answers that a DAG collected are staged."""
+    """Return the asset that is updated when answers collected by a DAG are staged."""
     return Asset(CADENCES[dag].lake_asset)
 
 
 def raw_asset(dag: str) -> Asset:
-    """Return the asset that changes when a window of a DAG has landed."""
+    """Return the asset that is updated when a window of a DAG has landed."""
     return Asset(CADENCES[dag].raw_asset)
 
 
@@ -124,31 +125,31 @@ def polling_dags() -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """The stretch of time that a run polls for, in real time, whatever the pipeline's clock shows."""
+class PollWindow:
+    """The time during which a run polls: real time, whatever the pipeline's clock shows."""
 
     begin: datetime
     end: datetime
 
 
 def window_schedule() -> DeltaTriggerTimetable:
-    """Return the schedule of a DAG of windows: one run each, started while the one before still polls."""
+    """Return the schedule of a DAG that polls: one run per window, started before the previous one ends."""
     return DeltaTriggerTimetable(timedelta(seconds=load_settings().window_seconds))
 
 
-def window_of(run: Run, settings: Settings, now: datetime) -> Window:
+def poll_window(run: DagRun, settings: Settings, now: datetime) -> PollWindow:
     """Return the window of a run.
 
-    A scheduled one begins a fixed time after the run was due, which is when the window of the run before
-    ends: both know the instant without telling each other. Any other begins now.
+    The window of a scheduled run begins a fixed time after the scheduled start, exactly when the window of
+    the run before it ends. The window of any other run begins now.
     """
     length = timedelta(seconds=settings.window_seconds)
     begin = run.run_after + _lead(settings) if run.run_type == "scheduled" else now
-    return Window(begin, begin + length)
+    return PollWindow(begin, begin + length)
 
 
 def window_timeout() -> timedelta:
-    """Return how long a task that polls one window may take before it counts as stuck."""
+    """Return the longest time that a task may take to poll one window."""
     settings = load_settings()
     return _lead(settings) + timedelta(seconds=settings.window_seconds) + GRACE
 
@@ -157,44 +158,44 @@ def _lead(settings: Settings) -> timedelta:
     return min(LONGEST_LEAD, timedelta(seconds=settings.window_seconds) / 2)
 
 
-def refuse_other_moments(run: Run, dataset: str, now: datetime) -> None:
-    """Raise NotNowError for a backfill, a run for an older date, or a second go at a window that is over."""
+def refuse_other_moments(run: DagRun, dataset: str, now: datetime) -> None:
+    """Raise NotNowError for a backfill, a run for an older date, or a cleared run whose window is over."""
     if run.run_type == "backfill":
         raise NotNowError(
-            f"{dataset} cannot be backfilled: the upstream answers about now and forgets the rest. Nothing "
-            "was asked. What was collected then is in data/raw, and `transit-etl reprocess` reads it again."
+            f"{dataset} cannot be backfilled: the upstream answers only about now. Nothing was requested. "
+            "What was collected then is in data/raw; `transit-etl reprocess` stages it again."
         )
     if run.run_type == "manual" and run.logical_date and run.logical_date < now - LATE_AFTER:
         raise NotNowError(
-            f"{dataset} cannot be collected for {run.logical_date:%Y-%m-%d %H:%M}: the upstream answers "
-            "about now. Nothing was asked. Trigger the DAG without a logical date."
+            f"{dataset} cannot be collected for {run.logical_date:%Y-%m-%d %H:%M}: the upstream answers only "
+            "about now. Nothing was requested. Trigger the DAG without a logical date."
         )
     if run.clear_number and is_polled(dataset):
         raise NotNowError(
-            f"this window of {dataset} is over: answers would be about another moment. Nothing was asked. "
-            "The next run polls already; to stage again what was landed, clear the stage task alone."
+            f"this window of {dataset} is over: answers would be about another time. Nothing was requested. "
+            "The next run is polling already; to stage the landed answers again, clear the stage task alone."
         )
 
 
-def current_run() -> Run:
+def current_run() -> DagRun:
     """Return the DAG run that the calling task belongs to."""
-    run: Run = get_current_context()["dag_run"]
+    run: DagRun = get_current_context()["dag_run"]
     return run
 
 
 def poll(dataset: str) -> dict[str, int]:
     """Collect a dataset now; return the number of requests by outcome.
 
-    Raises NotNowError when the run is about another moment, CollectionError when the collection is not
-    what its DAG stands for, and whatever `collect` raises.
+    Raises NotNowError when the run is for another time, CollectionError when no answer was usable or the
+    list was not finished, and the errors of `collect`.
     """
     settings, run, now = load_settings(), current_run(), datetime.now(UTC)
     refuse_other_moments(run, dataset, now)
     if not is_polled(dataset):
         return usable(_collect(settings, dataset))
-    window = window_of(run, settings, now)
+    window = poll_window(run, settings, now)
     try:
-        return usable(_collect_once_known(settings, dataset, window))
+        return usable(_collect_window(settings, dataset, window))
     except AirflowFailException:
         raise
     except Exception as error:
@@ -204,7 +205,7 @@ def poll(dataset: str) -> dict[str, int]:
 
 
 def usable(report: "CollectReport") -> dict[str, int]:
-    """Return the outcomes of a collection, or raise CollectionError if it brought nothing or gave up."""
+    """Return the outcomes of a collection, or raise CollectionError if it got no answer or gave up."""
     outcomes = ", ".join(f"{count} {outcome}" for outcome, count in report.outcomes.items()) or "nothing"
     if not report.outcomes.get("ok"):
         raise CollectionError(f"no usable answer for {report.dataset}: {outcomes}")
@@ -213,7 +214,7 @@ def usable(report: "CollectReport") -> dict[str, int]:
     return report.outcomes
 
 
-def _collect(settings: Settings, dataset: str, window: Window | None = None) -> "CollectReport":
+def _collect(settings: Settings, dataset: str, window: PollWindow | None = None) -> "CollectReport":
     from transit_etl.collect import collect
 
     if window is None:
@@ -227,20 +228,20 @@ def _collect(settings: Settings, dataset: str, window: Window | None = None) -> 
     return report
 
 
-def _collect_once_known(settings: Settings, dataset: str, window: Window) -> "CollectReport":
-    """Collect for the rest of the window once the network is known: `network` may just be finding it."""
+def _collect_window(settings: Settings, dataset: str, window: PollWindow) -> "CollectReport":
+    """Collect for the rest of a window; first wait for the stops, which `network` may be collecting."""
     from transit_etl.collect.catalogue import NothingKnownError
 
-    while (left := (window.end - datetime.now(UTC)).total_seconds()) > SHORTEST_REST_SECONDS:
+    while (left := (window.end - datetime.now(UTC)).total_seconds()) > SHORTEST_WINDOW_SECONDS:
         try:
             return _collect(settings, dataset, window)
         except NothingKnownError as error:
-            if left <= KNOWN_CHECK_SECONDS:
+            if left <= NETWORK_CHECK_SECONDS:
                 raise
             _log.info("waiting: %s", error)
-            time.sleep(KNOWN_CHECK_SECONDS)
+            time.sleep(NETWORK_CHECK_SECONDS)
     raise NotNowError(
-        f"this window of {dataset} ended at {window.end:%H:%M:%S}: answers would be about another moment"
+        f"this window of {dataset} ended at {window.end:%H:%M:%S}: answers would be about another time"
     )
 
 
@@ -264,10 +265,10 @@ def stage_polled() -> dict[str, int]:
 
 
 def build_new() -> dict[str, int]:
-    """Build and check whatever the lake holds that the build database does not; return what was counted."""
+    """Build and check what changed in the lake; return the counts of the report."""
     from transit_etl.warehouse import build
 
-    return counts(build(load_settings()))
+    return _counts(build(load_settings()))
 
 
 def publish_build() -> str:
@@ -283,7 +284,7 @@ def build_closed_days() -> dict[str, int]:
 
     settings = load_settings()
     today = service_date(_instant(settings), settings.zone, settings.service_day_cutoff)
-    return counts(build(settings, first_date=today - 2 * DAY, last_date=today - DAY))
+    return _counts(build(settings, first_date=today - 2 * DAY, last_date=today - DAY))
 
 
 def compact_closed_day() -> int:
@@ -294,11 +295,9 @@ def compact_closed_day() -> int:
     return compact(settings, _instant(settings).astimezone(UTC).date() - DAY)
 
 
-def counts(report: object) -> dict[str, int]:
-    """Return the whole numbers of a report (a dataclass), which is what a run keeps of it."""
-    assert is_dataclass(report)  # noqa: S101 - every step reports in one
-    values = {each.name: getattr(report, each.name) for each in fields(report)}
-    return {name: value for name, value in values.items() if isinstance(value, int)}
+def _counts(report: "BuildReport") -> dict[str, int]:
+    names = ("n_files", "n_dates", "n_models", "n_checks")
+    return {name: getattr(report, name) for name in names}
 
 
 def _instant(settings: Settings) -> datetime:

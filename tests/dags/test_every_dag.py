@@ -2,23 +2,26 @@
 
 import subprocess
 import sys
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import DAG, Asset, TriggerRule
+from airflow.sdk import DAG, Asset, TriggerRule, timezone
 from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 
 from tests.dags.conftest import DAGS
 from tests.dags.runs import ARun
-from transit_etl.scheduling import WAREHOUSE_POOL, window_of
+from transit_etl.endpoints import CADENCES
+from transit_etl.scheduling import WAREHOUSE_POOL, poll_window
 from transit_etl.settings import load_settings
 
 NAMES = sorted(path.stem for path in DAGS.glob("*.py"))
 COLLECTING = ["legacy_v0", "network", "news", "passages", "status", "timetables"]
-MOMENTARY = ["passages", "status"]
+POLLING = ["passages", "status"]
+LISTS = [dag for dag, cadence in CADENCES.items() if cadence.every]
 NEXT = {
     "legacy_v0": "warehouse",
     "network": "warehouse",
@@ -65,31 +68,31 @@ def test_the_page_says_what_it_does_what_a_failure_means_and_what_to_do(dag: DAG
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_it_has_an_owner_and_a_tag_and_makes_up_for_nothing(dag: DAG) -> None:
+def test_it_has_an_owner_and_a_tag_and_does_not_catch_up(dag: DAG) -> None:
     assert dag.owner == "transit-etl"
     assert dag.tags
     assert dag.catchup is False
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_run_at_a_time_and_of_windows_the_next_one_getting_ready(dag: DAG) -> None:
-    expected = 2 if dag.dag_id in MOMENTARY else 1
+def test_one_run_is_active_at_a_time_and_of_a_polling_dag_also_the_next(dag: DAG) -> None:
+    expected = 2 if dag.dag_id in POLLING else 1
 
     assert expected == dag.max_active_runs
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_collection_of_a_moment_that_died_is_back_within_seconds(dag: DAG) -> None:
+def test_a_polling_task_that_died_is_started_again_within_seconds(dag: DAG) -> None:
     for task in dag.tasks:
-        is_of_a_moment = dag.dag_id in MOMENTARY and task.task_id == "collect"
-        delay = timedelta(seconds=10) if is_of_a_moment else timedelta(minutes=1)
+        is_polling = dag.dag_id in POLLING and task.task_id == "collect"
+        delay = timedelta(seconds=10) if is_polling else timedelta(minutes=1)
 
         assert task.retries
         assert delay == task.retry_delay
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_task_ends_some_day(dag: DAG) -> None:
+def test_every_task_has_a_time_limit_longer_than_a_window(dag: DAG) -> None:
     window = timedelta(seconds=load_settings().window_seconds)
     for task in dag.tasks:
         assert task.execution_timeout is not None
@@ -107,11 +110,11 @@ def test_its_last_task_is_green_only_when_all_the_others_are(dag: DAG) -> None:
 
 
 @pytest.mark.parametrize("name", COLLECTING)
-def test_what_was_landed_goes_on_whatever_became_of_the_collection(dag: DAG) -> None:
-    handing_on = [task for task in dag.tasks if task.task_id.startswith(("stage", "landed"))]
+def test_landed_answers_are_staged_whether_or_not_the_collection_succeeded(dag: DAG) -> None:
+    tasks = [task for task in dag.tasks if task.task_id.startswith(("stage", "landed"))]
 
-    assert handing_on
-    assert {TriggerRule.ALL_DONE} == {task.trigger_rule for task in handing_on}
+    assert tasks
+    assert {TriggerRule.ALL_DONE} == {task.trigger_rule for task in tasks}
 
 
 @pytest.mark.parametrize(("name", "next_dag"), NEXT.items())
@@ -120,14 +123,14 @@ def test_the_next_dag_waits_for_what_it_makes(bag: DagBag, dag: DAG, next_dag: s
     assert produced(dag) <= awaited(bag.dags[next_dag])
 
 
-def test_nobody_waits_for_what_nobody_makes(bag: DagBag) -> None:
+def test_every_awaited_asset_is_produced_and_every_produced_one_awaited(bag: DagBag) -> None:
     made = {name for dag in bag.dags.values() for name in produced(dag)}
 
     assert made - {"warehouse"} == {name for dag in bag.dags.values() for name in awaited(dag)}
 
 
-@pytest.mark.parametrize("name", MOMENTARY)
-def test_a_run_takes_over_at_the_instant_at_which_the_one_before_stops(dag: DAG) -> None:
+@pytest.mark.parametrize("name", POLLING)
+def test_a_window_begins_at_the_instant_at_which_the_one_before_ends(dag: DAG) -> None:
     settings, timetable = load_settings(), coerce_to_core_timetable(dag.timetable)
     bounds = TimeRestriction(earliest=None, latest=None, catchup=False)
     first = timetable.next_dagrun_info(last_automated_data_interval=None, restriction=bounds)
@@ -135,7 +138,7 @@ def test_a_run_takes_over_at_the_instant_at_which_the_one_before_stops(dag: DAG)
     second = timetable.next_dagrun_info(last_automated_data_interval=first.data_interval, restriction=bounds)
     assert second is not None
     before, after = (
-        window_of(ARun(run_after=each.run_after), settings, each.run_after) for each in (first, second)
+        poll_window(ARun(run_after=each.run_after), settings, each.run_after) for each in (first, second)
     )
 
     assert before.end == after.begin
@@ -144,12 +147,29 @@ def test_a_run_takes_over_at_the_instant_at_which_the_one_before_stops(dag: DAG)
     assert first.logical_date != second.logical_date
 
 
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_is_collected_as_often_as_the_table_of_endpoints_says(dag: DAG) -> None:
+    timetable = coerce_to_core_timetable(dag.timetable)
+    bounds = TimeRestriction(earliest=timezone.parse("2026-03-02T00:00:00Z"), latest=None, catchup=True)
+    at: list[datetime] = []
+    interval = None
+    for _ in range(3):
+        info = timetable.next_dagrun_info(last_automated_data_interval=interval, restriction=bounds)
+        assert info is not None
+        interval = info.data_interval
+        at.append(info.run_after)
+
+    every = CADENCES[dag.dag_id].every
+    assert every
+    assert {every.total_seconds()} == {(later - earlier).total_seconds() for earlier, later in pairwise(at)}
+
+
 @pytest.mark.parametrize("name", ["warehouse", "nightly"])
-def test_who_rewrites_lake_or_warehouse_takes_turns(dag: DAG) -> None:
+def test_tasks_that_rewrite_lake_or_warehouse_run_one_at_a_time(dag: DAG) -> None:
     assert {WAREHOUSE_POOL} == {task.pool for task in dag.tasks}
 
 
-def test_the_deprecated_version_is_asked_only_when_somebody_wants_it(bag: DagBag) -> None:
+def test_only_the_dag_of_the_deprecated_version_is_paused_at_first(bag: DagBag) -> None:
     paused = {name for name, dag in bag.dags.items() if dag.is_paused_upon_creation}
 
     assert {"legacy_v0"} == paused

@@ -1,4 +1,4 @@
-"""What a run does when things are not as they should be."""
+"""What DAG runs do for a backfill, a late start, a dead upstream or a killed task."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -18,9 +18,9 @@ from transit_etl.scheduling import (
     NotNowError,
     WindowLostError,
     poll,
+    poll_window,
     refuse_other_moments,
     usable,
-    window_of,
 )
 from transit_etl.settings import Settings
 
@@ -44,7 +44,7 @@ def report(dataset: str, **outcomes: int) -> CollectReport:
 
 @pytest.fixture
 def dead_upstream() -> str:
-    """Return a base address at which nobody listens."""
+    """Return a base address that no server listens at."""
     return f"http://127.0.0.1:{free_port()}/api/v1/"
 
 
@@ -77,19 +77,19 @@ def test_a_window_that_is_over_is_not_polled_again(dataset: str) -> None:
 
 
 def test_a_scheduled_window_begins_a_minute_after_its_run_is_due() -> None:
-    window = window_of(ARun(), Settings(window_seconds=600), NOW + timedelta(seconds=17))
+    window = poll_window(ARun(), Settings(window_seconds=600), NOW + timedelta(seconds=17))
 
     assert (NOW + timedelta(seconds=60), NOW + timedelta(seconds=660)) == (window.begin, window.end)
 
 
 def test_a_short_window_is_prepared_for_half_its_length() -> None:
-    window = window_of(ARun(), Settings(window_seconds=30), NOW)
+    window = poll_window(ARun(), Settings(window_seconds=30), NOW)
 
     assert NOW + timedelta(seconds=15) == window.begin
 
 
 def test_a_window_started_by_hand_begins_at_once() -> None:
-    window = window_of(ARun(run_type="manual"), Settings(window_seconds=30), NOW)
+    window = poll_window(ARun(run_type="manual"), Settings(window_seconds=30), NOW)
 
     assert (NOW, NOW + timedelta(seconds=30)) == (window.begin, window.end)
 

@@ -1,4 +1,4 @@
-"""Decides what an answer is worth from its status and body alone, endpoint by endpoint."""
+"""Classifies an answer by its status and its body, which must have the shape of its endpoint."""
 
 import json
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
 
 
 def classify(request: Request, status: int, body: bytes) -> Verdict:
-    """Judge a complete answer. Only rows' containers are judged here; single rows are validated later."""
+    """Classify a complete answer. Single rows are not checked here; staging validates them."""
     if status == _RATE_LIMITED:
         return Verdict(Outcome.RATE_LIMITED, "HTTP 429")
     if status >= _SERVER_ERROR:
@@ -38,7 +38,7 @@ def classify(request: Request, status: int, body: bytes) -> Verdict:
 
 def _judge_body(endpoint: str, body: bytes) -> Verdict:
     try:
-        # RFC 8259 wants UTF-8; Python would also guess UTF-16 and let NaN pass, which no later step reads.
+        # RFC 8259 requires UTF-8; Python would also accept UTF-16 and NaN, which no later step reads.
         document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         return Verdict(Outcome.NOT_JSON, f"not JSON: {_in_words(error)}")
@@ -79,8 +79,8 @@ def _with_any_key(document: object, *keys: str) -> Verdict:
 
 
 def _stops(document: object) -> Verdict:
-    # The key of the return direction is not specified, so any array beside `andata` may be one. A line
-    # that serves no listed stop may have no array at all, and then at least says which line it is.
+    # The key of the return direction is not specified, so any array besides `andata` may be one. A line
+    # that serves no listed stop may have no array at all, but names itself.
     if not isinstance(document, dict):
         return _wrong(f"an object expected, {_kind(document)} found")
     if "codice_linea" in document or any(isinstance(value, list) for value in document.values()):
@@ -98,9 +98,8 @@ def _passages(document: object, key: str) -> Verdict:
 
 
 def _status(document: object, key: str) -> Verdict:
-    # With nothing to tell, the upstream may leave the key out altogether: `{}` says that nothing is
-    # disrupted. An object with other keys instead is a message about something else, and reading it as
-    # "nothing is disrupted" would end every open episode.
+    # When nothing is disrupted, the upstream may leave the key out: `{}`. An object with other keys instead
+    # is a message about something else; reading it as "nothing is disrupted" would end every open episode.
     if isinstance(document, dict) and document.get(key) is None and not set(document) - {key}:
         return Verdict(Outcome.OK)
     return _rows_under_key(document, key)

@@ -1,4 +1,4 @@
-"""Sends one polite GET at a time and turns whatever comes of it into an answer."""
+"""Sends one GET at a time and turns its response, or its failure, into an answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,8 +19,8 @@ from transit_etl.settings import Settings
 
 NOW_HEADER = "X-Emulated-Now"
 RETRY_PAUSE_SECONDS = 0.2
-# httpx decompresses what comes in pieces of 64 KiB. One layer of either of these makes at most 64 MiB of
-# such a piece, after which the size limit is looked at; other encodings, or two of them, have no such bound.
+# httpx decompresses chunks of 64 KiB. One layer of these encodings expands a chunk to 64 MiB at most before
+# the size limit is checked; other encodings, or two layers, have no such bound.
 ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 _LIMITS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
 
@@ -28,12 +28,15 @@ BeforeRetry = Callable[[], Awaitable[object]]
 
 
 class MissingTokenError(TransitError):
-    """A request of version 0 was to be sent without a token, which version 0 never answers."""
+    """Version 0 is to be asked, and no token is set."""
+
+    def __init__(self) -> None:
+        super().__init__("version 0 requires a token: set TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN")
 
 
 @dataclass(slots=True)
 class _Reply:
-    """What has arrived so far; filled while it arrives, so that a failure half-way keeps its first half."""
+    """What has arrived so far; filled while it arrives, so that a failure keeps what came before it."""
 
     status: int | None = None
     body: bytes = b""
@@ -46,8 +49,8 @@ class Client(AbstractAsyncContextManager["Client"]):
     """An open connection pool to one upstream, for both versions. Use it with `async with`.
 
     `transport` replaces the network in tests. When the clock is simulated, every request tells the emulator
-    what time it is. A virtual clock stands still while an answer is awaited; do not hold it around `send`,
-    which sleeps before a retry. The token goes into headers and nowhere else.
+    the time. A virtual clock stands still while an answer is awaited; do not hold it around `send`, which
+    sleeps before a retry. The token is put into headers alone.
     """
 
     def __init__(
@@ -71,10 +74,10 @@ class Client(AbstractAsyncContextManager["Client"]):
         await self._open.aclose()
 
     async def send(self, request: Request, before_retry: BeforeRetry | None = None) -> Answer:
-        """Make one GET and return its answer, whatever happened; only a missing version 0 token raises.
+        """Make one GET and return its answer, also of a failure; only a missing version 0 token raises.
 
-        A connection that breaks before any answer is tried once more, right away, after `before_retry`
-        was awaited: each attempt counts against the allowance, so without it, or when it raises
+        A connection that breaks before any response is tried once more at once, after `before_retry` was
+        awaited: each attempt counts against the allowance. Without `before_retry`, or when it raises
         RetryRefusedError, there is no second attempt. Times and `elapsed_ms` are of the last attempt.
         """
         answer = await self._attempt(request, attempts=1)
@@ -143,11 +146,11 @@ class Client(AbstractAsyncContextManager["Client"]):
             reply.body = bytes(received[:limit])
 
     def _judged(self, answer: Answer, reply: _Reply) -> Answer:
-        # Redacted before it is judged: a reason may quote a piece of the body, even half of a token.
+        # Redact before classifying: a reason may quote a part of the body, even half of a token.
         body = self._redactor.body(reply.body)
         verdict = Verdict(reply.outcome, reply.error) if reply.outcome else None
         if answer.http_status is not None and (verdict is None or answer.http_status >= REDIRECTION):
-            # An error status says more than how its body ended.
+            # An error status is more specific than an incomplete body.
             verdict = classify(answer.request, answer.http_status, body)
         outcome, reason = verdict or Verdict(Outcome.CONNECTION_ERROR, "no answer")
         if body is not reply.body:
@@ -178,9 +181,7 @@ class Client(AbstractAsyncContextManager["Client"]):
     def _legacy_credential(self) -> dict[str, str]:
         token = self._settings.legacy_token or self._settings.token
         if token is None or not token.get_secret_value():
-            raise MissingTokenError(
-                "version 0 answers nobody without a token: set TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN"
-            )
+            raise MissingTokenError
         return {"Authorization": f"Bearer {token.get_secret_value()}"}
 
 

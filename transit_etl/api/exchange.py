@@ -1,4 +1,4 @@
-"""What goes out and what comes back: a request of either version, and the answer with its outcome."""
+"""A request of either version, and its answer with an outcome."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,13 +8,13 @@ from transit_etl.endpoints import ENDPOINTS
 
 
 class Outcome(StrEnum):
-    """What became of a planned request. Only `ok` tells anything about the service."""
+    """The outcome of a planned request. Only `ok` tells anything about the service."""
 
     OK = "ok"  # 200, and a body of the expected shape
     NO_CONTENT = "no_content"  # 204
-    EMPTY_BODY = "empty_body"  # 200 without a body: what a blocked caller gets
+    EMPTY_BODY = "empty_body"  # 200 without a body: the answer to a blocked caller
     NOT_JSON = "not_json"  # an HTML page, a truncated body, a wrong charset
-    WRONG_SHAPE = "wrong_shape"  # JSON, but not of this endpoint
+    WRONG_SHAPE = "wrong_shape"  # JSON, but not in the shape of this endpoint
     ERROR_ROW = "error_row"  # a passage answer with an *ERR* row: an unknown stop, or one that is not served
     TOO_LARGE = "too_large"  # the body passed the size limit and was cut off
     RATE_LIMITED = "rate_limited"  # 429
@@ -23,7 +23,7 @@ class Outcome(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION_ERROR = "connection_error"
     INTERRUPTED = "interrupted"  # the collector died while this was in flight
-    NOT_SENT = "not_sent"  # planned, but the window closed before a permit came; `error` says why
+    NOT_SENT = "not_sent"  # planned, but never sent; `error` says why
     BAD_IDENTIFIER = "bad_identifier"  # never sent: an identifier that cannot be a part of an address
 
     @property
@@ -34,7 +34,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One GET to make. `key` identifies what is asked for within the endpoint; `path` is quoted."""
+    """One GET. `key` identifies what is requested within the endpoint; `path` is percent-encoded."""
 
     endpoint: str
     key: str
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for a request; `body` holds the exact bytes received, decompressed."""
+    """The answer to a request; `body` holds the exact bytes received, decompressed."""
 
     request: Request
     outcome: Outcome
@@ -72,4 +72,4 @@ class Answer:
 
 
 class RetryRefusedError(Exception):
-    """Raised by whoever is asked before a second attempt: there is to be none."""
+    """Raised by `before_retry` when there must be no second attempt."""

@@ -1,4 +1,4 @@
-"""Checks identifiers before they become a part of an address, so that a bad one costs no request."""
+"""Checks identifiers before they become part of an address, so that a bad one costs no request."""
 
 import re
 from datetime import date
@@ -16,7 +16,7 @@ _NEWS_ID = re.compile(r"(?!\.{1,2}\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff/\\?#%]{1,
 
 
 class InvalidIdentifierError(TransitError):
-    """An identifier cannot be asked for; the message holds what was given and what is expected."""
+    """An identifier cannot be part of an address; the message has its value and the expected form."""
 
     def __init__(self, what: str, given: object, expected: str) -> None:
         super().__init__(f"not a {what}: {given!r}; expected {expected}")
@@ -57,8 +57,8 @@ def category(code: str) -> str:
 def news_id(identifier: str) -> str:
     """Return a news identifier, quoted as one path segment.
 
-    Its form is not specified, so anything goes that cannot leave the segment: a server may decode before
-    it routes, which makes a quoted slash as dangerous as a bare one.
+    Its form is not specified, so everything is accepted that cannot leave the segment. A server may decode
+    the path before it routes, so a quoted slash is refused, too.
     """
     expected = "1 to 128 characters without controls or any of / \\ ? # %, and neither . nor .."
     return quote(_checked(_NEWS_ID, identifier, "news id", expected), safe="")

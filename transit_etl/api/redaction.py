@@ -1,4 +1,4 @@
-"""Keeps a token out of everything that is written: texts, bodies and log records."""
+"""Removes tokens from everything that is written: texts, bodies and log records."""
 
 import json
 import logging
@@ -9,7 +9,7 @@ from typing import Self
 from urllib.parse import quote
 
 MARK = "[redacted]"
-SHORTEST_TOKEN = 4  # anything shorter is no secret, and would tear holes into every body
+SHORTEST_TOKEN = 4  # anything shorter is no secret, and would be found in every body
 _WIRE_LOGGERS = (
     "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
 )  # fmt: skip
@@ -37,7 +37,7 @@ class Redactor:
 
 
 class WireLogGuard(logging.Filter, AbstractContextManager["WireLogGuard"]):
-    """Redacts what the HTTP libraries log, while it is entered: at DEBUG they print every response header."""
+    """Redacts the logs of the HTTP libraries while entered: at DEBUG they print every response header."""
 
     def __init__(self, redactor: Redactor) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Reads the header `Retry-After`, in seconds or as a date, as a wait that is neither negative nor absurd."""
+"""Reads the header `Retry-After`, in seconds or as a date, as a wait of 0 to 3600 seconds."""
 
 import re
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 def retry_after_seconds(headers: httpx.Headers, now: datetime) -> float | None:
-    """Return how long the server wants to be left alone, at most an hour; None if it does not say.
+    """Return how long the server asks callers to wait, at most an hour; None if it does not say.
 
     A date is compared with the server's own `Date`, since the two clocks may differ, or else with `now`.
     """

@@ -1,4 +1,4 @@
-"""Builds the requests of version 0, deprecated: paths are relative to its root, and a token is required."""
+"""Builds the requests of the deprecated version 0; paths are relative to its root, a token is required."""
 
 from datetime import date
 
@@ -6,11 +6,11 @@ from transit_etl.api import identifiers
 from transit_etl.api.exchange import Request
 from transit_etl.api.identifiers import InvalidIdentifierError
 
-LEAP_YEAR = 2000  # any month and day that exist in some year may be asked for without one
+LEAP_YEAR = 2000  # without a year, any month and day that exist in some year are valid
 
 
 def transits(stop_code: str) -> Request:
-    """Ask for what is about to call at a stop, of exactly four digits here."""
+    """Ask for the next arrivals at a stop, whose code has exactly four digits."""
     return Request.of("v0_transits", identifiers.legacy_stop_code(stop_code))
 
 

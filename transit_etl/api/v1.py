@@ -1,4 +1,4 @@
-"""Builds the requests of version 1: paths are relative to the base address, and carry no query."""
+"""Builds the requests of version 1; paths are relative to the base address and have no query."""
 
 from datetime import date
 
@@ -22,12 +22,12 @@ def timetable(line: str, day: date) -> Request:
 
 
 def passages(stop_code: str) -> Request:
-    """Ask for what is about to call at a stop."""
+    """Ask for the next passages at a stop."""
     return Request.of("passages", identifiers.stop_code(stop_code))
 
 
 def status(category: str | None = None) -> Request:
-    """Ask for the service status, whole or of one category."""
+    """Ask for the service status, of all categories or of one."""
     if category is None:
         return Request.of("status")
     code = identifiers.category(category)

@@ -74,9 +74,7 @@ def _news(_endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start
 
 def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
     if not (settings.legacy_token or settings.token):
-        raise MissingTokenError(
-            "version 0 answers nobody without a token: set TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN"
-        )
+        raise MissingTokenError
     codes = [line.code for line in catalogue.lines() if line.is_active]
     return sources.Legacy(codes, catalogue.stop_codes())
 

@@ -1,4 +1,4 @@
-"""Stages finished raw windows: normalise, validate, write to the lake; and keeps the lake in order."""
+"""Stages finished raw windows: normalises, validates and writes them to the lake; compacts the lake."""
 
 from transit_etl.stage.compaction import compact
 from transit_etl.stage.data_docs import build_data_docs

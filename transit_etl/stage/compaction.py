@@ -13,7 +13,7 @@ from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, windows_in, write_table
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
-# What a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
+# Columns that a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
 _SORT_KEYS = {"requests": ("planned_at", "request_id"), "validation_results": ("window",)}
 _ANSWER_KEYS = ("received_at", "request_id")
 
@@ -21,8 +21,8 @@ _ANSWER_KEYS = ("received_at", "request_id")
 def compact(settings: Settings, day: date) -> int:
     """Merge a closed UTC day's staged windows into one file per dataset; return how many files were merged.
 
-    Rows do not change. Windows staged later are merged the next time. Running it again does nothing, and
-    it repairs whatever a killed run left behind.
+    Rows do not change. Windows staged later are merged by the next call. Running it again changes nothing,
+    and finishes or clears away what a killed run left.
     """
     merged = 0
     for operator in operators_on(settings.data_dir, day):
@@ -32,23 +32,23 @@ def compact(settings: Settings, day: date) -> int:
 
 
 def compact_operator(data_dir: Path, operator: str, day: date) -> int:
-    """Merge one operator's day below a data folder; its lock must be held. Return the files merged."""
+    """Merge one operator's day below a data folder; the caller holds its lock. Return the number of files."""
     staged = staged_windows(data_dir, operator, day)
     # Until the merged `requests` list a window, its own file marks it as staged; so `requests` come last.
     return sum(_compact_folder(data_dir, operator, name, day, staged) for name in IN_ORDER_OF_WRITING)
 
 
 def _compact_folder(data_dir: Path, operator: str, dataset: str, day: date, staged: set[str]) -> int:
-    place = lake_file(data_dir, operator, dataset, day, DAY_STEM)
-    folder = place.parent
+    target = lake_file(data_dir, operator, dataset, day, DAY_STEM)
+    folder = target.parent
     repair_folder(folder)
-    # A file of a window that is not marked as staged is half a window: staging will write it again.
+    # The window of a file that is not marked as staged is incomplete: staging will write it again.
     files = [
         path for path in sorted(folder.glob("*.parquet")) if path.stem in staged or path.stem == DAY_STEM
     ]
     if not files or [path.stem for path in files] == [DAY_STEM]:
         return 0
-    write_table(replacement_of(folder) / place.name, _merged(files, dataset), sorted(_windows(files)))
+    write_table(replacement_of(folder) / target.name, _merged(files, dataset), sorted(_windows(files)))
     replace_folder(replacement_of(folder), folder)
     return len(files)
 

@@ -11,7 +11,7 @@ from transit_etl.files import make_folder, replace_folder, replacement_of, write
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import validation_context
-from transit_etl.stage.data_docs_html import Shown, make_self_contained, write_first_page
+from transit_etl.stage.data_docs_html import DatasetSummary, make_self_contained, write_first_page
 from transit_etl.stage.suites import Suite, load_suites
 
 if TYPE_CHECKING:
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _SITE = "quality"
 
 
-def keep(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResult"]) -> None:
-    """Keep the last results of each dataset, window and instant included, for pages built later."""
+def keep_results(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResult"]) -> None:
+    """Save the last results of each dataset, from which pages are built later."""
     for dataset, result in last.items():
         document = result.to_json_dict()  # type: ignore[no-untyped-call]
         write_text(quality_results_dir(settings.data_dir) / f"{dataset}.json", json.dumps(document))
 
 
 def build_data_docs(settings: Settings) -> Path:
-    """Build the pages from the last results kept and return the first; what was there is replaced whole."""
-    place = quality_pages_dir(settings.data_dir)
-    built = replacement_of(place)
+    """Build the pages from the saved results, replace the old ones, and return the path of the first page."""
+    folder = quality_pages_dir(settings.data_dir)
+    built = replacement_of(folder)
     shutil.rmtree(built, ignore_errors=True)
     make_folder(built)
     context = validation_context.new_context()
@@ -40,15 +40,15 @@ def build_data_docs(settings: Settings) -> Path:
     suites = load_suites()
     for suite in suites.values():
         context.suites.add(suite.expectations)
-    kept = {result.suite_name: result for result in _kept(settings)}
-    for result in kept.values():
-        _add(context, result)
+    results = {result.suite_name: result for result in _saved_results(settings)}
+    for result in results.values():
+        _add_result(context, result)
     context.build_data_docs(site_names=[_SITE])
     make_self_contained(built)
-    shown = [_shown(suite, kept.get(dataset), built) for dataset, suite in suites.items()]
-    write_first_page(built / "index.html", shown)
-    replace_folder(built, place)
-    return place / "index.html"
+    summaries = [_summary(suite, results.get(dataset), built) for dataset, suite in suites.items()]
+    write_first_page(built / "index.html", summaries)
+    replace_folder(built, folder)
+    return folder / "index.html"
 
 
 def _add_site(context: "EphemeralDataContext", folder: Path) -> None:
@@ -63,13 +63,13 @@ def _add_site(context: "EphemeralDataContext", folder: Path) -> None:
     context.add_data_docs_site(_SITE, cast("DataDocsSiteConfigTypedDict", site))
 
 
-def _shown(suite: Suite, result: "ExpectationSuiteValidationResult | None", folder: Path) -> Shown:
+def _summary(suite: Suite, result: "ExpectationSuiteValidationResult | None", folder: Path) -> DatasetSummary:
     if result is None:
-        return Shown(suite.dataset, "", "", len(suite.rules), (), None)
+        return DatasetSummary(suite.dataset, "", "", len(suite.rules), (), None)
     meta = cast("dict[str, Any]", result.meta)
     failed = [one.expectation_config for one in result.results if not one.success]
     page = next((folder / "validations" / suite.dataset / str(meta["window"])).rglob("*.html"))
-    return Shown(
+    return DatasetSummary(
         suite.dataset,
         str(meta["window"]),
         str(meta["last_received_at"]),
@@ -79,7 +79,7 @@ def _shown(suite: Suite, result: "ExpectationSuiteValidationResult | None", fold
     )
 
 
-def _kept(settings: Settings) -> Iterator["ExpectationSuiteValidationResult"]:
+def _saved_results(settings: Settings) -> Iterator["ExpectationSuiteValidationResult"]:
     from great_expectations.core.expectation_validation_result import (  # noqa: PLC0415 - takes seconds
         expectationSuiteValidationResultSchema,
     )
@@ -89,7 +89,7 @@ def _kept(settings: Settings) -> Iterator["ExpectationSuiteValidationResult"]:
         yield cast("ExpectationSuiteValidationResult", expectationSuiteValidationResultSchema.load(document))
 
 
-def _add(context: "EphemeralDataContext", result: "ExpectationSuiteValidationResult") -> None:
+def _add_result(context: "EphemeralDataContext", result: "ExpectationSuiteValidationResult") -> None:
     from great_expectations.core.run_identifier import RunIdentifier  # noqa: PLC0415 - takes seconds
     from great_expectations.data_context.types.resource_identifiers import (  # noqa: PLC0415
         ExpectationSuiteIdentifier,

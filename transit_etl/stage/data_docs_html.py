@@ -1,4 +1,4 @@
-"""Makes the Data Docs stand alone: no script, style or picture from elsewhere, and a page to begin at."""
+"""Makes the Data Docs self-contained, without scripts or styles from elsewhere; writes their first page."""
 
 import re
 from collections.abc import Iterable
@@ -43,7 +43,7 @@ td table { width: auto; } code { background: var(--soft); padding: 1px 4px; bord
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DatasetSummary:
     """A dataset's last validation, as the first page shows it. Links are relative to that page."""
 
     dataset: str
@@ -55,15 +55,15 @@ class Shown:
 
 
 def make_self_contained(folder: Path) -> None:
-    """Rewrite every page below a folder so that it asks nobody else for anything."""
+    """Rewrite every page below a folder so that it loads nothing from elsewhere."""
     for page in folder.rglob("*.html"):
         text = _REMOTE.sub("", page.read_text(encoding="utf-8"))
         page.write_text(text.replace("</head>", f"<style>{_STYLE}</style></head>", 1), encoding="utf-8")
 
 
-def write_first_page(path: Path, shown: Iterable[Shown]) -> None:
+def write_first_page(path: Path, summaries: Iterable[DatasetSummary]) -> None:
     """Write the page that lists every dataset: its last window, and which rules held."""
-    rows = "".join(_row(one) for one in shown)
+    rows = "".join(_row(one) for one in summaries)
     path.write_text(
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Data quality</title>'
         f"<style>{_STYLE}</style></head><body><main><h1>Data quality</h1>"
@@ -75,7 +75,7 @@ def write_first_page(path: Path, shown: Iterable[Shown]) -> None:
     )
 
 
-def _row(one: Shown) -> str:
+def _row(one: DatasetSummary) -> str:
     if one.result_link is None:
         result, link = '<span class="quiet">not validated yet</span>', ""
     else:

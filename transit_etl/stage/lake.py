@@ -1,7 +1,7 @@
-"""Writes and finds the lake's files: one per dataset and window, deterministic, whole or not there.
+"""Writes and finds the lake's files: one per dataset and window, deterministic, complete or absent.
 
-A window's `requests` file is written last and marks the window as staged; one interrupted before that is
-staged again from raw. Compaction puts a day's windows into one `day.parquet` that lists them.
+A window's `requests` file is written last and marks the window as staged; a window without it is staged
+again from raw. Compaction merges a day's windows into one `day.parquet` whose metadata lists them.
 """
 
 import fcntl
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from transit_etl.files import make_folder, open_atomic, sync_folder
 from transit_etl.paths import DAY_STEM, NO_OPERATOR, lake_file, lake_lock, quality_pages_lock, quarantine_file
-from transit_etl.stage.raw import Window, finished_windows
+from transit_etl.stage.raw import RawWindow, finished_windows
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
 ROW_GROUP = 122_880
@@ -25,9 +25,9 @@ _WINDOWS_KEY = b"transit_etl.windows"
 
 
 def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -> None:
-    """Write a table so that readers see all of it or nothing; the same rows give the same bytes.
+    """Write a table atomically; the same rows give the same bytes.
 
-    `windows` are the windows a compacted file holds, kept in its metadata.
+    `windows` are the names of the windows in a compacted file, which its metadata lists.
     """
     if windows is not None:
         table = table.replace_schema_metadata({_WINDOWS_KEY: json.dumps(windows)})
@@ -37,26 +37,26 @@ def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -
 
 
 def write_window(
-    data_dir: Path, window: Window, tables: Mapping[str, pa.Table], quarantine: Mapping[str, pa.Table]
+    data_dir: Path, window: RawWindow, tables: Mapping[str, pa.Table], quarantine: Mapping[str, pa.Table]
 ) -> None:
-    """Write everything a window gave, `requests` last; a dataset without rows has no file.
+    """Write the tables of a window, `requests` last; a dataset without rows has no file.
 
-    What an earlier, interrupted or different staging of the window left is replaced or removed.
+    Files of an earlier or interrupted staging of the window are replaced or removed.
     """
     for dataset in DATASETS:
-        place = quarantine_file(data_dir, window.operator, dataset, window.day, window.name)
-        _write_or_remove(place, quarantine.get(dataset))
+        path = quarantine_file(data_dir, window.operator, dataset, window.day, window.name)
+        _write_or_remove(path, quarantine.get(dataset))
     for dataset in IN_ORDER_OF_WRITING:
-        place = lake_file(data_dir, window.operator, dataset, window.day, window.name)
+        path = lake_file(data_dir, window.operator, dataset, window.day, window.name)
         table = tables.get(dataset)
         if dataset == "requests":
-            write_table(place, table if table is not None else DATASETS[dataset].empty_table())
+            write_table(path, table if table is not None else DATASETS[dataset].empty_table())
         else:
-            _write_or_remove(place, table)
+            _write_or_remove(path, table)
 
 
 def staged_windows(data_dir: Path, operator: str, day: date) -> set[str]:
-    """Return the windows of an operator's UTC day that are in the lake, compacted or not."""
+    """Return the names of the windows of an operator's UTC day that are in the lake, compacted or not."""
     folder = lake_file(data_dir, operator, "requests", day, "any").parent
     stems = {path.stem for path in folder.glob("*.parquet")}
     if DAY_STEM in stems:
@@ -65,7 +65,7 @@ def staged_windows(data_dir: Path, operator: str, day: date) -> set[str]:
     return stems
 
 
-def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> list[Window]:
+def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> list[RawWindow]:
     """List the finished raw windows that are not in the lake yet, by operator, day, endpoint and name."""
     staged: dict[tuple[str, date], set[str]] = {}
     waiting = []
@@ -79,13 +79,13 @@ def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> l
 
 
 def windows_in(path: Path) -> list[str]:
-    """Read the list of windows that a compacted file holds."""
+    """Read the names of the windows in a compacted file."""
     metadata = pq.read_schema(path).metadata or {}
     return [str(name) for name in json.loads(metadata.get(_WINDOWS_KEY, b"[]"))]
 
 
 def ensure_schemas(data_dir: Path) -> None:
-    """Give every dataset a readable file without rows, so that views over the lake never fail."""
+    """Write a file without rows for every dataset, so that views over the lake never fail."""
     for dataset, schema in DATASETS.items():
         path = lake_file(data_dir, NO_OPERATOR, dataset, date(1970, 1, 1), "schema")
         if not path.exists() or not pq.read_schema(path).equals(schema):
@@ -94,14 +94,14 @@ def ensure_schemas(data_dir: Path) -> None:
 
 @contextmanager
 def day_lock(data_dir: Path, operator: str, day: date) -> Iterator[None]:
-    """Hold the right to change an operator's UTC day in the lake, against every process of this machine."""
+    """Hold the lock on an operator's UTC day in the lake, against every process of this machine."""
     with _held(lake_lock(data_dir, operator, day)):
         yield
 
 
 @contextmanager
 def pages_lock(data_dir: Path) -> Iterator[None]:
-    """Hold the right to replace the pages about data quality: datasets are staged beside each other."""
+    """Hold the lock on the pages about data quality: several processes may stage at the same time."""
     with _held(quality_pages_lock(data_dir)):
         yield
 

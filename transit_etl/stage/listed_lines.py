@@ -1,4 +1,4 @@
-"""Knows which lines had been listed when a window began, so that staging it again gives the same result."""
+"""Finds the lines that were listed before a window began, so that staging it again gives the same result."""
 
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -9,17 +9,17 @@ import pyarrow.parquet as pq
 
 from transit_etl.line_labels import normal_label
 from transit_etl.paths import lake_file
-from transit_etl.stage.raw import Window
+from transit_etl.stage.raw import RawWindow
 
-# A line that has not been listed for this long is no longer known.
+# A line that has not been listed for this long does not count as listed.
 _DAYS_BACK = 30
 _COLUMNS = ["window", "line_code", "line_number"]
 
 
 class ListedLines:
-    """The lines listed in the lake over the last month, with the window that listed each first.
+    """The lines listed in the lake within the last month, with the windows that listed them.
 
-    `roots` are data folders, the later ones preferred: a day found in one hides that day in those before.
+    `roots` are data folders in increasing priority: a day found in one hides that day in those before it.
     """
 
     def __init__(self, roots: Iterable[Path]) -> None:
@@ -27,11 +27,11 @@ class ListedLines:
         self._days: dict[tuple[str, date], pa.Table | None] = {}
 
     def forget(self, operator: str, day: date) -> None:
-        """Read a day's lines again the next time: a window of it has just been staged."""
+        """Read a day's lines anew the next time: a window of it has just been staged."""
         self._days.pop((operator, day), None)
 
-    def codes_and_labels(self, window: Window) -> tuple[list[str], list[str]]:
-        """Return the line codes and line labels known when the window began, sorted; both may be empty."""
+    def codes_and_labels(self, window: RawWindow) -> tuple[list[str], list[str]]:
+        """Return the codes and normal labels of the lines listed when the window began, sorted."""
         stamp = _stamp(window.name)
         codes: set[str] = set()
         labels: set[str] = set()

@@ -14,15 +14,15 @@ from transit_etl.line_labels import NORMAL_LABEL_SQL
 from transit_etl.service_day import Offset, offsets
 from transit_etl.settings import Settings
 from transit_etl.stage import raw
-from transit_etl.stage.raw import RawFileError, Window, sql_text
+from transit_etl.stage.raw import RawFileError, RawWindow, sql_text
 from transit_etl.stage.schemas import DATASETS
 
 _US = 1_000_000
-# A line holds a body as JSON text, in which a byte takes at most six (`\\u0001`), and a little beside it.
+# A line holds a body as JSON text, in which a byte takes at most six (`\\u0001`), and its other fields.
 _ESCAPED, _LINE_OVERHEAD = 6, 65_536
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
-# A window's instants lie within a day of each other; what its answers speak of lies within two days of them.
+# The instants of a window lie within a day; those in its answers lie within two days of them.
 _NEAR = timedelta(days=3)
 
 _TEXT = r'"(?:[^"\\]|\\.)*"'
@@ -30,7 +30,7 @@ _PASSAGE = (
     rf'\{{(?:"(?:linea|destinazione|orario|attesa|id_corsa)": ?(?:{_TEXT}|null),? ?'
     r'|"(?:teorico|pieno)": ?(?:true|false|null),? ?)*\}'
 )
-# A passage answer in which nothing is unknown: every key is specified and every value of its type.
+# A passage answer without anything unspecified: every key is specified and every value of its type.
 _PASSAGES_SHAPE = (
     rf'\{{(?:"(?:codice_fermata|timestamp)": ?{_TEXT},? ?|"passaggi": ?\[(?:{_PASSAGE},? ?)*\],? ?)*\}}'
 )
@@ -38,7 +38,7 @@ _PASSAGES_SHAPE = (
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What normalising left out by design, to be counted where it can be seen."""
+    """How many rows normalising left out by design, for the validation results."""
 
     rule: str
     reason: str
@@ -48,12 +48,12 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Normalised:
-    """One window as tables: its requests, and the rows of its dataset if it has one.
+    """The tables of one window: its requests, and the rows of its dataset if it has one.
 
     `unread` holds `request_id` and `line` (the raw line as JSON) of good answers that gave no list of rows.
     """
 
-    window: Window
+    window: RawWindow
     requests: pa.Table
     dataset: str | None = None
     rows: pa.Table | None = None
@@ -62,7 +62,7 @@ class Normalised:
 
 
 def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
-    """Open a DuckDB connection of its own that knows the macros of every dataset's query."""
+    """Open a DuckDB connection that has the macros of every dataset's query."""
     connection = duckdb.connect()
     connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
     cutoff = settings.service_day_cutoff
@@ -77,7 +77,7 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
 
 
 class Normaliser:
-    """Normalises windows one after another on a DuckDB connection and threads of its own."""
+    """Normalises windows one after another on its own DuckDB connection and threads."""
 
     def __init__(self, settings: Settings, threads: int) -> None:
         self._zone = settings.zone
@@ -85,14 +85,14 @@ class Normaliser:
         self._connection.execute(f"set threads = {threads}")
 
     def close(self) -> None:
-        """Give the connection's memory back."""
+        """Close the connection."""
         self._connection.close()
 
-    def normalise(self, window: Window) -> Normalised:
-        """Read a window whole; RawFileError names the file when that is impossible."""
+    def normalise(self, window: RawWindow) -> Normalised:
+        """Read a window; RawFileError names the file if it cannot be read to its end."""
         raw.load(self._connection, window.path, _sql("raw"))
         self._set_zone(window)
-        endpoint = ENDPOINTS.get(window.endpoint)  # a folder may be of an endpoint that is asked no more
+        endpoint = ENDPOINTS.get(window.endpoint)  # a folder may be of an endpoint that was removed
         dataset = None if endpoint is None else endpoint.dataset
         if dataset is None:
             self._connection.execute(
@@ -110,8 +110,8 @@ class Normaliser:
             self._connection.execute(step)
         return raw.arrow(self._connection, query).cast(DATASETS[dataset])
 
-    def _set_zone(self, window: Window) -> None:
-        """Fix the offsets around the window as constants, so that DuckDB folds the zone arithmetic away."""
+    def _set_zone(self, window: RawWindow) -> None:
+        """Define the offsets around the window as constants: DuckDB then simplifies the zone arithmetic."""
         found = self._connection.execute(
             "select min(planned_at), max(coalesce(received_at, planned_at)) from raw"
         )

@@ -1,4 +1,4 @@
-"""Validates a window's tables: rows that break a rule leave with its reason, a bad batch stops whole."""
+"""Validates a window's tables: rows that break a row rule are quarantined, a bad batch is rejected whole."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ import pyarrow as pa
 from transit_etl.errors import TransitError
 from transit_etl.stage import validation_context
 from transit_etl.stage.normalise import LeftOut
-from transit_etl.stage.raw import Window, arrow
+from transit_etl.stage.raw import RawWindow, arrow
 from transit_etl.stage.schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage.suites import Rule, Suite, SuiteError, load_suites
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from great_expectations import ExpectationSuite
     from great_expectations.core import ExpectationSuiteValidationResult, ExpectationValidationResult
 
-# In a batch of fewer rows a share says nothing: one odd row would stop all of them.
+# In a batch of fewer rows the share of bad rows is not judged: one bad row would reject all of them.
 _FEW_ROWS = 20
 _BRIEF = {"result_format": "BASIC", "partial_unexpected_count": 5}
 _INDEXED = {"result_format": "COMPLETE", "partial_unexpected_count": 0, "exclude_unexpected_values": True}
 
 
 class BatchRejectedError(TransitError):
-    """A batch rule failed, so nothing of the batch may reach the lake. `results` says what was found."""
+    """A batch rule failed, so nothing of the batch reaches the lake. `results` holds what was found."""
 
-    def __init__(self, window: Window, dataset: str, rules: Sequence[Rule], results: pa.Table) -> None:
+    def __init__(self, window: RawWindow, dataset: str, rules: Sequence[Rule], results: pa.Table) -> None:
         names = ", ".join(rule.name for rule in rules)
         super().__init__(f"{window.name}: {dataset} rejected by {names}: {rules[0].reason}")
         self.window = window
@@ -40,15 +40,18 @@ class BatchRejectedError(TransitError):
 
 @dataclass(frozen=True, slots=True)
 class Validated:
-    """The rows that passed every row rule, those that did not (with rule and reason), and the results."""
+    """The rows that keep every row rule, those that do not (with rule and reason), and the results."""
 
     good: pa.Table
     quarantine: pa.Table
     results: pa.Table
 
 
-class Quality:
-    """Holds the suites of all datasets ready, so that a small window costs little."""
+class Validator:
+    """Validates tables by the suites of their datasets, which are loaded once.
+
+    `last` holds the last result of each dataset.
+    """
 
     def __init__(self, suites: Mapping[str, Suite] | None = None) -> None:
         self._suites = suites or load_suites()
@@ -63,7 +66,7 @@ class Quality:
 
     def validate(
         self,
-        window: Window,
+        window: RawWindow,
         dataset: str,
         table: pa.Table,
         *,
@@ -72,23 +75,23 @@ class Quality:
     ) -> Validated:
         """Check a table against its dataset's suite.
 
-        Left out are expectations whose parameter is not known (no lines collected yet) and, of a batch of
-        under 20 rows, those about a share of its rows; every row is judged by the row rules all the same.
-        BatchRejectedError when a batch rule fails, SuiteError when an expectation cannot be computed.
+        Expectations whose parameter is missing (no lines collected yet) are left out and, of a batch of
+        fewer than 20 rows, those about a share of its rows. BatchRejectedError when a batch rule fails,
+        SuiteError when an expectation cannot be computed.
         """
         suite = self._suites[dataset]
         batch = self._batches[dataset].get_batch(
             batch_parameters={"dataframe": table.select(suite.columns).to_pandas()}
         )
-        known = {name: value for name, value in parameters.items() if name in suite.parameters}
-        outcome = batch.validate(
-            self._evaluable(suite, known, is_small=table.num_rows < _FEW_ROWS),
+        needed = {name: value for name, value in parameters.items() if name in suite.parameters}
+        suite_result = batch.validate(
+            self._evaluable(suite, needed, is_small=table.num_rows < _FEW_ROWS),
             result_format=_BRIEF,
-            expectation_parameters=known,
+            expectation_parameters=needed,
         )
-        outcome.meta |= {"window": window.name, "last_received_at": str(last_received_at or window.day)}
-        self.last[dataset] = outcome
-        found = {_rule_name(result): result for result in outcome.results}
+        suite_result.meta |= {"window": window.name, "last_received_at": str(last_received_at or window.day)}
+        self.last[dataset] = suite_result
+        found = {_rule_name(result): result for result in suite_result.results}
         _raise_if_not_computed(dataset, found)
         results = _results(window, suite, found, last_received_at, table.num_rows)
         broken = [rule for rule in suite.rules if rule.name in found and not found[rule.name].success]
@@ -96,23 +99,25 @@ class Quality:
             raise BatchRejectedError(window, dataset, batch_rules, results)
         rows = {
             rule: _indices(batch.validate(
-                suite.one(rule), result_format=_INDEXED, expectation_parameters=known
+                suite.one(rule), result_format=_INDEXED, expectation_parameters=needed
             ))
             for rule in broken
         }  # fmt: skip
         return _split(window, dataset, table, rows, results)
 
-    def _evaluable(self, suite: Suite, known: Mapping[str, object], *, is_small: bool) -> "ExpectationSuite":
-        missing = suite.parameters - set(known)
+    def _evaluable(
+        self, suite: Suite, parameters: Mapping[str, object], *, is_small: bool
+    ) -> "ExpectationSuite":
+        missing = suite.parameters - set(parameters)
         key = (suite.dataset, frozenset(missing), is_small)
         if key not in self._evaluables:
             self._evaluables[key] = suite.evaluable(missing, is_small=is_small)
         return self._evaluables[key]
 
 
-def quarantined(window: Window, dataset: str, table: pa.Table, rule: str, reason: str) -> pa.Table:
+def quarantined(window: RawWindow, dataset: str, table: pa.Table, rule: str, reason: str) -> pa.Table:
     """Turn rows of a dataset into quarantine rows: one each, the row as JSON."""
-    said = {
+    constants = {
         "operator": window.operator,
         "window": window.name,
         "dataset": dataset,
@@ -120,17 +125,17 @@ def quarantined(window: Window, dataset: str, table: pa.Table, rule: str, reason
         "reason": reason,
     }
     with duckdb.connect() as connection:
-        connection.register("leaving", table)
-        found = arrow(connection, 'select request_id, to_json(leaving)::varchar as "row" from leaving')
-    for name, value in said.items():
-        found = found.append_column(name, pa.repeat(value, table.num_rows))
-    return found.select(QUARANTINE.names).cast(QUARANTINE)
+        connection.register("bad_rows", table)
+        rows = arrow(connection, 'select request_id, to_json(bad_rows)::varchar as "row" from bad_rows')
+    for name, value in constants.items():
+        rows = rows.append_column(name, pa.repeat(value, table.num_rows))
+    return rows.select(QUARANTINE.names).cast(QUARANTINE)
 
 
 def left_out_results(
-    window: Window, dataset: str, left_out: Sequence[LeftOut], last_received_at: datetime | None
+    window: RawWindow, dataset: str, left_out: Sequence[LeftOut], last_received_at: datetime | None
 ) -> pa.Table:
-    """Report what normalising left out by design as results that never fail."""
+    """Report the rows that normalising leaves out by design, as results that never fail."""
     return pa.Table.from_pylist(
         [
             {
@@ -152,7 +157,7 @@ def _rule_name(result: "ExpectationValidationResult") -> str:
 
 def _raise_if_not_computed(dataset: str, found: Mapping[str, "ExpectationValidationResult"]) -> None:
     for rule, result in found.items():
-        # One exception, or several keyed by metric; none at all reads raised_exception False.
+        # One exception, or several by metric; without any, raised_exception is False.
         infos = [
             result.exception_info,
             *(v for v in (result.exception_info or {}).values() if isinstance(v, dict)),
@@ -163,7 +168,7 @@ def _raise_if_not_computed(dataset: str, found: Mapping[str, "ExpectationValidat
 
 
 def _results(
-    window: Window,
+    window: RawWindow,
     suite: Suite,
     found: Mapping[str, "ExpectationValidationResult"],
     last_received_at: datetime | None,
@@ -184,7 +189,7 @@ def _results(
 
 
 def _observed(result: Mapping[str, Any]) -> str | None:
-    """Write what was observed, or a sample of what should not be there, as JSON; nulls say nothing."""
+    """Write the observed value, or a sample of the unexpected ones without nulls, as JSON."""
     if "observed_value" in result:
         return json.dumps(result["observed_value"], default=str)
     sample = [str(value) for value in result.get("partial_unexpected_list") or [] if not _is_null(value)]
@@ -192,7 +197,7 @@ def _observed(result: Mapping[str, Any]) -> str | None:
 
 
 def _is_null(value: object) -> bool:
-    # Great Expectations gives nulls as None, nan or NaT; the last two are unequal to themselves.
+    # Great Expectations returns nulls as None, nan or NaT; the last two are unequal to themselves.
     return value is None or value != value or str(value) == "NaT"  # noqa: PLR0124
 
 
@@ -201,16 +206,16 @@ def _indices(result: "ExpectationValidationResult") -> list[int]:
 
 
 def _split(
-    window: Window, dataset: str, table: pa.Table, broken: Mapping[Rule, list[int]], results: pa.Table
+    window: RawWindow, dataset: str, table: pa.Table, broken: Mapping[Rule, list[int]], results: pa.Table
 ) -> Validated:
-    leaving = sorted({index for indices in broken.values() for index in indices})
+    bad = sorted({index for indices in broken.values() for index in indices})
     quarantine = [
         quarantined(window, dataset, table.take(sorted(indices)), rule.name, rule.reason)
         for rule, indices in broken.items()
     ]
     good = table
-    if leaving:
-        staying = pa.array([True] * table.num_rows).to_numpy(zero_copy_only=False).copy()
-        staying[leaving] = False
-        good = table.filter(pa.array(staying))
+    if bad:
+        is_good = pa.array([True] * table.num_rows).to_numpy(zero_copy_only=False).copy()
+        is_good[bad] = False
+        good = table.filter(pa.array(is_good))
     return Validated(good, pa.concat_tables([QUARANTINE.empty_table(), *quarantine]), results)

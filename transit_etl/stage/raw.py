@@ -1,4 +1,4 @@
-"""Finds finished raw windows and loads one into DuckDB, line by line as it was landed."""
+"""Finds finished raw windows and loads one into DuckDB, one row per raw line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ _CHUNK_BYTES = 1 << 20
 
 
 class RawFileError(TransitError):
-    """A raw file cannot be read whole; the message names it and says what is wrong."""
+    """A raw file cannot be read to its end; the message names it and says what is wrong."""
 
     def __init__(self, path: Path, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -24,8 +24,8 @@ class RawFileError(TransitError):
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A finished raw file and what its path says of it. `day` is the UTC day of receipt."""
+class RawWindow:
+    """A finished raw file, with the parts of its path. `day` is the UTC day of receipt."""
 
     path: Path
     operator: str
@@ -34,25 +34,25 @@ class Window:
     name: str
 
 
-def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[Window]:
+def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[RawWindow]:
     """Yield the finished raw files of the endpoints (default: all), by operator, day and window."""
-    found = map(window_of, raw_files(data_dir))
+    found = map(raw_window, raw_files(data_dir))
     chosen = (window for window in found if endpoints is None or window.endpoint in endpoints)
     yield from sorted(chosen, key=lambda window: (window.operator, window.day, window.endpoint, window.name))
 
 
-def window_of(path: Path) -> Window:
-    """Read a window's identity from its raw file's path; RawFileError when the folders are not ours."""
+def raw_window(path: Path) -> RawWindow:
+    """Read a window from its raw file's path; RawFileError when the folders are not those of raw files."""
     parts = raw_parts(path)
     try:
         day = date.fromisoformat(parts["date"])
-        return Window(path, parts["operator"], parts["endpoint"], day, parts["window"])
+        return RawWindow(path, parts["operator"], parts["endpoint"], day, parts["window"])
     except (KeyError, ValueError) as error:
         raise RawFileError(path, f"not a raw file's place: {error}") from error
 
 
 def check_whole(path: Path) -> None:
-    """Decompress a raw file to its very end, which DuckDB does not insist on; RawFileError if not."""
+    """Decompress a raw file to its end, which DuckDB does not require; RawFileError if it is damaged."""
     decompressor = zstandard.ZstdDecompressor().decompressobj()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):

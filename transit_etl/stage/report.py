@@ -1,4 +1,4 @@
-"""Says what a stage run did: windows, rows, what was quarantined, rejected or could not be read."""
+"""The report of a stage run: its windows and rows, and what was quarantined, rejected or unreadable."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class StageProgress:
-    """How far a run is: windows done of all there are to do, and the one just finished."""
+    """How many of a run's windows are done, and the name of the one just finished."""
 
     n_done: int
     n_windows: int

@@ -1,4 +1,4 @@
-"""Takes finished windows from raw to the lake, and whole days from raw to the lake again."""
+"""Stages finished windows from raw to the lake, and whole days anew."""
 
 import os
 import shutil
@@ -15,26 +15,26 @@ from transit_etl.files import make_folder, remove_folder, replace_folder
 from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
-from transit_etl.stage.data_docs import build_data_docs, keep
+from transit_etl.stage.data_docs import build_data_docs, keep_results
 from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, waiting_windows
 from transit_etl.stage.listed_lines import ListedLines
-from transit_etl.stage.raw import RawFileError, Window, finished_windows
+from transit_etl.stage.raw import RawFileError, RawWindow, finished_windows
 from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import IN_ORDER_OF_WRITING
 from transit_etl.stage.stager import Stager
 
-# A raw file is one compressed stream, which one thread reads; two keep the cores of a small machine busy, and
-# get less into each other's way when DuckDB does not split the work of each once more.
+# A raw file is one compressed stream that one thread reads: two windows at once keep the cores of a small
+# machine busy, faster than one window on all threads of DuckDB.
 _READERS = 2
 
 
 def stage(
     settings: Settings, *, endpoints: Sequence[str] | None = None, on_progress: OnProgress | None = None
 ) -> StageReport:
-    """Stage every finished raw window that is not in the lake yet, lines before what refers to them.
+    """Stage every finished raw window that is not in the lake yet, lines before the answers that name them.
 
-    A raw file that cannot be read is reported and the others go on; a rejected batch is kept in quarantine
-    and not tried again until its day is restaged.
+    A raw file that cannot be read is reported and the others are staged; a rejected batch is kept in
+    quarantine and not tried again until its day is restaged.
     """
     started = time.monotonic()
     report = StageReport()
@@ -42,12 +42,12 @@ def stage(
     waiting = waiting_windows(settings.data_dir, endpoints)
     if waiting:
         with closing(Stager(settings, _threads(len(waiting)))) as stager:
-            known = ListedLines([settings.data_dir])
-            staged = _stage_all(stager, waiting, settings.data_dir, known, report)
+            listed_lines = ListedLines([settings.data_dir])
+            staged = _stage_all(stager, waiting, settings.data_dir, listed_lines, report)
             for n_done, window in enumerate(staged, start=1):
                 if on_progress is not None:
                     on_progress(StageProgress(n_done, len(waiting), window.name))
-            _show(settings, stager)
+            _update_pages(settings, stager)
     report.seconds = time.monotonic() - started
     return report
 
@@ -57,8 +57,8 @@ def restage(
 ) -> StageReport:
     """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw.
 
-    Each day is built beside and takes the old one's place dataset by dataset, compacted if it was. A day
-    with a raw file that cannot be read stays as it is and is reported.
+    Each day is built in a folder of its own and then replaces the old one dataset by dataset, compacted if
+    that was. A day with a raw file that cannot be read is reported and stays as it is.
     """
     started = time.monotonic()
     report = StageReport()
@@ -72,71 +72,74 @@ def restage(
                     _restage_day(stager, settings.data_dir, windows, report)
                 if on_progress is not None:
                     on_progress(StageProgress(report.windows, total, windows[-1].name))
-            _show(settings, stager)
+            _update_pages(settings, stager)
     report.seconds = time.monotonic() - started
     return report
 
 
 def _threads(n_windows: int) -> int:
-    """Return how many threads one window gets: all there are only when no other is read beside it."""
+    """Return the number of threads for one window: all of them only if no other is read at the same time."""
     n_cores = os.cpu_count() or 1
     return n_cores if n_windows == 1 else max(1, n_cores // _READERS)
 
 
 def _stage_all(
-    stager: Stager, windows: Sequence[Window], root: Path, known: ListedLines, report: StageReport
-) -> Iterator[Window]:
+    stager: Stager,
+    windows: Sequence[RawWindow],
+    root: Path,
+    listed_lines: ListedLines,
+    report: StageReport,
+) -> Iterator[RawWindow]:
     """Stage windows in order and yield each when done; while one is validated, the next ones are read."""
     with ThreadPoolExecutor(max_workers=_READERS, thread_name_prefix="normalise") as readers:
-        later = iter(windows)
-        ahead = deque(readers.submit(stager.prepare, window) for window in islice(later, _READERS + 1))
+        unread = iter(windows)
+        being_read = deque(readers.submit(stager.prepare, window) for window in islice(unread, _READERS + 1))
         for window in windows:
             try:
-                stager.finish(ahead.popleft().result(), root, known, report)
+                stager.finish(being_read.popleft().result(), root, listed_lines, report)
             except RawFileError as error:
                 report.errors.append(str(error))
-            ahead.extend(readers.submit(stager.prepare, following) for following in islice(later, 1))
+            being_read.extend(readers.submit(stager.prepare, later) for later in islice(unread, 1))
             yield window
 
 
-def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, date], list[Window]]:
-    days: dict[tuple[str, date], list[Window]] = defaultdict(list)
+def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, date], list[RawWindow]]:
+    days: dict[tuple[str, date], list[RawWindow]] = defaultdict(list)
     for window in finished_windows(data_dir):
         if first_day <= window.day <= last_day:
             days[window.operator, window.day].append(window)
     return days
 
 
-def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[Window], report: StageReport) -> None:
-    """Build a day in a data folder of its own, below the real one so that folders can change places."""
+def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[RawWindow], report: StageReport) -> None:
+    """Stage a day into a data folder of its own, below the real one so that folders can be exchanged."""
     operator, day = windows[0].operator, windows[0].day
-    shadow = restaging_dir(data_dir, operator, day)
-    shutil.rmtree(shadow, ignore_errors=True)
-    make_folder(shadow)
+    root = restaging_dir(data_dir, operator, day)
+    shutil.rmtree(root, ignore_errors=True)
+    make_folder(root)
     n_errors = len(report.errors)
-    known = ListedLines([data_dir, shadow])
-    for _ in _stage_all(stager, windows, shadow, known, report):
+    for _ in _stage_all(stager, windows, root, ListedLines([data_dir, root]), report):
         pass
     if len(report.errors) == n_errors:
         if lake_file(data_dir, operator, "requests", day, DAY_STEM).exists():
-            compact_operator(shadow, operator, day)
-        _replace_day(shadow, data_dir, operator, day)
-    shutil.rmtree(shadow)
+            compact_operator(root, operator, day)
+        _replace_day(root, data_dir, operator, day)
+    shutil.rmtree(root)
 
 
-def _replace_day(shadow: Path, data_dir: Path, operator: str, day: date) -> None:
-    """Put the rebuilt folders in place; `requests` last, so that a killed run's day is rebuilt or staged."""
+def _replace_day(rebuilt_root: Path, data_dir: Path, operator: str, day: date) -> None:
+    """Replace the folders of a day; `requests` last, so that a killed run can be repeated."""
     for dataset in IN_ORDER_OF_WRITING:
-        for place_of in (quarantine_file, lake_file):
-            built = place_of(shadow, operator, dataset, day, DAY_STEM).parent
-            place = place_of(data_dir, operator, dataset, day, DAY_STEM).parent
-            if built.exists():
-                replace_folder(built, place)
+        for path_of in (quarantine_file, lake_file):
+            rebuilt = path_of(rebuilt_root, operator, dataset, day, DAY_STEM).parent
+            folder = path_of(data_dir, operator, dataset, day, DAY_STEM).parent
+            if rebuilt.exists():
+                replace_folder(rebuilt, folder)
             else:
-                remove_folder(place)
+                remove_folder(folder)
 
 
-def _show(settings: Settings, stager: Stager) -> None:
+def _update_pages(settings: Settings, stager: Stager) -> None:
     with pages_lock(settings.data_dir):
-        keep(settings, stager.quality.last)
+        keep_results(settings, stager.validator.last)
         build_data_docs(settings)

@@ -1,4 +1,4 @@
-"""Takes one window the straight way: read, normalise, validate, write."""
+"""Stages one window: reads, normalises, validates and writes it."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, write_window
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.normalise import Normalised, Normaliser
-from transit_etl.stage.quality import BatchRejectedError, Quality, left_out_results, quarantined
-from transit_etl.stage.raw import Window
+from transit_etl.stage.quality import BatchRejectedError, Validator, left_out_results, quarantined
+from transit_etl.stage.raw import RawWindow
 from transit_etl.stage.report import StageReport
 from transit_etl.stage.schemas import QUARANTINE
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 _UNREADABLE = "unreadable_answer"
 _UNREADABLE_REASON = "The answer was good, but its body gives no rows under the schema of its endpoint."
-# A timetable may list the hour around the cutoff, and a clock change moves it by one.
+# A timetable may list departures within an hour of the cutoff, and a clock change shifts them by one more.
 _CUTOFF_SLACK_SECONDS = 3600
 _DAY_SECONDS = 86_400
 
 
 class Stager:
-    """Stages windows one after another; ready suites and an open connection make small ones cheap."""
+    """Stages windows one after another, with suites and connections that are made once."""
 
     def __init__(self, settings: Settings, threads: int) -> None:
-        self.quality = Quality()
+        self.validator = Validator()
         self._settings = settings
         self._threads = threads
         self._idle: deque[Normaliser] = deque()
@@ -40,11 +40,11 @@ class Stager:
         self._cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
 
     def close(self) -> None:
-        """Give memory back."""
+        """Close the connections."""
         while self._idle:
             self._idle.pop().close()
 
-    def prepare(self, window: Window) -> Normalised:
+    def prepare(self, window: RawWindow) -> Normalised:
         """Normalise a window; RawFileError when its file cannot be read. Any thread may call."""
         try:
             normaliser = self._idle.pop()
@@ -55,61 +55,65 @@ class Stager:
         finally:
             self._idle.append(normaliser)
 
-    def finish(self, normalised: Normalised, root: Path, known: ListedLines, report: StageReport) -> None:
-        """Validate a normalised window and write what it gives into the lake below `root`."""
+    def finish(
+        self, normalised: Normalised, root: Path, listed_lines: ListedLines, report: StageReport
+    ) -> None:
+        """Validate a normalised window and write its tables into the lake below the data folder `root`."""
         window = normalised.window
-        batch = _Batch(normalised, self._parameters(window, known))
-        batch.judge(self.quality)
+        batch = _Batch(normalised, self._parameters(window, listed_lines))
+        batch.validate(self.validator)
         with day_lock(root, window.operator, window.day):
             if window.name in staged_windows(root, window.operator, window.day):
-                return  # another process was faster, with the same result
+                return  # another process has staged it meanwhile, with the same result
             write_window(root, window, batch.tables, batch.quarantine())
         batch.add_to(report)
-        known.forget(window.operator, window.day)
+        listed_lines.forget(window.operator, window.day)
 
-    def _parameters(self, window: Window, known: ListedLines) -> dict[str, Sequence[object] | float]:
-        codes, labels = known.codes_and_labels(window)
-        given: dict[str, Sequence[object] | float] = {
-            "known_outcomes": [str(outcome) for outcome in Outcome],
+    def _parameters(
+        self, window: RawWindow, listed_lines: ListedLines
+    ) -> dict[str, Sequence[object] | float]:
+        codes, labels = listed_lines.codes_and_labels(window)
+        parameters: dict[str, Sequence[object] | float] = {
+            "possible_outcomes": [str(outcome) for outcome in Outcome],
             "earliest_second": self._cutoff_seconds - _CUTOFF_SLACK_SECONDS,
             "latest_second": self._cutoff_seconds + _DAY_SECONDS + _CUTOFF_SLACK_SECONDS,
         }
-        return given | ({"known_lines": codes, "known_labels": labels} if codes else {})
+        return parameters | ({"listed_lines": codes, "listed_labels": labels} if codes else {})
 
 
 class _Batch:
-    """One window on its way: what passed, what left, and what was found."""
+    """The tables of one window while they are validated: good rows, quarantined rows and results."""
 
     def __init__(self, normalised: Normalised, parameters: Mapping[str, Sequence[object] | float]) -> None:
         self.tables: dict[str, pa.Table] = {}
         self._normalised = normalised
         self._parameters = parameters
-        self._leaving: dict[str, list[pa.Table]] = {}
+        self._quarantined: dict[str, list[pa.Table]] = {}
         self._results: list[pa.Table] = []
         self._rejected: list[str] = []
         self._last_received_at: datetime | None = pc.max(normalised.requests["received_at"]).as_py()
 
-    def judge(self, quality: Quality) -> None:
-        """Validate the requests, then the dataset; a ledger that is wrong takes the dataset with it."""
+    def validate(self, validator: Validator) -> None:
+        """Validate the requests, then the dataset; if the requests are rejected, so is the dataset."""
         window, dataset, rows = self._normalised.window, self._normalised.dataset, self._normalised.rows
         if self._normalised.requests.num_rows == 0:
             return
-        refusal = self._judge_one(quality, "requests", self._normalised.requests)
+        rejection = self._validate_one(validator, "requests", self._normalised.requests)
         if dataset is not None and rows is not None and self._has_answers():
-            if refusal is None:
-                self._judge_one(quality, dataset, rows)
+            if rejection is None:
+                self._validate_one(validator, dataset, rows)
             else:
-                rule = refusal.rules[0]
-                self._leave(dataset, quarantined(window, dataset, rows, rule.name, rule.reason))
-        self._set_unread_aside()
+                rule = rejection.rules[0]
+                self._quarantine(dataset, quarantined(window, dataset, rows, rule.name, rule.reason))
+        self._quarantine_unread()
         self._results.append(
             left_out_results(window, dataset or "requests", self._normalised.left_out, self._last_received_at)
         )
         self.tables["validation_results"] = pa.concat_tables(self._results)
 
     def quarantine(self) -> dict[str, pa.Table]:
-        """Return the rows that left, by dataset."""
-        return {dataset: pa.concat_tables(tables) for dataset, tables in self._leaving.items()}
+        """Return the quarantined rows, by dataset."""
+        return {dataset: pa.concat_tables(tables) for dataset, tables in self._quarantined.items()}
 
     def add_to(self, report: StageReport) -> None:
         """Count this window in a report."""
@@ -122,28 +126,28 @@ class _Batch:
         report.rejected += self._rejected
 
     def _has_answers(self) -> bool:
-        """Tell whether any answer was read: without one there is nothing to judge the dataset by."""
+        """Tell whether any answer could be read: without one the rules of a batch do not apply."""
         return bool(pc.any(pc.is_valid(self._normalised.requests["n_rows"])).as_py())
 
-    def _judge_one(self, quality: Quality, dataset: str, table: pa.Table) -> BatchRejectedError | None:
+    def _validate_one(self, validator: Validator, dataset: str, table: pa.Table) -> BatchRejectedError | None:
         window = self._normalised.window
         try:
-            validated = quality.validate(
+            validated = validator.validate(
                 window, dataset, table, last_received_at=self._last_received_at, parameters=self._parameters
             )
-        except BatchRejectedError as refusal:
-            self._results.append(refusal.results)
-            self._rejected.append(str(refusal))
-            rule = refusal.rules[0]
-            self._leave(dataset, quarantined(window, dataset, table, rule.name, rule.reason))
-            return refusal
+        except BatchRejectedError as rejection:
+            self._results.append(rejection.results)
+            self._rejected.append(str(rejection))
+            rule = rejection.rules[0]
+            self._quarantine(dataset, quarantined(window, dataset, table, rule.name, rule.reason))
+            return rejection
         self.tables[dataset] = validated.good
         self._results.append(validated.results)
-        self._leave(dataset, validated.quarantine)
+        self._quarantine(dataset, validated.quarantine)
         return None
 
-    def _set_unread_aside(self) -> None:
-        """Put good answers that gave no list of rows into quarantine, each as its raw line."""
+    def _quarantine_unread(self) -> None:
+        """Quarantine the raw lines of good answers that gave no list of rows."""
         window, dataset, unread = self._normalised.window, self._normalised.dataset, self._normalised.unread
         if dataset is None or unread is None or unread.num_rows == 0:
             return
@@ -155,8 +159,8 @@ class _Batch:
             }
             for one in unread.to_pylist()
         ]  # fmt: skip
-        self._leave(dataset, pa.Table.from_pylist(rows, schema=QUARANTINE))
+        self._quarantine(dataset, pa.Table.from_pylist(rows, schema=QUARANTINE))
 
-    def _leave(self, dataset: str, rows: pa.Table) -> None:
+    def _quarantine(self, dataset: str, rows: pa.Table) -> None:
         if rows.num_rows:
-            self._leaving.setdefault(dataset, []).append(rows)
+            self._quarantined.setdefault(dataset, []).append(rows)

@@ -1,4 +1,4 @@
-"""Loads the Great Expectations suites strictly: what a file says is what is checked, or nothing runs."""
+"""Loads the Great Expectations suites strictly: every expectation of a file is checked, or nothing runs."""
 
 import json
 from collections.abc import Set as AbstractSet
@@ -21,12 +21,12 @@ Scope = Literal["row", "batch"]
 
 
 class SuiteError(TransitError):
-    """A suite cannot be used as it is written; the message names the file and the fault."""
+    """A suite cannot be used as it is written; the message names the file and the mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Our name for an expectation, what its failing stops, and why it is there."""
+    """An expectation: its name, whether it judges rows or the whole batch, and its reason."""
 
     name: str
     scope: Scope
@@ -37,7 +37,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Suite:
-    """A dataset's suite, its rules in the same order, and the columns its expectations look at."""
+    """A dataset's suite, its rules in the same order, and the columns its expectations read."""
 
     dataset: str
     rules: tuple[Rule, ...]
@@ -50,7 +50,7 @@ class Suite:
         return self.expectations.expectations[self.rules.index(rule)]
 
     def evaluable(self, missing: AbstractSet[str], *, is_small: bool) -> "ExpectationSuite":
-        """Return the suite without what needs a missing parameter or, of a small batch, judges a share."""
+        """Return the suite without what needs a missing parameter or judges the share of a small batch."""
         from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
 
         kept = [
@@ -63,7 +63,7 @@ class Suite:
 
 
 def load_suites(folder: Path = EXPECTATIONS) -> dict[str, Suite]:
-    """Load one suite per JSON file, by dataset; SuiteError on whatever GX would let pass."""
+    """Load one suite per JSON file, by dataset; SuiteError for mistakes that Great Expectations ignores."""
     suites = {path.stem: load_suite(path) for path in sorted(folder.glob("*.json"))}
     missing = set(DATASETS) - {"validation_results"} - set(suites)
     if missing:
@@ -72,7 +72,7 @@ def load_suites(folder: Path = EXPECTATIONS) -> dict[str, Suite]:
 
 
 def load_suite(path: Path) -> Suite:
-    """Load one suite; every expectation in the file must be in it, with a rule, a scope and a reason."""
+    """Load one suite; every expectation of the file must have a rule, a scope and a reason, and be valid."""
     document = _read(path)
     if path.stem not in DATASETS or document.get("name") != path.stem:
         raise SuiteError(f"{path}: its name and the suite's must be one dataset of the lake")
@@ -132,7 +132,7 @@ def _build(path: Path, document: dict[str, Any]) -> "ExpectationSuite":
     validation_context.shared_context()
     from great_expectations import ExpectationSuite  # noqa: PLC0415 - takes seconds
 
-    # Data Docs show notes, and the reason is what a reader of those pages wants to know.
+    # Data Docs show the notes of an expectation: its reason.
     noted = [one | {"notes": one["meta"]["reason"]} for one in document["expectations"]]
     try:
         suite = ExpectationSuite(name=path.stem, expectations=noted, meta=document.get("meta"))

@@ -1,4 +1,4 @@
-"""Starts Great Expectations once per process: offline, silent, and only when staging needs it."""
+"""Starts Great Expectations once per process: offline, without output, and only when staging needs it."""
 
 import os
 from functools import cache
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 @cache
 def shared_context() -> "EphemeralDataContext":
-    """Return the context the process validates in; the first call takes seconds."""
+    """Return the context that the process validates in; the first call takes seconds."""
     return new_context()
 
 
 def new_context() -> "EphemeralDataContext":
-    """Make a context of its own that nothing outlives."""
-    os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import: nothing is reported to anybody
+    """Return a new context, kept in memory alone."""
+    os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read at import: send no usage statistics
     import great_expectations  # noqa: PLC0415 - takes seconds, and only staging needs it
     from great_expectations.data_context.types.base import (  # noqa: PLC0415
         DataContextConfig,
@@ -24,7 +24,7 @@ def new_context() -> "EphemeralDataContext":
         ProgressBarsConfig,
     )
 
-    # The default would leave a folder for pages behind in the system's place for temporary files.
+    # The default would create a folder for pages among the system's temporary files, and leave it there.
     stores = InMemoryStoreBackendDefaults(init_temp_docs_sites=False)
     config = DataContextConfig(
         store_backend_defaults=stores, progress_bars=ProgressBarsConfig(globally=False), data_docs_sites={}

@@ -1,9 +1,9 @@
--- What every dataset's query uses. Instants are computed as whole microseconds UTC (`_us`).
+-- Macros of the datasets' queries. Instants are computed as whole microseconds UTC (`_us`).
 -- A zone is a struct {early, late, changed}: the offset before and from the one change near an instant.
 
 create or replace temp macro json_pointer(name) as '/' || replace(replace(name, '~', '~0'), '/', '~1');
 
--- A JSON value as text, flag, whole number or list; null when it is none.
+-- A JSON value as text, flag, whole number or list; null if it is not of that type.
 create or replace temp macro as_text(value) as
     case when json_type(value) not in ('ARRAY', 'OBJECT', 'NULL') then value ->> '$' end;
 create or replace temp macro as_flag(value) as try_cast(as_text(value) as boolean);
@@ -23,8 +23,9 @@ create or replace temp macro fits(kind, value) as case
     when kind = 'any' then true
     else false end;
 
--- Members of an object that no column holds, as JSON `"name":value` texts: unknown names, and values
--- that did not convert. `kinds` maps the known names; a name gets the level it was found at as prefix.
+-- Members of an object that no column holds, as JSON `"name":value` texts: unspecified names, and
+-- values that did not convert. `kinds` maps the specified names to types; a name found at another level gets its
+-- `prefix`.
 create or replace temp macro left_over(value, kinds, prefix) as
     case when json_type(value) = 'OBJECT' then list_transform(
         list_filter(
@@ -34,7 +35,7 @@ create or replace temp macro left_over(value, kinds, prefix) as
         lambda name: to_json(prefix || name) || ':' || json_extract(value, json_pointer(name))
     ) else ['"value":' || coalesce(value, 'null')] end;
 
--- One member, kept when `is_odd`: what the answer says of itself contradicts what was asked.
+-- One member, kept when `is_odd`: the answer contradicts its request.
 create or replace temp macro odd_member(is_odd, name, value) as
     case when coalesce(is_odd, false) then [to_json(name) || ':' || to_json(value)] else [] end;
 
@@ -68,13 +69,13 @@ create or replace temp macro instant_us(text) as epoch_us(try_cast(text as times
 create or replace temp macro offset_at(us, zone) as
     case when us < zone.changed then zone.early else zone.late end;
 
--- Of two candidates, each an instant and the offset it assumes: one that clocks really show, then the nearer.
+-- The likelier of two instants, each with the offset it assumes: one that clocks do show, or else the nearer.
 create or replace temp macro likelier(us_1, offset_1, us_2, offset_2, near_us, zone) as
     case when row(offset_at(us_1, zone) <> offset_1, abs(us_1 - near_us), us_1)
             <= row(offset_at(us_2, zone) <> offset_2, abs(us_2 - near_us), us_2)
         then us_1 else us_2 end;
 
--- The reading of a clock time nearest `near_us` under an offset: within twelve hours of it.
+-- The instant nearest `near_us` at which clocks show a time under an offset: within twelve hours of it.
 create or replace temp macro reading_us(clock, near_us, seconds) as
     near_us + (clock - (near_us + seconds) % 86400000000 + 129600000000) % 86400000000 - 43200000000;
 
@@ -89,7 +90,7 @@ create or replace temp macro nearest_us(clock, near_us, zone) as case
         near_us, zone
     ) end;
 
--- The instant of a local date and time written out; shown twice, the one nearest `near_us`.
+-- The instant of a written local date and time; of two, the one nearest `near_us`.
 create or replace temp macro local_us(written_us, near_us, zone) as likelier(
     written_us - zone.early, zone.early, written_us - zone.late, zone.late, near_us, zone);
 
@@ -108,7 +109,7 @@ create or replace temp macro departure_us(day, clock, zone) as case
 create or replace temp macro seconds_into(us, start_us) as
     (us - start_us - (us - start_us) % 1000000) // 1000000;
 
--- `18'` is 18 minutes; clock text and any other text is none. The common form is told by casting back.
+-- `18'` is 18 minutes; any other text is null. The common form is recognised by casting it back, which is fast.
 create or replace temp macro minutes_written(text) as case
     when regexp_full_match(text, '\s*\d{1,4}\s*[''’′]?\s*') then rtrim(trim(text), ' ''’′')::double end;
 create or replace temp macro whole_minutes(text) as case

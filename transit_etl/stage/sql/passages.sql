@@ -1,5 +1,5 @@
 -- One row per passage listed. A body that holds exactly the keys and types of the specification is parsed
--- straight into columns; any other goes member by member, so that what has no column is kept in `extra`.
+-- straight into columns; any other is read member by member, so that members without a column are kept in `extra`.
 create or replace temp table answers as
 with parsed as (
     select

@@ -1,4 +1,4 @@
--- The lines of one raw file as they are. `is_read` marks answers that may hold rows.
+-- One row per line of the raw file. `is_read` marks answers that may hold rows.
 create or replace temp table raw as
 select
     * exclude (body_base64),

@@ -1,4 +1,4 @@
--- One row per planned request. n_rows counts the rows its answer listed, whatever became of them later.
+-- One row per planned request. n_rows counts the rows that its answer listed, quarantined ones included.
 select
     raw.operator,
     raw.request_id,

@@ -1,4 +1,4 @@
--- Good answers whose body gave no list of rows: each whole line goes to quarantine.
+-- Good answers whose body gave no list of rows: their whole lines are quarantined.
 select raw.request_id, to_json(raw)::varchar as line
 from raw
 left join answers on raw.request_id = answers.request_id
