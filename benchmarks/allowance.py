@@ -115,7 +115,9 @@ async def _poll(settings: Settings, kind: Kind, until: datetime) -> None:
                 permit = await budget.acquire(kind, until)
             except BudgetClosedError:
                 break
-            task = asyncio.create_task(_send(client, budget, permit, next(requests)))
+            request = next(requests)
+            await budget.lease(permit, request.key)  # as a collector does before each poll
+            task = asyncio.create_task(_send(client, budget, permit, request))
             running.add(task)
             task.add_done_callback(running.discard)
         await asyncio.gather(*running)

@@ -49,7 +49,7 @@ class Client(AbstractAsyncContextManager["Client"]):
     """An open connection pool to one upstream, for both versions. Use it with `async with`.
 
     `transport` replaces the network in tests. When the clock is simulated, every request tells the emulator
-    the time. A virtual clock stands still while an answer is awaited; do not hold it around `send`, which
+    the time. A virtual clock stands still while an answer is awaited; do not call `send` inside `busy()`: it
     sleeps before a retry. The token is put into headers alone.
     """
 
