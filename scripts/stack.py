@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from transit_etl.files import write_text
 from transit_etl.settings import PREFIX
 
 
@@ -85,9 +86,7 @@ class Stack:
         return [program.name for program in running]
 
     def _remember(self, programs: Sequence[Program]) -> None:
-        temporary = self._file.with_suffix(".new")
-        temporary.write_text(json.dumps([asdict(program) for program in programs]))
-        temporary.replace(self._file)
+        write_text(self._file, json.dumps([asdict(program) for program in programs]))
 
 
 def _session(process: psutil.Process) -> int | None:

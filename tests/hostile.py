@@ -1,4 +1,4 @@
-"""An upstream that misbehaves over a real socket, byte by byte as a test wants it."""
+"""An upstream whose answers over a real socket are bad in the way a test needs."""
 
 import json
 import socket
@@ -33,20 +33,20 @@ def reset(connection: socket.socket) -> None:
 
 
 def reset_in_the_body(connection: socket.socket) -> None:
-    """Promise more than is sent, then break the connection."""
+    """Send less than the announced length, then break the connection."""
     connection.sendall(_head("200 OK", 1000) + b'{"codice_linea')
     time.sleep(0.05)
     reset(connection)
 
 
 def never_answer(connection: socket.socket) -> None:
-    """Take the request and say nothing for longer than anybody waits."""
+    """Send nothing for longer than the read timeout."""
     time.sleep(3)
     reset(connection)
 
 
 def drip(connection: socket.socket) -> None:
-    """Send a byte now and then, so that no single read ever times out."""
+    """Send a byte every 0.1 s, so that no single read times out."""
     connection.sendall(_head("200 OK", 1000))
     for _ in range(100):
         connection.sendall(b" ")
@@ -54,7 +54,7 @@ def drip(connection: socket.socket) -> None:
 
 
 def huge(connection: socket.socket) -> None:
-    """Send far more than any answer has."""
+    """Send a body far above the limit."""
     connection.sendall(_head("200 OK", 50_000_000))
     for _ in range(50):
         connection.sendall(b'"' + b"x" * 999_999)
@@ -62,7 +62,7 @@ def huge(connection: socket.socket) -> None:
 
 @contextmanager
 def serving(choose: Callable[[str], Reply]) -> Iterator[str]:
-    """Serve on a free port what `choose` says for each path; yield the version 1 base address."""
+    """Serve on a free port the reply that `choose` returns for a path; yield the version 1 base address."""
 
     class Handler(socketserver.BaseRequestHandler):
         def handle(self) -> None:
@@ -71,7 +71,7 @@ def serving(choose: Callable[[str], Reply]) -> Iterator[str]:
                 try:
                     choose(request.split(" ")[1])(self.request)
                 except OSError:
-                    return  # the caller has gone, as it should
+                    return  # the client has closed the connection, as it should
 
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
         server.daemon_threads = True

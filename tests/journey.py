@@ -1,4 +1,4 @@
-"""One journey from an upstream to figures, by the command line, that every end-to-end test looks at."""
+"""One run of the whole pipeline, from an upstream to figures, which all end-to-end tests share."""
 
 import json
 import os
@@ -21,7 +21,7 @@ CLI = [sys.executable, "-m", "transit_etl.cli"]
 
 @dataclass(frozen=True)
 class Journey:
-    """An installation whose way was gone once: its folder, its settings, and what its upstream says."""
+    """An installation after one run of every step: its folder, settings, and the upstream's first page."""
 
     folder: Path
     settings: dict[str, str]
@@ -47,25 +47,25 @@ class Journey:
             text=True,
         )
 
-    def run(self, *words: str) -> Any:  # noqa: ANN401 - whatever the command prints
-        """Run a command to its end and return the JSON it prints."""
+    def run(self, *words: str) -> Any:  # noqa: ANN401 - any JSON
+        """Run a command and return the JSON it prints."""
         return self.finish(self.start(*words, "--json"))
 
-    def finish(self, process: subprocess.Popen[str]) -> Any:  # noqa: ANN401 - the same
+    def finish(self, process: subprocess.Popen[str]) -> Any:  # noqa: ANN401 - any JSON
         """Wait for a command and return the JSON it prints."""
-        said, complained = process.communicate(timeout=240)
-        assert process.returncode == 0, said + complained
-        return json.loads(said)
+        output, errors = process.communicate(timeout=240)
+        assert process.returncode == 0, output + errors
+        return json.loads(output)
 
-    def sql(self, question: str) -> list[dict[str, Any]]:
-        """Ask the published warehouse."""
-        rows: list[dict[str, Any]] = self.run("sql", question)
+    def sql(self, query: str) -> list[dict[str, Any]]:
+        """Query the published warehouse."""
+        rows: list[dict[str, Any]] = self.run("sql", query)
         return rows
 
     def answers(self) -> list[dict[str, Any]]:
-        """Return what the upstream says it answered of its interface; what it says of itself is left out."""
-        said = [json.loads(line) for line in (self.folder / "answers.jsonl").read_text().splitlines()]
-        return [answer for answer in said if answer["path"].startswith("/api/")]
+        """Return the upstream's log of its answers under /api/; its other pages are left out."""
+        log = [json.loads(line) for line in (self.folder / "answers.jsonl").read_text().splitlines()]
+        return [answer for answer in log if answer["path"].startswith("/api/")]
 
 
 def environment(settings: dict[str, str]) -> dict[str, str]:
@@ -83,7 +83,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, i
 
 @pytest.fixture(scope="session")
 def journey(upstream: tuple[Path, int]) -> Journey:
-    """Go the whole way once: collect everything, stage, build, publish."""
+    """Collect everything, stage, build and publish once."""
     folder, port = upstream
     about = httpx.get(f"http://127.0.0.1:{port}/", timeout=10).json()
     now = datetime.fromisoformat(about["suggested_now"])
@@ -95,18 +95,18 @@ def journey(upstream: tuple[Path, int]) -> Journey:
         "TRANSIT_STATUS_INTERVAL_SECONDS": "15",
         "TRANSIT_CLOCK_SHIFT_SECONDS": str((now - datetime.now(UTC)).total_seconds()),
     }
-    way = Journey(folder, settings, about)
+    journey = Journey(folder, settings, about)
     for dataset in ("lines", "stops"):
-        way.run("collect", dataset)
-        way.run("stage")
+        journey.run("collect", dataset)
+        journey.run("stage")
     polling = [
-        way.start("collect", name, "--for", f"{PASSAGES_SECONDS}s", "--json")
+        journey.start("collect", name, "--for", f"{PASSAGES_SECONDS}s", "--json")
         for name in ("passages", "status")
     ]
     for dataset in ("timetables", "news"):
-        way.run("collect", dataset)
+        journey.run("collect", dataset)
     for process in polling:
-        way.finish(process)
+        journey.finish(process)
     for step in ("stage", "build", "publish"):
-        way.run(step)
-    return way
+        journey.run(step)
+    return journey

@@ -53,6 +53,14 @@ def test_what_a_killed_process_left_is_overwritten(tmp_path: Path) -> None:
     assert {"file"} == names(tmp_path)
 
 
+def test_a_lock_is_held_by_one_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "lock"
+    with files.locked(path), pytest.raises(BlockingIOError), files.locked(path, waits=False):
+        pass
+    with files.locked(path, waits=False):
+        pass
+
+
 def test_a_folder_takes_the_place_of_another_or_of_none(tmp_path: Path) -> None:
     place = tmp_path / "day=1" / "dataset"
     files.make_folder(place.parent)

@@ -27,7 +27,9 @@ def test_without_settings_it_is_the_emulator_without_a_token() -> None:
     ("name", "value", "reason"),
     [
         ("BASE_URL", "ftp://t.test/api/v1/", "http or https"),
+        ("BASE_URL", "localhost:8400", "http or https"),
         ("BASE_URL", "https://t.test/", "must end in /api/v1/"),
+        ("BASE_URL", "http://localhost:8400/api/v2/", "must end in /api/v1/"),
         ("BASE_URL", "https://user:pw@t.test/api/v1/", "no user, query or fragment"),
         ("BASE_URL", "https://t.test/api/v1/?a=1", "no user, query or fragment"),
         ("RATE_PER_MINUTE", "0", "greater than or equal to 1"),
@@ -42,7 +44,8 @@ def test_without_settings_it_is_the_emulator_without_a_token() -> None:
         ("LIMITER_URL", "redis://x", "match pattern"),
         ("TOTAL_TIMEOUT_SECONDS", "60", "less than or equal to 55"),
         ("SERVICE_DAY_CUTOFF", "25:00", "time"),
-        ("WINDOW_SECONDS", "nan", ""),
+        ("WINDOW_SECONDS", "nan", "less than or equal to 3600"),
+        ("WINDOW_SECONDS", "-1", "greater than or equal to 5"),
         ("POLICY", "random", "'adaptive', 'cover' or 'rotation'"),
     ],
 )

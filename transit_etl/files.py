@@ -1,7 +1,8 @@
-"""Writes files and replaces folders durably: a reader finds all of one or nothing, also after a power cut."""
+"""Writes and locks files, and replaces folders: a reader finds all of one or nothing, also after a crash."""
 
 import ctypes
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Iterator
@@ -43,6 +44,22 @@ def rename(source: Path, target: Path) -> None:
     """Give a file or folder another name in the same folder, durably; a file of that name is replaced."""
     source.rename(target)
     sync_folder(target.parent)
+
+
+@contextmanager
+def locked(path: Path, *, waits: bool = True) -> Iterator[int]:
+    """Hold the lock of a file, which is made if need be, against every process of this machine.
+
+    Yields the file's descriptor: a child process that inherits it keeps the lock, even if this process is
+    killed. If another process has the lock, it waits or raises BlockingIOError.
+    """
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def make_folder(folder: Path) -> None:

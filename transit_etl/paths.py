@@ -102,14 +102,15 @@ def lake_file(data_dir: Path, operator: str, dataset: str, day: date, window: st
     return _dataset_day(lake_dir(data_dir), operator, dataset, day) / f"{window}.parquet"
 
 
-def lake_glob(data_dir: Path, dataset: str, operator: str = "*") -> Path:
-    """Return the pattern that matches every lake file of a dataset, of every day."""
-    return lake_dir(data_dir) / f"operator={operator}" / f"dataset={dataset}" / "date=*" / "*.parquet"
+def lake_glob(data_dir: Path, dataset: str, operator: str = "*", day: date | None = None) -> Path:
+    """Return the pattern of the lake files of a dataset: of every operator and UTC day unless given."""
+    folder = lake_dir(data_dir) / f"operator={operator}" / f"dataset={dataset}"
+    return folder / f"date={day.isoformat() if day else '*'}" / "*.parquet"
 
 
-def lake_files(data_dir: Path, dataset: str, operator: str = "*") -> list[Path]:
-    """List the lake files of a dataset, sorted."""
-    pattern = lake_glob(data_dir, dataset, operator).relative_to(data_dir)
+def lake_files(data_dir: Path, dataset: str, operator: str = "*", day: date | None = None) -> list[Path]:
+    """List the lake files of a dataset, sorted: of every operator and UTC day unless given."""
+    pattern = lake_glob(data_dir, dataset, operator, day).relative_to(data_dir)
     return sorted(data_dir.glob(str(pattern)))
 
 

@@ -1,4 +1,4 @@
-"""Headless Chromium, where there is one."""
+"""Headless Chromium, where it is installed."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,10 +10,10 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 OF_THIS_MACHINE = ("file:", "data:", "blob:", "http://127.0.0.1:", "http://localhost:")
 
 
-# Not for the session: while Playwright is open its event loop runs, and no other test could run one.
+# Not for the session: while Playwright is open its event loop runs, and other tests cannot run their own.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Start the Chromium of this machine, or skip."""
+    """Start the Chromium of this machine; skip the test without one."""
     chromium = shutil.which("chromium")
     if chromium is None:
         pytest.skip("no chromium here: `make setup` installs it on Debian when root runs it")
@@ -25,13 +25,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def requests_elsewhere() -> list[str]:
-    """Return the addresses, filled while the test runs, that pages asked for outside this machine."""
+    """Return the addresses outside this machine that pages requested; it grows while the test runs."""
     return []
 
 
 @pytest.fixture
 def page(browser: Browser, requests_elsewhere: list[str]) -> Iterator[Page]:
-    """Open an empty page; an error of a script on it fails the test."""
+    """Open an empty page; an error in a script of it fails the test."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     errors: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The pages that `make docs` writes, opened from disk in a real browser that reaches nothing else."""
+"""The pages that `make docs` writes, opened from disk in a browser that can reach this machine only."""
 
 import subprocess
 import sys
@@ -38,7 +38,7 @@ def test_the_search_finds_a_page_and_opens_it(page: Page, pages: Path) -> None:
     expect(page.locator("h1")).to_contain_text("Concepts")
 
 
-def test_no_page_asks_anybody_else_for_anything(
+def test_no_page_requests_anything_from_other_machines(
     page: Page, pages: Path, requests_elsewhere: list[str]
 ) -> None:
     for each in sorted(pages.glob("*.html")):

@@ -1,4 +1,4 @@
-"""The pages people look at, opened in a real browser that reaches nothing but this machine."""
+"""The pages about data quality and of the emulator, in a browser that can reach this machine only."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.journey import Journey
+from transit_etl.paths import quality_pages_dir
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
 SUITES = sorted(path.stem for path in (Path(__file__).parents[2] / "expectations").glob("*.json"))
@@ -13,7 +14,7 @@ SUITES = sorted(path.stem for path in (Path(__file__).parents[2] / "expectations
 
 @pytest.fixture
 def first_page(journey: Journey) -> str:
-    return (journey.data / "reports" / "quality" / "index.html").as_uri()
+    return (quality_pages_dir(journey.data) / "index.html").as_uri()
 
 
 def test_the_first_page_about_quality_lists_every_suite(page: Page, first_page: str) -> None:
@@ -32,10 +33,10 @@ def test_a_dataset_that_was_validated_has_a_page_with_its_rules(page: Page, firs
     assert page.locator("table").count() > 0
 
 
-def test_no_page_about_quality_asks_anybody_else_for_anything(
+def test_no_page_about_quality_requests_anything_from_other_machines(
     page: Page, journey: Journey, requests_elsewhere: list[str]
 ) -> None:
-    pages = sorted((journey.data / "reports" / "quality").rglob("*.html"))
+    pages = sorted(quality_pages_dir(journey.data).rglob("*.html"))
     for each in pages[:5]:
         page.goto(each.as_uri())
 

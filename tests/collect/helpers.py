@@ -1,5 +1,6 @@
 """What the tests of collecting share: requests, answers, and how to read raw files back."""
 
+import base64
 import json
 import shutil
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.raw.rawfile import read_lines
-from transit_etl.paths import lake_file
+from transit_etl.paths import lake_file, raw_files
 from transit_etl.stage.schemas import DATASETS
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -45,8 +46,8 @@ def landing_at(folder: Path, now: datetime = NOON) -> Landing:
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
-    files = sorted(folder.glob("raw/operator=*/endpoint=*/date=*/*.jsonl.zst"))
-    return [json.loads(line) for file in files for line in read_lines(file)]
+    """Return the rows of every finished raw file."""
+    return [json.loads(line) for file in sorted(raw_files(folder)) for line in read_lines(file)]
 
 
 @contextmanager
@@ -86,3 +87,8 @@ def write_network(folder: Path, stops_of_lines: dict[str, list[str]]) -> None:
     ]
     write_lake(folder, "lines", lines)
     write_lake(folder, "line_stops", stops)
+
+
+def body_of(row: dict[str, Any]) -> bytes:
+    """Return the exact bytes of an answer from its raw row."""
+    return base64.b64decode(row["body_base64"]) if row["body"] is None else row["body"].encode()

@@ -1,6 +1,5 @@
-"""From an upstream over HTTP to figures, compared with what truly happened there."""
+"""From an upstream over HTTP to figures, compared with what really happened there."""
 
-import base64
 import hashlib
 import json
 import signal
@@ -12,9 +11,10 @@ from typing import Any
 
 import duckdb
 import pytest
-import zstandard
 
+from tests.collect.helpers import body_of, rows
 from tests.journey import Journey
+from transit_etl.paths import intents_files, open_raw_files, published_database
 
 pytestmark = [pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
 LIMIT, WINDOW_SECONDS = 300, 60
@@ -22,64 +22,50 @@ LIMIT, WINDOW_SECONDS = 300, 60
 
 @pytest.fixture(scope="module")
 def truth(journey: Journey) -> Path:
-    """Return the folder of what truly happened on the polled service date."""
+    """Return the folder of what really happened on the polled service date."""
     folder = journey.folder / "truth"
     day = journey.day.isoformat()
     process = journey.start("emulator", "truth", "--from", day, "--to", day, "--out", str(folder))
-    _, complained = process.communicate(timeout=120)
-    assert process.returncode == 0, complained
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
     return folder
 
 
-def raw_rows(journey: Journey) -> list[dict[str, Any]]:
-    """Return every row of every raw file."""
-    rows = []
-    for path in journey.data.glob("raw/**/*.jsonl.zst"):
-        with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as lines:
-            rows += [json.loads(line) for line in lines.read().splitlines()]
-    return rows
-
-
-def body(row: dict[str, Any]) -> bytes:
-    """Return the exact bytes of an answer."""
-    if row["body_base64"] is not None:
-        return base64.b64decode(row["body_base64"])
-    return str(row["body"]).encode()
-
-
-def ask_truth(question: str) -> list[dict[str, Any]]:
-    """Ask the files of the truth."""
-    answer = duckdb.sql(question)
+def query_truth(query: str) -> list[dict[str, Any]]:
+    """Query the files of the truth."""
+    answer = duckdb.sql(query)
     assert answer is not None
-    rows: list[dict[str, Any]] = answer.to_arrow_table().to_pylist()
-    return rows
+    found: list[dict[str, Any]] = answer.to_arrow_table().to_pylist()
+    return found
 
 
 def checksums(journey: Journey) -> dict[str, str]:
     """Return a checksum of every lake file and of every published table's rows."""
     lake = sorted(journey.data.glob("lake/**/*.parquet"))
     sums = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in lake}
-    with duckdb.connect(journey.data / "warehouse" / "warehouse.duckdb", read_only=True) as warehouse:
+    with duckdb.connect(published_database(journey.data), read_only=True) as warehouse:
         tables = warehouse.execute(
             "select table_schema || '.' || table_name from information_schema.tables "
             "where table_schema in ('intermediate', 'core', 'marts')"
         ).fetchall()
         for (table,) in tables:
-            rows = warehouse.execute(f"select * from {table} order by all").fetchall()
-            sums[table] = hashlib.sha256(repr(rows).encode()).hexdigest()
+            content = warehouse.execute(f"select * from {table} order by all").fetchall()
+            sums[table] = hashlib.sha256(repr(content).encode()).hexdigest()
     assert len(tables) > 10
     return sums
 
 
 def test_every_answer_is_in_the_raw_files_once_byte_for_byte(journey: Journey) -> None:
     answered = Counter(answer["sha256"] for answer in journey.answers())
-    landed = Counter(hashlib.sha256(body(row)).hexdigest() for row in raw_rows(journey) if row["received_at"])
+    landed = Counter(
+        hashlib.sha256(body_of(row)).hexdigest() for row in rows(journey.data) if row["received_at"]
+    )
 
     assert answered == landed
     assert answered.total() > 200
 
 
-def test_no_minute_holds_more_requests_than_allowed_and_none_was_refused(journey: Journey) -> None:
+def test_no_minute_has_more_requests_than_allowed_and_none_was_refused(journey: Journey) -> None:
     answers = journey.answers()
     times = sorted(datetime.fromisoformat(answer["at"]).timestamp() for answer in answers)
     busiest = max(sum(start <= at < start + WINDOW_SECONDS for at in times) for start in times)
@@ -88,14 +74,14 @@ def test_no_minute_holds_more_requests_than_allowed_and_none_was_refused(journey
     assert LIMIT * 0.8 < busiest <= LIMIT
 
 
-def test_the_network_is_the_upstreams(journey: Journey) -> None:
-    known = journey.sql("select count(distinct line_code) as n from core.lines where is_current")
+def test_the_warehouse_has_every_line_of_the_upstream(journey: Journey) -> None:
+    lines = journey.sql("select count(distinct line_code) as n from core.lines where is_current")
 
-    assert [{"n": journey.about["n_lines"]}] == known
+    assert [{"n": journey.about["n_lines"]}] == lines
 
 
-def test_every_departure_of_the_day_is_known(journey: Journey, truth: Path) -> None:
-    listed = ask_truth(
+def test_the_warehouse_has_every_departure_of_the_day(journey: Journey, truth: Path) -> None:
+    listed = query_truth(
         f"select line_code, direction, departure_at from '{truth}/timetable_departures.parquet' order by all"
     )
     known = journey.sql(
@@ -108,25 +94,25 @@ def test_every_departure_of_the_day_is_known(journey: Journey, truth: Path) -> N
     assert expected == known
 
 
-def test_what_is_said_to_be_evidenced_is_true(journey: Journey, truth: Path) -> None:
-    happened = defaultdict(list)  # a circular line passes its first stop twice
-    for row in ask_truth(f"select trip_id, stop_code, passed_at from '{truth}/actual_passages.parquet'"):
-        happened[row["trip_id"], row["stop_code"]].append(row["passed_at"])
-    said = journey.sql(
+def test_an_evidenced_visit_happened_between_its_bounds(journey: Journey, truth: Path) -> None:
+    passed_at = defaultdict(list)  # a circular line passes its first stop twice
+    for row in query_truth(f"select trip_id, stop_code, passed_at from '{truth}/actual_passages.parquet'"):
+        passed_at[row["trip_id"], row["stop_code"]].append(row["passed_at"])
+    visits = journey.sql(
         "select trip_id, stop_code, passed_after, passed_before from core.stop_visits "
         f"where arrival_quality = 'evidenced' and service_date = '{journey.day}'"
     )
 
-    assert len(said) >= 3
-    for visit in said:
+    assert len(visits) >= 3
+    for visit in visits:
         after, before = (datetime.fromisoformat(visit[side]) for side in ("passed_after", "passed_before"))
 
-        assert any(after <= at <= before for at in happened[visit["trip_id"], visit["stop_code"]]), visit
+        assert any(after <= at <= before for at in passed_at[visit["trip_id"], visit["stop_code"]]), visit
 
 
 def test_open_disruptions_are_those_the_upstream_lists(journey: Journey, truth: Path) -> None:
     ended = journey.sql("select max(received_at) as at from core.requests where endpoint = 'status'")[0]["at"]
-    listed = ask_truth(
+    listed = query_truth(
         f"select if(edited_at <= '{ended}', edited_message, message) as message "
         f"from '{truth}/events.parquet' where listed_at <= '{ended}' and ended_at > '{ended}' "
         f"and coalesce('{ended}' < absent_from or '{ended}' >= absent_until, true) order by 1"
@@ -142,11 +128,11 @@ def test_every_listed_news_item_has_its_text(journey: Journey) -> None:
     assert counts["n"] == counts["n_texts"]
 
 
-def test_the_status_says_how_much_of_the_allowance_was_used(journey: Journey) -> None:
+def test_the_status_counts_every_request_and_has_nothing_left_to_stage(journey: Journey) -> None:
     status = journey.run("status")
     sent = {usage["kind"]: usage["n_sent"] for usage in status["usage"]}
 
-    assert sum(row["sent_at"] is not None for row in raw_rows(journey)) == sum(sent.values())
+    assert sum(row["sent_at"] is not None for row in rows(journey.data)) == sum(sent.values())
     assert {} == status["waiting"]
     assert [] == status["rejected"]
     assert status["published_build"] is not None
@@ -170,18 +156,19 @@ def test_reprocessing_the_day_from_raw_gives_the_same_tables(journey: Journey) -
 
 
 def test_a_terminated_collection_keeps_what_it_received(journey: Journey) -> None:
-    n_before, n_answers = len(raw_rows(journey)), len(journey.answers())
+    n_before, n_answers = len(rows(journey.data)), len(journey.answers())
     process = journey.start("collect", "passages", "--for", "10m", "--json")
     deadline = time.monotonic() + 60
     while len(journey.answers()) < n_answers + 3:
         assert time.monotonic() < deadline, "the collection sends no requests"
         time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
-    said, complained = process.communicate(timeout=30)
-    report = json.loads(said)
+    output, errors = process.communicate(timeout=30)
+    report = json.loads(output)
 
-    assert (130, "") == (process.returncode, complained)
+    assert process.returncode == 130
+    assert "" == errors
     assert report["is_stopped"]
     assert report["planned"] > 0
-    assert n_before + report["planned"] == len(raw_rows(journey))
-    assert [] == list(journey.data.glob("raw/**/*.part"))
+    assert n_before + report["planned"] == len(rows(journey.data))
+    assert [] == [*open_raw_files(journey.data), *intents_files(journey.data)]

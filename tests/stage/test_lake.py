@@ -15,7 +15,7 @@ from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
 from transit_etl.paths import lake_file, lake_glob
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, ensure_schemas, restage, stage
-from transit_etl.stage.lake import windows_in
+from transit_etl.stage.lake import windows_of
 from transit_etl.stage.raw import arrow
 from transit_etl.stage.schemas import DATASETS
 
@@ -126,7 +126,7 @@ def test_compaction_keeps_every_row_in_one_file_a_dataset(landed: Folder) -> Non
     assert before == rows_of(landed)
     merged = lake_file(landed.settings.data_dir, OPERATOR, "requests", DAY, "day")
     assert [merged] == list(merged.parent.iterdir())
-    assert 4 == len(windows_in(merged))
+    assert 4 == len(windows_of([merged]))
 
 
 def test_compacting_again_or_staging_after_it_does_nothing(landed: Folder) -> None:

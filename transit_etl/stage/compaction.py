@@ -1,6 +1,6 @@
 """Merges a closed day's windows into one file per dataset."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from transit_etl.files import repair_folder, replace_folder, replacement_of
 from transit_etl.paths import DAY_STEM, lake_file, operators_on
 from transit_etl.settings import Settings
-from transit_etl.stage.lake import day_lock, staged_windows, windows_in, write_table
+from transit_etl.stage.lake import day_lock, staged_windows, windows_of, write_table
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
 # Columns that a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
@@ -48,7 +48,7 @@ def _compact_folder(data_dir: Path, operator: str, dataset: str, day: date, stag
     ]
     if not files or [path.stem for path in files] == [DAY_STEM]:
         return 0
-    write_table(replacement_of(folder) / target.name, _merged(files, dataset), sorted(_windows(files)))
+    write_table(replacement_of(folder) / target.name, _merged(files, dataset), sorted(windows_of(files)))
     replace_folder(replacement_of(folder), folder)
     return len(files)
 
@@ -58,7 +58,3 @@ def _merged(files: Sequence[Path], dataset: str) -> pa.Table:
     return pa.concat_tables(tables).sort_by(
         [(key, "ascending") for key in _SORT_KEYS.get(dataset, _ANSWER_KEYS)]
     )
-
-
-def _windows(files: Iterable[Path]) -> set[str]:
-    return {name for path in files for name in (windows_in(path) if path.stem == DAY_STEM else [path.stem])}

@@ -4,10 +4,9 @@ A window's `requests` file is written last and marks the window as staged; a win
 again from raw. Compaction merges a day's windows into one `day.parquet` whose metadata lists them.
 """
 
-import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -15,8 +14,16 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.files import make_folder, open_atomic, sync_folder
-from transit_etl.paths import DAY_STEM, NO_OPERATOR, lake_file, lake_lock, quality_pages_lock, quarantine_file
+from transit_etl.files import locked, open_atomic, sync_folder
+from transit_etl.paths import (
+    DAY_STEM,
+    NO_OPERATOR,
+    lake_file,
+    lake_files,
+    lake_lock,
+    quality_pages_lock,
+    quarantine_file,
+)
 from transit_etl.stage.raw import RawWindow, finished_windows
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
@@ -57,12 +64,7 @@ def write_window(
 
 def staged_windows(data_dir: Path, operator: str, day: date) -> set[str]:
     """Return the names of the windows of an operator's UTC day that are in the lake, compacted or not."""
-    folder = lake_file(data_dir, operator, "requests", day, "any").parent
-    stems = {path.stem for path in folder.glob("*.parquet")}
-    if DAY_STEM in stems:
-        stems.remove(DAY_STEM)
-        stems.update(windows_in(folder / f"{DAY_STEM}.parquet"))
-    return stems
+    return windows_of(lake_files(data_dir, "requests", operator, day))
 
 
 def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> list[RawWindow]:
@@ -78,8 +80,14 @@ def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> l
     return waiting
 
 
-def windows_in(path: Path) -> list[str]:
-    """Read the names of the windows in a compacted file."""
+def windows_of(files: Iterable[Path]) -> set[str]:
+    """Return the names of the windows in lake files: of a compacted file those it was merged from."""
+    return {
+        name for path in files for name in (_merged_windows(path) if path.stem == DAY_STEM else [path.stem])
+    }
+
+
+def _merged_windows(path: Path) -> list[str]:
     metadata = pq.read_schema(path).metadata or {}
     return [str(name) for name in json.loads(metadata.get(_WINDOWS_KEY, b"[]"))]
 
@@ -95,26 +103,15 @@ def ensure_schemas(data_dir: Path) -> None:
 @contextmanager
 def day_lock(data_dir: Path, operator: str, day: date) -> Iterator[None]:
     """Hold the lock on an operator's UTC day in the lake, against every process of this machine."""
-    with _held(lake_lock(data_dir, operator, day)):
+    with locked(lake_lock(data_dir, operator, day)):
         yield
 
 
 @contextmanager
 def pages_lock(data_dir: Path) -> Iterator[None]:
     """Hold the lock on the pages about data quality: several processes may stage at the same time."""
-    with _held(quality_pages_lock(data_dir)):
+    with locked(quality_pages_lock(data_dir)):
         yield
-
-
-@contextmanager
-def _held(path: Path) -> Iterator[None]:
-    make_folder(path.parent)
-    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 def _write_or_remove(path: Path, table: pa.Table | None) -> None:

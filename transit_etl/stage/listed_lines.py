@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.line_labels import normal_label
-from transit_etl.paths import lake_file
+from transit_etl.paths import lake_files
 from transit_etl.stage.raw import RawWindow
 
 # A line that has not been listed for this long does not count as listed.
@@ -52,7 +52,7 @@ class ListedLines:
 
     def _read(self, operator: str, day: date) -> pa.Table | None:
         for root in reversed(self._roots):
-            files = sorted(lake_file(root, operator, "lines", day, "any").parent.glob("*.parquet"))
+            files = lake_files(root, "lines", operator, day)
             if files:
                 tables = [pq.read_table(path, columns=_COLUMNS, partitioning=None) for path in files]
                 return pa.concat_tables(tables).group_by(_COLUMNS).aggregate([]).select(_COLUMNS)

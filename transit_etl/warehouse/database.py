@@ -1,15 +1,14 @@
 """Opens the build database, for one build or publication at a time, and keeps the history of builds in it."""
 
-import fcntl
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import duckdb
 
 from transit_etl import paths
 from transit_etl.errors import TransitError
+from transit_etl.files import locked, make_folder
 from transit_etl.settings import Settings
 
 _HISTORY = """
@@ -77,26 +76,21 @@ def warehouse_lock(settings: Settings) -> Iterator[int]:
     A child process that outlives its killed parent keeps the lock, so that no other process opens the
     database. BuildRunningError if the lock is taken.
     """
-    path = paths.warehouse_lock(settings.data_dir)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
+    with ExitStack() as stack:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = stack.enter_context(locked(paths.warehouse_lock(settings.data_dir), waits=False))
         except BlockingIOError:
             raise BuildRunningError(
                 f"another build or publication is running on {settings.data_dir}: wait for it and try again"
             ) from None
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
 def open_build_database(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the build database with its history tables; the caller holds the lock."""
     path = paths.build_database(settings.data_dir)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     try:
         connection = duckdb.connect(path)
     except duckdb.IOException as error:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from transit_etl import paths
+from transit_etl.files import make_folder
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
 
@@ -78,7 +79,7 @@ def run(
     BuildFailedError names the first model or check that failed.
     """
     folder = paths.dbt_dir(settings.data_dir).absolute()
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     paths.dbt_run_results(settings.data_dir).unlink(missing_ok=True)
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
         _command(folder, target, is_full=is_full),

@@ -11,6 +11,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.errors import TransitError
+from transit_etl.files import make_folder
 
 T = TypeVar("T")
 Work = Callable[[BudgetState, float], T]
@@ -154,7 +155,7 @@ def _prepared_engine(url: URL, credential: str) -> Engine:
 
 def _sqlite_engine(url: URL) -> Engine:
     if url.database:
-        Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+        make_folder(Path(url.database).parent)
     engine = create_engine(url, pool_size=1, connect_args={"timeout": LOCK_TIMEOUT_SECONDS})
 
     @event.listens_for(engine, "connect")

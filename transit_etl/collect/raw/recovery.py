@@ -19,12 +19,12 @@ from transit_etl.collect.raw.rawfile import (
     write_finished,
 )
 from transit_etl.paths import (
-    RAW_SUFFIX,
     finished_raw_file,
     intents_file,
     intents_files,
     open_raw_file,
     open_raw_files,
+    raw_files,
     raw_parts,
 )
 
@@ -39,7 +39,7 @@ def recover(data_dir: Path) -> list[Path]:
     still runs is left as it is. Running it again, or after it was killed itself, gives the same files.
     """
     try:
-        return [path for orphan in _open_windows(data_dir) for path in _recover_window(orphan)]
+        return [path for orphan in _open_windows(data_dir) for path in _recover_window(data_dir, orphan)]
     except OSError as error:
         raise DataFolderError(data_dir, error) from error
 
@@ -50,12 +50,12 @@ def _open_windows(data_dir: Path) -> list[Path]:
     return sorted({finished_raw_file(path) for path in files})
 
 
-def _recover_window(path: Path) -> list[Path]:
+def _recover_window(data_dir: Path, path: Path) -> list[Path]:
     part, intents = open_raw_file(path), intents_file(path)
     with _orphan(part if part.exists() else intents) as is_ours:
         if not is_ours:
             return []
-        finished = [] if path.exists() else _finish(path)
+        finished = [] if path.exists() else _finish(data_dir, path)
         intents.unlink(missing_ok=True)
         part.unlink(missing_ok=True)
     return finished
@@ -75,12 +75,12 @@ def _orphan(open_file: Path) -> Iterator[bool]:
         os.close(fd)
 
 
-def _finish(path: Path) -> list[Path]:
+def _finish(data_dir: Path, path: Path) -> list[Path]:
     """Write the final file from what the open files hold; none if they hold nothing."""
     rows = dict(_whole_rows(open_raw_file(path)))
     missing = [intent for intent in _intents(intents_file(path)) if intent.request_id not in rows]
     if missing:
-        landed_elsewhere = _ids_around(path)
+        landed_elsewhere = _ids_around(data_dir, path)
         missing = [intent for intent in missing if intent.request_id not in landed_elsewhere]
     names = raw_parts(path)
     interrupted = [ledger.interrupted_row(names["operator"], names["window"], intent) for intent in missing]
@@ -114,12 +114,14 @@ def _intents(planned: Path) -> list[Planned]:
     return found
 
 
-def _ids_around(path: Path) -> set[str]:
+def _ids_around(data_dir: Path, path: Path) -> set[str]:
     """Return the requests in windows of the next and previous day: some are answered after midnight."""
-    day = date.fromisoformat(raw_parts(path)["date"])
+    parts = raw_parts(path)
+    day = date.fromisoformat(parts["date"])
     files = [
         file
         for neighbour in (day - _DAY, day + _DAY)
-        for file in path.parent.with_name(f"date={neighbour.isoformat()}").glob(f"*{RAW_SUFFIX}*")
+        for listed in (open_raw_files, raw_files)
+        for file in listed(data_dir, parts["operator"], parts["endpoint"], neighbour)
     ]
     return {request_id for file in files for request_id, _ in _whole_rows(file)}

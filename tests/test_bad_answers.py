@@ -1,17 +1,13 @@
-"""One table of everything bad that may come in: what the ledger calls it, and that the run goes on."""
+"""All kinds of bad answers: the outcome of each in the ledger, and that the collection goes on."""
 
-import base64
 import json
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests import hostile
-from tests.collect.helpers import NOON, STOP, answer, landing_at, rows, write_lake, write_network
+from tests.collect.helpers import NOON, body_of, rows, write_lake, write_network
 from tests.hostile import Reply, http, json_reply, serving
 from transit_emulator.process import free_port
 from transit_etl.clock import VirtualClock
@@ -19,8 +15,7 @@ from transit_etl.collect import CollectReport, collect
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.catalogue import NothingKnownError
 from transit_etl.collect.raw.rawfile import DataFolderError
-from transit_etl.settings import BadSettingError, Settings, load_settings
-from transit_etl.stage import stage
+from transit_etl.settings import Settings
 
 BAD_LINE, GOOD_LINE, BAD_STOP, GOOD_STOP = "666-00", "015-00", "0666", "0001"
 HEALTHY = {
@@ -90,7 +85,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize("bad", TABLE, ids=lambda bad: bad.name)
-def test_bad_input_has_its_outcome_and_the_run_goes_on(tmp_path: Path, bad: Bad) -> None:
+def test_a_bad_answer_has_its_outcome_and_the_collection_goes_on(tmp_path: Path, bad: Bad) -> None:
     write_network(tmp_path, {BAD_LINE: [BAD_STOP], GOOD_LINE: [GOOD_STOP]})
     n_bad = 0
 
@@ -190,31 +185,6 @@ def test_a_network_without_one_usable_stop_says_so(tmp_path: Path) -> None:
         collect_here(tmp_path, "http://127.0.0.1:1/api/v1/", "passages")
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("TRANSIT_BASE_URL", "localhost:8400"),
-        ("TRANSIT_BASE_URL", "http://localhost:8400/api/v2/"),
-        ("TRANSIT_RATE_PER_MINUTE", "0"),
-        ("TRANSIT_RATE_PER_MINUTE", "many"),
-        ("TRANSIT_TIMEZONE", "Europe/Nowhere"),
-        ("TRANSIT_OPERATOR", "../elsewhere"),
-        ("TRANSIT_WINDOW_SECONDS", "-1"),
-        ("TRANSIT_TOKEN", "two words"),
-        ("TRANSIT_LIMITER_URL", "redis://localhost"),
-        ("TRANSIT_SERVICE_DAY_CUTOFF", "25:00"),
-        ("TRANSIT_NO_SUCH_SETTING", "1"),
-    ],
-)
-def test_a_bad_setting_fails_at_once_and_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str
-) -> None:
-    monkeypatch.setenv(name, value)
-
-    with pytest.raises(BadSettingError, match=name):
-        load_settings()
-
-
 def collect_here(folder: Path, base_url: str, dataset: str, seconds: float | None = None) -> CollectReport:
     settings = Settings(
         data_dir=folder,
@@ -227,62 +197,3 @@ def collect_here(folder: Path, base_url: str, dataset: str, seconds: float | Non
         status_interval_seconds=5,
     )
     return collect(settings, dataset, seconds=seconds, clock=VirtualClock(NOON), store=MemoryStore())
-
-
-def body_of(row: dict[str, Any]) -> bytes:
-    return base64.b64decode(row["body_base64"]) if row["body"] is None else row["body"].encode()
-
-
-GOOD_ROW = {
-    "linea": "15", "destinazione": "CENTRO", "orario": "13:05:00", "attesa": "5'", "teorico": False,
-    "id_corsa": "T1", "pieno": False,
-}  # fmt: skip
-BAD_ROWS: list[tuple[str, object, str | None]] = [
-    ("no line", {**GOOD_ROW, "linea": None}, "line_present"),
-    ("no time", {key: value for key, value in GOOD_ROW.items() if key != "orario"}, "clock_read"),
-    ("a time that is no time", {**GOOD_ROW, "orario": "soon"}, "clock_read"),
-    ("a time that is an object", {**GOOD_ROW, "orario": {"h": 13}}, "clock_read"),
-    ("a flag that is text", {**GOOD_ROW, "teorico": "forse"}, "nature_known"),
-    ("a row that is a number", 7, "line_present"),
-    ("a row that is null", None, "line_present"),
-    ("a row that is a list", [GOOD_ROW], "line_present"),
-    ("a wait in words", {**GOOD_ROW, "attesa": "in arrivo"}, None),
-    ("an unknown key", {**GOOD_ROW, "nuovo": {"a": [1]}}, None),
-    ("no trip", {**GOOD_ROW, "id_corsa": None}, None),
-    ("a line that is a number", {**GOOD_ROW, "linea": 15}, None),
-]
-
-
-def test_bad_rows_leave_with_their_rule_and_the_good_ones_beside_them_stay(tmp_path: Path) -> None:
-    listed = [*[GOOD_ROW] * 24, *(row for _, row, _ in BAD_ROWS)]
-    body = json.dumps({"codice_fermata": STOP.key, "timestamp": "x", "passaggi": listed}).encode()
-    with landing_at(tmp_path) as landing:
-        landing.land(landing.plan(STOP), answer(body=body))
-
-    report = stage(Settings(data_dir=tmp_path))
-
-    rules = Counter(f"passages.{rule}" for _, _, rule in BAD_ROWS if rule)
-    n_bad = rules.total()
-    assert report.is_clean, report
-    assert len(listed) - n_bad == report.rows["passages"]
-    assert rules <= report.quarantined
-    assert n_bad == len(quarantined_rows(tmp_path))
-
-
-def test_a_batch_of_nothing_but_bad_rows_is_rejected_and_still_in_raw(tmp_path: Path) -> None:
-    bad_rows = [{**GOOD_ROW, "orario": "soon"}] * 30
-    body = json.dumps({"codice_fermata": STOP.key, "passaggi": bad_rows}).encode()
-    with landing_at(tmp_path) as landing:
-        landing.land(landing.plan(STOP), answer(body=body))
-
-    report = stage(Settings(data_dir=tmp_path))
-
-    assert not report.is_clean
-    assert 0 == report.rows["passages"]
-    assert [body] == [body_of(row) for row in rows(tmp_path)]
-
-
-def quarantined_rows(folder: Path) -> set[tuple[str, str]]:
-    files = sorted(folder.glob("quarantine/operator=*/dataset=passages/date=*/*.parquet"))
-    found = [row for file in files for row in pq.ParquetFile(file).read().to_pylist()]
-    return {(row["request_id"], row["row"]) for row in found}
