@@ -45,6 +45,7 @@ test-long: setup ## the long tests alone: minutes each
 	@$(MAKE) --no-print-directory unit SELECT=long
 
 docs: setup ## write the documentation as pages that open from disk: build/docs/index.html
+	$(BIN)/python -m scripts.lineage
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo build/docs/index.html
 

@@ -1,6 +1,7 @@
-{# Every place where databases differ. The defaults are DuckDB's; dispatch the rest elsewhere. #}
+{# Everything that differs between databases. The defaults are DuckDB's; another database gets macros of its own. #}
 
-{# The lake's rows of a dataset, with the day of receipt from their path; as of a moment, those received by then. #}
+{# The lake's rows of a dataset, with the day of receipt from their path; in a variant as of a moment, those received by
+   then. #}
 {% macro lake(dataset) -%}
     {{ adapter.dispatch("lake", "transit")(dataset) }}
 {%- endmacro %}
@@ -45,7 +46,7 @@
     regexp_replace(upper(strip_accents({{ column }})), '[^A-Z0-9]', '', 'g')
 {%- endmacro %}
 
-{# How alike two plain texts are, 0 to 1; one inside the other counts 0.9, a faint likeness nothing. #}
+{# How alike two plain texts are: 1 if equal, 0.9 if one contains the other, 0.8 if nearly equal, else 0. #}
 {% macro likeness(first, second) -%}
     {{ adapter.dispatch("likeness", "transit")(first, second) }}
 {%- endmacro %}
@@ -84,7 +85,7 @@
     split_part({{ column }}, '{{ separator }}', {{ n }})
 {%- endmacro %}
 
-{# A list as one text, sorted, so that the order upstream happened to use does not matter. #}
+{# A list as one text, sorted, so that upstream's order does not matter. #}
 {% macro sorted_text(list) -%}
     {{ adapter.dispatch("sorted_text", "transit")(list) }}
 {%- endmacro %}
@@ -124,7 +125,7 @@
     cast(date_trunc('{{ period }}', {{ date }}) as date)
 {%- endmacro %}
 
-{# Dates whose service is alike: `weekday`, `saturday` or `sunday`. #}
+{# The type of day that a date is: `weekday`, `saturday` or `sunday`. #}
 {% macro weekday_type(date) -%}
     {{ adapter.dispatch("weekday_type", "transit")(date) }}
 {%- endmacro %}
@@ -132,7 +133,7 @@
     case isodow({{ date }}) when 6 then 'saturday' when 7 then 'sunday' else 'weekday' end
 {%- endmacro %}
 
-{# A number in [0, 1) that looks drawn by chance and is the same whenever it is asked for. #}
+{# A pseudo-random number in [0, 1) made of columns: the same columns give the same number. #}
 {% macro chance(columns) -%}
     {{ adapter.dispatch("chance", "transit")(columns) }}
 {%- endmacro %}
@@ -148,7 +149,7 @@
     cast(md5(concat_ws('|', {{ columns | join(", ") }})) as uuid)
 {%- endmacro %}
 
-{# The value below which a share of a group's values lies. #}
+{# The quantile of a group's values: a share of them lies below it. #}
 {% macro quantile(column, share) -%}
     {{ adapter.dispatch("quantile", "transit")(column, share) }}
 {%- endmacro %}

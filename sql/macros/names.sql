@@ -6,7 +6,7 @@
     {{ name ~ (var("schema_suffix") if node.resource_type == "model" and name in own else "") }}
 {%- endmacro %}
 
-{# `staging_passages` is the table `staging.passages`: dbt wants names unique over the project, analysts do not. #}
+{# `staging_passages` is the view `staging.passages`: only dbt needs names that are unique over all schemas. #}
 {% macro generate_alias_name(custom_alias_name=none, node=none) -%}
     {{ custom_alias_name if custom_alias_name is not none else node.name | replace("staging_", "", 1) }}
 {%- endmacro %}

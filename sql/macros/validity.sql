@@ -1,10 +1,10 @@
-{# From when to when each row stood in the answers of its stream (SCD2 by content): islands of consecutive good
-   answers that hold exactly the same row. `valid_from` is the first of them, `valid_to` the first later answer
-   without it. A failed answer is no answer, so it ends nothing.
+{# From when to when each row was in the answers of its stream (SCD2 by content): runs of consecutive good answers that
+   hold exactly the same row. `valid_from` is the first of them, `valid_to` the first later answer without it. A failed
+   answer is no evidence, so it ends no validity.
 
    answers: a relation of good answers with operator, stream, request_id, received_at.
    rows:    a relation of operator, request_id and the columns of `content`.
-   held:    the column that names the stream, in a model that is_continued(): what stood when the days being built
+   held:    the column that names the stream, in a model that is_continued(): what was valid when the days being built
             began is then taken from the table itself, as one more answer before all others. #}
 {% macro validity(answers, rows, content, held=none) -%}
     {%- set content_list = content | join(", ") -%}

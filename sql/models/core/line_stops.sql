@@ -1,5 +1,5 @@
 {{ config(incremental_strategy='validity') }}
--- One row per line, direction, position and validity: the stops a line serves, from when to when.
+-- One row per line, direction, position and validity: the stop that a line serves there, from when to when.
 with answers as (
     select
         operator,

@@ -1,5 +1,5 @@
 {{ config(incremental_strategy='validity') }}
--- One row per line and validity: what the lines list said of it, from when to when.
+-- One row per line and validity: its content in the lines list, from when to when.
 with answers as (
     select
         operator,

@@ -2,7 +2,7 @@
 select
     operator,
     service_date,
-    -- noon less twelve hours lies on a whole minute, and planned_at on no whole second
+    -- rounded: noon minus twelve hours is a whole minute, but planned_at is not a whole second
     {{ whole_minute(add_seconds('min(' ~ add_seconds('planned_at', '-service_seconds') ~ ')', 30)) }} as zero_at,
     count(*) as n_requests
 from {{ ref('requests') }}

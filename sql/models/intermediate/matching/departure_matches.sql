@@ -1,7 +1,7 @@
 -- One row per operator, service_date and matched trip: the scheduled departure it runs as, and how sure that is.
 -- Per leg, one to one: first by timetable times; then the free departures by least cost among the trips only seen live,
--- where a trip that might as well run as another departure gets none; then departures that only anonymous rows announced,
--- each with a trip id of its own.
+-- where a trip that might as well run as another departure gets none; then departures that only anonymous rows
+-- announced, each with a trip id of its own.
 with pairs as (
     select
         costs.*,

@@ -1,5 +1,5 @@
--- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin of
--- the leg, by this visit and the travel times of the line.
+-- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
+-- of the leg, by this visit and the travel times of the line.
 -- Only visits of known position that do not lie before the origin.
 select
     visits.listed_visit_key,

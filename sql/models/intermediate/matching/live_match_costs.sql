@@ -1,5 +1,5 @@
--- One row per operator, service_date, trip without a match by timetable times, leg and free departure it may have run as:
--- how badly they fit, as a cost in seconds.
+-- One row per operator, service_date, trip without a match by timetable times, leg and free departure it may have run
+-- as: how badly they fit, as a cost in seconds.
 -- The cost grows with the delay, with how unusual the time is at which the bus was first live, and with how long the
 -- departure was not listed any more by then.
 with visits as (
@@ -68,8 +68,8 @@ pairs as (
 ),
 
 anonymous_rows as (
-    -- until when the anonymous rows about a departure were listed, and since when they were not although they would have
-    -- been
+    -- until when the anonymous rows about a departure were listed, and since when they were not although they would
+    -- have been
     select
         departures.departure_key,
         rows_listed.last_theoretical_at,

@@ -1,8 +1,8 @@
 {{ config(materialized='ephemeral') }}
--- One row per trip without a match by timetable times, and leg that it may run as: when it left the origin of the leg, and
--- since when it was live.
+-- One row per trip without a match by timetable times, and leg that it may run as: when it left the origin of the leg,
+-- and since when it was live.
 with visits as (
-    -- when it left the origin, as each of its stops tells
+    -- when it left the origin, computed from each of its stops
     select
         visits.*,
         coalesce({{ add_seconds('visits.passed_at', '-times.offset_seconds') }}, visits.estimated_departure_at)
@@ -47,7 +47,8 @@ from (
             else
                 coalesce(
                     min(case when position = origin_position then passed_at end),
-                    -- the stops nearest to the origin tell best, because a bus may be faster or slower than usual
+                    -- the stops nearest to the origin are most accurate, because a bus may be faster or slower than
+                    -- usual
                     median(case when nth_stop <= 5 then left_at end)
                 )
         end as left_at,

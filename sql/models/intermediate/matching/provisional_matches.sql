@@ -1,5 +1,5 @@
--- One row per operator, service_date, trip, stop and visit with a timetable time: the departure that its trip seems to run
--- as.
+-- One row per operator, service_date, trip, stop and visit with a timetable time: the departure that its trip seems to
+-- run as.
 -- Found by the first such visit of the trip, before the running times of the day are known.
 with visits as (
     select

@@ -1,5 +1,5 @@
--- One row per operator, service_date, line, direction, leg, position and service_hour of departure: the scheduled running
--- time from the origin of the leg.
+-- One row per operator, service_date, line, direction, leg, position and service_hour of departure: the scheduled
+-- running time from the origin of the leg.
 -- Learned from timetable rows and provisional matches. The row without an hour is for the whole day. Times that differ
 -- too much between trips are left out.
 with offsets as (

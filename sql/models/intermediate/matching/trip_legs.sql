@@ -1,7 +1,7 @@
--- One row per operator, service_date, trip, line, direction and leg: a leg of the timetable that the trip may run as, and
--- the position its departures leave from.
--- Not every leg begins at the first stop of its line. A destination begins at the first stop that lists it, if trips were
--- observed to start there; a trip begins where it is first listed, if it and others were observed to start there.
+-- One row per operator, service_date, trip, line, direction and leg: a leg of the timetable that the trip may run as,
+-- and the position its departures leave from.
+-- Not every leg begins at the first stop of its line. A destination begins at the first stop that lists it, if trips
+-- were observed to start there; a trip begins where it is first listed, if it and others were observed to start there.
 with visits as (
     select
         *,
@@ -178,8 +178,8 @@ select
     trips.direction,
     best_fits.leg,
     best_fits.is_slash_variant,
-    -- a trip may start later than others to its destination; and a leg that is no slash variant begins at the first stop
-    -- of its line, unless observed otherwise
+    -- a trip may start later than others to its destination; and a leg that is no slash variant begins at the first
+    -- stop of its line, unless observed otherwise
     coalesce(
         observed_starts.position, best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end
     ) as origin_position

@@ -1,7 +1,7 @@
 {{ config(materialized='ephemeral') }}
 -- One row per trip with a position: the stop at which it is first listed, and whether it was observed to start there.
--- It was, if the stop before was polled shortly before and did not list the trip although its list had room. A trip that
--- was under way when collecting began tells nothing of where it started.
+-- It was, if the stop before was polled shortly before and did not list the trip although its list had room. For a trip
+-- that was under way when collecting began there is no such poll.
 with starts as (
     select *
     from (

@@ -1,5 +1,5 @@
 -- One row per operator, service_date, line, direction and position: the stop list in force at the end of that UTC day.
--- A line first answered for later than that lends its first list.
+-- Before the first answer about a line, its first stop list is used.
 with days as (
     select distinct
         operator,

@@ -1,5 +1,5 @@
--- One row per operator, service_date, line, direction, service, departure, duplicate and validity:
--- what the timetables said, and from when to when.
+-- One row per operator, service_date, line, direction, service, departure, duplicate and validity: a departure of the
+-- timetable, from when to when it was listed there.
 with answers as (
     select
         operator,

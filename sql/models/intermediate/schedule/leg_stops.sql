@@ -1,6 +1,6 @@
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
--- A direction's stop list holds the stops of all its variants. A leg skips a stop that listed none of its trips, if trips
--- of the line's other legs were listed there so often that some of its own should have been.
+-- A direction's stop list holds the stops of all its variants. A leg skips a stop that listed none of its trips, if
+-- trips of the line's other legs were listed there so often that some of its own should have been.
 with legs as (
     select
         departures.operator,
@@ -96,5 +96,7 @@ cross join {{ ref('inference_parameters') }} as parameters
 where
     counted.n_calls > 0
     or coalesce(
-        cast(counted.n_matched_trips * counted.n_line_calls as double) / nullif(counted.n_line_trips - counted.n_matched_trips, 0), 0
+        cast(counted.n_matched_trips * counted.n_line_calls as double)
+        / nullif(counted.n_line_trips - counted.n_matched_trips, 0),
+        0
     ) < parameters.skipped_stop_trips

@@ -1,6 +1,7 @@
--- One row per operator, service_date and departure in force that no trip is known to have run as: whether it did not run.
--- It did not, if it was announced and withdrawn, or if its origin was polled without a long gap around the departure; and
--- if no trip without a departure can have been it.
+-- One row per operator, service_date and departure in force that no trip is known to have run as: whether it did not
+-- run.
+-- It did not, if it was announced and withdrawn, or if its origin was polled without a long gap around the departure;
+-- and if no trip without a departure can have been it.
 with matches as (
     select
         matches.departure_key,
@@ -183,8 +184,8 @@ possible_visits as (
 ),
 
 possibly_run as (
-    -- departure times that a visit at the origin may belong to, or one of the line further on: where a leg begins is not
-    -- always known
+    -- departure times that a visit at the origin may belong to, or one of the line further on: where a leg begins is
+    -- not always known
     select distinct
         times.operator,
         times.service_date,

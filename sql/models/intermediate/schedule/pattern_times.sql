@@ -1,5 +1,5 @@
--- One row per operator, service_date, trip, stop and visit without a timetable time whose time other trips tell: the time
--- learned from trips that went the same way.
+-- One row per operator, service_date, trip, stop and visit without a timetable time: the time learned from trips that
+-- went the same way, where there are any.
 with calls as (
     select
         visit_key,
@@ -53,7 +53,7 @@ untimed as (
 ),
 
 anchored as (
-    -- where the trip has none, the departure it is matched with stands for its first call
+    -- where the trip has none, the departure it is matched with is the time of its first call
     select
         untimed.visit_key,
         untimed.operator,

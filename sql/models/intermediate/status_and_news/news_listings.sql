@@ -1,5 +1,5 @@
 {{ config(incremental_strategy='validity') }}
--- One row per news item, title, publication and validity: what the news list said of it, from when to when.
+-- One row per news item, title, publication and validity: its content in the news list, from when to when.
 with answers as (
     select
         operator,

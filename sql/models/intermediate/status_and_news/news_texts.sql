@@ -1,5 +1,5 @@
 {{ config(incremental_strategy='validity') }}
--- One row per news item, full text and validity: what its full text was, from when to when it was answered so.
+-- One row per news item, full text and validity: its full text, from when to when.
 with texts as (
     select
         operator,

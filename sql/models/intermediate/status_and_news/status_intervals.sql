@@ -1,6 +1,6 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator, UTC day of receipt, event of the service status and interval: consecutive good answers that list
--- the event.
+-- One row per operator, UTC day of receipt, event of the service status and interval: consecutive good answers that
+-- list the event.
 -- An event has no identifier: it is identified by its category, code, lines and start.
 with answers as (
     select

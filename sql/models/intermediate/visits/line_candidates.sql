@@ -1,5 +1,5 @@
--- One row per operator, service_date, label, slash flag, destination, stop, line and direction: a line and direction that
--- the label may stand for.
+-- One row per operator, service_date, label, slash flag, destination, stop, line and direction: a line and direction
+-- that the label may stand for.
 -- The public number is no key: several lines share one, so the stop and the destination text decide.
 with labels as (
     select

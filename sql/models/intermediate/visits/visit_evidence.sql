@@ -1,4 +1,5 @@
--- One row per operator, service_date, listed id, stop and visit: what the answers of the stop prove about when it passed.
+-- One row per operator, service_date, listed id, stop and visit: what the answers of the stop prove about when it
+-- passed.
 -- An answer proves that a bus has passed by not listing it although it would have.
 with listings as (
     select * from {{ ref('listings') }}

@@ -1,4 +1,5 @@
--- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if that is clear.
+-- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if that is
+-- clear.
 -- The line that serves most stops of the id and destination decides. Where two serve as many, the stop and the
 -- destination decide; where they do not, line and direction are null.
 with visits as (
