@@ -36,9 +36,9 @@ likely_pairs as (
             from
                 likely_pairs as pairs
             {%- for before in range(1, round) %}
-            left join round_{{ before }} as trip_{{ before }} on pairs.trip_key = trip_{{ before }}.trip_key
-            left join round_{{ before }} as departure_{{ before }}
-                on pairs.departure_key = departure_{{ before }}.departure_key
+                left join round_{{ before }} as trip_{{ before }} on pairs.trip_key = trip_{{ before }}.trip_key
+                left join round_{{ before }} as departure_{{ before }}
+                    on pairs.departure_key = departure_{{ before }}.departure_key
             {%- endfor %}
             where
                 true
@@ -137,7 +137,11 @@ matches as (
         'live' as basis,
         0.6 / (1 + cost_seconds / match_score_seconds) as match_score
     from live_matches
-    where not exists (select 1 from ambiguous where live_matches.trip_key = ambiguous.trip_key)
+    where not exists (
+        select 1
+        from ambiguous
+        where live_matches.trip_key = ambiguous.trip_key
+    )
 ),
 
 anonymous as (
