@@ -10,7 +10,7 @@ from scripts.documents import Session, blocks, run
 from tests.documents.commands import INSTEAD
 from tests.documents.documents import README
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.long, pytest.mark.whole_command, pytest.mark.timeout(1800)]
 QUESTION = next(block for block in blocks(README) if "TRANSIT_DATA_DIR=data/demo" in block.text)
 
 

@@ -8,7 +8,7 @@ import pytest
 from scripts.documents import Session
 from tests.documents.commands import INSTEAD
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.whole_command, pytest.mark.timeout(900)]
 PORTS = (8080, 8400)  # Airflow and the emulator
 
 
