@@ -25,7 +25,7 @@ from transit_etl.settings import PREFIX, Settings
 
 DOCS = ROOT / "docs"
 SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl")
-TABLE = re.compile(r"(?<![\w/])(?:core|marts|quality|staging|intermediate)\.[a-z][a-z_]+\b")
+TABLE = re.compile(r"(?<![\w/])(?:core|marts|quality|staging|intermediate)\.(?!yml\b)[a-z][a-z_]+\b")
 MADE_WHILE_RUNNING = ("build/", "data/")
 LONGEST_CELL = 200
 MOST_README_LINES = 160

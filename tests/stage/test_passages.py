@@ -39,7 +39,7 @@ def test_a_passage_becomes_one_row_with_its_times_resolved(folder: Folder) -> No
     ("label", "expected", "is_slash"),
     [
         ("018", "18", False), ("604/", "604/", True), ("N1", "N1", False), ("F2/", "F2/", True),
-        (" n2 ", "N2", False), ("000", "0", False), ("0N1", "0N1", False), ("09/", "9/", True),
+        (" n2 ", "N2", False), ("000", "0", False), ("0N1", "N1", False), ("09/", "9/", True),
     ],
 )  # fmt: skip
 def test_a_line_label_loses_its_padding_and_nothing_else(
