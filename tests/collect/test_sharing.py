@@ -118,7 +118,7 @@ def test_processes_never_ask_the_same_stop_at_once(store_url: str, n_workers: in
     pairs = [pair for own in by_stop(polls).values() for pair in pairwise(own)]
     others = [(before, after) for before, after in pairs if before.worker != after.worker]
 
-    assert len(polls) >= 30  # 60 on an idle machine
+    assert len(polls) >= 40  # 60 on an idle machine
     assert n_workers == len({each.worker for each in polls})
     assert others  # they did take turns at the same stops
     assert all(after.sent > before.answered for before, after in others)
