@@ -6,6 +6,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.set-up
 SELECT := not long
+LONG := long
 # A process that may not write bytecode compiles every module it imports, which takes seconds; tests start hundreds.
 unexport PYTHONDONTWRITEBYTECODE
 # Tests and the demonstration must not see the settings of the shell that starts them.
@@ -42,7 +43,7 @@ unit: setup ## every test but the long ones
 	$(CLEAN_ENV) $(BIN)/pytest -n 2 --dist loadgroup -m "$(SELECT)"
 
 test-long: setup ## the long tests alone: minutes each
-	@$(MAKE) --no-print-directory unit SELECT=long
+	@$(MAKE) --no-print-directory unit SELECT="$(LONG)"
 
 docs: setup ## write the documentation as pages that open from disk: build/docs/index.html
 	$(BIN)/python -m scripts.lineage

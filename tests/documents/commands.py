@@ -58,7 +58,7 @@ ELSEWHERE = {
     "make down": ("tests/documents/test_local_stack.py", "make down"),
     "make lint": ("Makefile", "test: setup lint unit"),
     "make test": (".ci/run", "make test"),
-    "make test-long": (".ci/run", 'SELECT="long or not long"'),
+    "make test-long": (".ci/run", "make test-long"),
     "make up": ("tests/documents/test_local_stack.py", "make up"),
     "pre-commit install": ("tests/documents/test_pre_commit.py", "pre-commit install"),
     "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
