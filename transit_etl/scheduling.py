@@ -296,6 +296,8 @@ def compact_closed_day() -> int:
 
 
 def _counts(report: "BuildReport") -> dict[str, int]:
+    for warning in report.warnings:
+        _log.warning(warning)
     names = ("n_files", "n_dates", "n_models", "n_checks")
     return {name: getattr(report, name) for name in names}
 

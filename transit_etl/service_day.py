@@ -10,6 +10,8 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 DAY = timedelta(days=1)
+# Service dates outside this range come from a wrong clock or a misread text: nothing is built for them.
+FIRST_DATE, LAST_DATE = date(2000, 1, 1), date(2099, 12, 31)
 
 
 class Offset(NamedTuple):
@@ -43,6 +45,11 @@ def service_date(instant: datetime, zone: ZoneInfo, cutoff: time) -> date:
     """Return the service day an aware instant belongs to."""
     local = instant.astimezone(zone)
     return local.date() if local.time() >= cutoff else local.date() - DAY
+
+
+def is_possible(day: date) -> bool:
+    """Return whether a service date may be right: it lies between FIRST_DATE and LAST_DATE."""
+    return FIRST_DATE <= day <= LAST_DATE
 
 
 def day_start(day: date, zone: ZoneInfo) -> datetime:

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 import duckdb
 
+from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt, lake_changes
 from transit_etl.warehouse.database import (
@@ -16,9 +17,10 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
-from transit_etl.warehouse.lake_changes import DAY, LakeChanges
+from transit_etl.warehouse.lake_changes import LakeChanges
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
+_POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"
 _NO_DATE = date(1970, 1, 1)  # an empty lake is built for this date, so that its tables exist
 
 
@@ -33,6 +35,7 @@ class BuildReport:
     first_date: date | None
     last_date: date | None
     seconds: float
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def is_up_to_date(self) -> bool:
@@ -80,6 +83,7 @@ def build(
         first_date=min(started.dates, default=None),
         last_date=max(started.dates, default=None),
         seconds=time.monotonic() - started_at,
+        warnings=_warnings(started.changes),
     )
 
 
@@ -134,16 +138,17 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         changes = lake_changes.find_changes(connection, settings, files)
         fingerprint = dbt.fingerprint()
         is_full = fingerprint != _built_fingerprint(connection)
-        dates = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
+        chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         if is_full:
-            dates = dates | lake_changes.all_dates(connection, settings, files) or {_NO_DATE}
-        started = _StartedBuild(number + 1, sorted(dates), is_full, changes)
+            chosen = chosen | lake_changes.all_dates(connection, settings, files) or {_NO_DATE}
+        dates = sorted(chosen)
+        started = _StartedBuild(number + 1, dates, is_full, changes)
         if dates and is_full:
             drop_models(connection)
         if dates:
             connection.execute(
-                "insert into quality.builds values (?, 'running', ?, ?, ?, ?)",
-                [started.number, fingerprint, started.dates[0], started.dates[-1], is_full],
+                "insert into quality.builds values (?, 'running', ?, ?, ?, ?, ?)",
+                [started.number, fingerprint, dates[0], dates[-1], is_full, dates],
             )
     return started
 
@@ -166,13 +171,14 @@ def _unfinished(connection: duckdb.DuckDBPyConnection) -> set[date]:
     """Return the dates of the builds that failed or were killed since the last one that passed."""
     rows = connection.execute(
         """
-        select first_date, last_date from quality.builds
+        select distinct unnest(coalesce(dates, range(first_date, last_date + 1, interval 1 day)::date[]))
+        from quality.builds
         where build_number > (
             select coalesce(max(build_number), 0) from quality.builds where outcome = 'passed'
         )
         """
     ).fetchall()
-    return set[date]().union(*(_date_set(first, last) for first, last in rows))
+    return {day for (day,) in rows if is_possible(day)}
 
 
 def _date_set(first_date: date | None, last_date: date | None) -> set[date]:
@@ -182,7 +188,21 @@ def _date_set(first_date: date | None, last_date: date | None) -> set[date]:
         return set()
     if last < first:
         raise WarehouseError(f"the first date {first} is after the last date {last}")
+    for day in (first, last):
+        if not is_possible(day):
+            raise WarehouseError(f"{day} cannot be a service date: {_POSSIBLE}")
     return {first + DAY * number for number in range((last - first).days + 1)}
+
+
+def _warnings(changes: LakeChanges) -> list[str]:
+    """Say for which dates nothing is built because they cannot be right."""
+    impossible = sorted(changes.impossible_dates)
+    if not impossible:
+        return []
+    dates = f"{impossible[0]}" + (f" to {impossible[-1]}" if len(impossible) > 1 else "")
+    return [
+        f"{len(impossible)} service dates cannot be right, nothing is built for them: {dates}; {_POSSIBLE}"
+    ]
 
 
 def _record_failure(settings: Settings, started: _StartedBuild) -> None:
@@ -194,7 +214,7 @@ def _record_failure(settings: Settings, started: _StartedBuild) -> None:
 
 def _record_success(settings: Settings, started: _StartedBuild) -> None:
     """Record, only now that all checks passed, which files are completely in the database."""
-    built = set(started.dates)
+    built = {*started.dates, *started.changes.impossible_dates}
     done = [file for file, dates in started.changes.dates_of.items() if dates <= built]
     removed = [path for path, dates in started.changes.removed.items() if dates <= built]
     with open_build_database(settings) as connection:

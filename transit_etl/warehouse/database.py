@@ -21,6 +21,7 @@ create table if not exists quality.builds (
     last_date date,
     is_full boolean not null
 );
+alter table quality.builds add column if not exists dates date[];
 create table if not exists quality.built_files (
     path varchar primary key,
     size_bytes bigint not null,
@@ -41,6 +42,7 @@ comment on column quality.builds.outcome is '`running`, `passed` or `failed`; on
 comment on column quality.builds.fingerprint is 'Changes whenever the dbt project does.';
 comment on column quality.builds.first_date is 'First service date it builds.';
 comment on column quality.builds.last_date is 'Last service date it builds.';
+comment on column quality.builds.dates is 'Service dates it builds; null: all from the first to the last.';
 comment on column quality.builds.is_full is 'True when it built every table anew.';
 comment on table quality.built_files is 'One row per lake file that a passed build has read completely.';
 comment on column quality.built_files.path is 'Path of the file in the lake.';

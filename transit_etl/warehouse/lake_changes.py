@@ -2,18 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
+from itertools import filterfalse
 from pathlib import Path
 
 import duckdb
 
 from transit_etl import paths
 from transit_etl.endpoints import ENDPOINTS, Asked, Dates
+from transit_etl.service_day import DAY, is_possible
 from transit_etl.settings import Settings
 from transit_etl.stage.schemas import DATASETS
 from transit_etl.warehouse.database import WarehouseError
 
-DAY = timedelta(days=1)
 # A poll this soon after the cutoff may still tell when a trip of the service date before passed.
 _LATE_TRIP_SECONDS = 3 * 3600
 # SQL for the list of service dates that a row affects.
@@ -55,7 +56,15 @@ class LakeChanges:
 
     @property
     def dates(self) -> set[date]:
-        """Every service date that any file affects."""
+        """Every service date that any file affects and that may be right."""
+        return set(filter(is_possible, self._all_dates()))
+
+    @property
+    def impossible_dates(self) -> set[date]:
+        """Every service date that cannot be right: nothing is built for it."""
+        return set(filterfalse(is_possible, self._all_dates()))
+
+    def _all_dates(self) -> set[date]:
         return set[date]().union(*self.dates_of.values(), *self.removed.values())
 
 
@@ -93,12 +102,12 @@ def find_changes(
 def all_dates(
     connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]
 ) -> set[date]:
-    """Return every service date that the lake has answers about."""
+    """Return every service date that the lake has answers about and that may be right."""
     dates: set[date] = set()
     for dataset in ("requests", *_datasets_dated(Dates.OF_ROWS)):
         some = [str(settings.data_dir / file.path) for file in files if file.dataset == dataset]
         dates.update(day for _, day in _service_dates(connection, settings, dataset, some))
-    return dates
+    return set(filter(is_possible, dates))
 
 
 def _service_dates(

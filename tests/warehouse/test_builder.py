@@ -1,0 +1,77 @@
+"""Which service dates a build takes on: what changed and what an interrupted build left, if possible."""
+
+from datetime import date, timedelta
+
+import duckdb
+import pytest
+
+from tests.warehouse.lakes import TUESDAY, Lake, Listed
+from transit_etl import paths, warehouse
+from transit_etl.settings import Settings
+from transit_etl.warehouse.dbt import BuildProgress
+
+pytestmark = pytest.mark.xdist_group("builder")
+MUCH_LATER = TUESDAY + timedelta(days=267)
+WRONG_CLOCK = date(1970, 1, 2)
+
+
+class StopHereError(Exception):
+    """The process that builds ends here."""
+
+
+def _interrupt(_step: BuildProgress) -> None:
+    raise StopHereError
+
+
+def _tell(settings: Settings, *days: date) -> None:
+    """Write a lake with one poll on each day."""
+    for day in days:
+        lake = Lake(settings.data_dir, settings.operator, day)
+        lake.poll("1001", "12:00", Listed("T1", "12:01:00"))
+        for path in lake.write():
+            path.rename(path.with_stem(f"{path.stem}-{day}"))
+
+
+def _builds(settings: Settings) -> list[tuple[object, ...]]:
+    with duckdb.connect(paths.build_database(settings.data_dir), read_only=True) as connection:
+        return connection.execute(
+            "select outcome, dates from quality.builds order by build_number"
+        ).fetchall()
+
+
+def test_an_interrupted_build_of_distant_dates_leaves_just_those_to_the_next(settings: Settings) -> None:
+    _tell(settings, TUESDAY, MUCH_LATER)
+    for _ in range(2):
+        with pytest.raises(StopHereError):
+            warehouse.build(settings, on_progress=_interrupt)
+
+    assert [("running", [TUESDAY, MUCH_LATER])] * 2 == _builds(settings)
+
+
+def test_an_interrupted_build_recorded_by_its_range_leaves_the_range_to_the_next(settings: Settings) -> None:
+    _tell(settings, TUESDAY, TUESDAY + timedelta(days=2))
+    for _ in range(2):
+        with pytest.raises(StopHereError):
+            warehouse.build(settings, on_progress=_interrupt)
+        with duckdb.connect(paths.build_database(settings.data_dir)) as connection:
+            connection.execute("update quality.builds set dates = null where build_number = 1")
+
+    assert [TUESDAY + timedelta(days=number) for number in range(3)] == _builds(settings)[1][1]
+
+
+def test_answers_of_a_wrong_clock_are_named_and_not_built(settings: Settings) -> None:
+    _tell(settings, TUESDAY, WRONG_CLOCK)
+    report = warehouse.build(settings)
+    again = warehouse.build(settings)
+
+    assert [("passed", [TUESDAY])] == _builds(settings)
+    assert ["1970-01-02" in warning for warning in report.warnings] == [True]
+    assert again.is_up_to_date
+    assert [] == again.warnings
+
+
+@pytest.mark.parametrize("day", [date(1, 1, 1), WRONG_CLOCK, date(2100, 1, 1), date.max])
+def test_an_impossible_date_is_refused_in_one_line(settings: Settings, day: date) -> None:
+    _tell(settings, TUESDAY)
+    with pytest.raises(warehouse.WarehouseError, match=f"^{day} cannot be a service date: [^\n]+$"):
+        warehouse.build(settings, first_date=day)
