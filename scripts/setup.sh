@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes .venv and installs requirements.lock and this project into it; finds Chromium for the browser tests.
-# Packages come from the index that pip and uv are configured to use; nothing is configured here.
+# Makes .venv, installs requirements.lock and this project into it, and installs the programs that tests start.
+# Packages come from the index that pip and uv are configured to use, and from Debian; nothing is configured here.
 set -eu
 cd "$(dirname "$0")/.."
 UV_VERSION=0.13.8
@@ -8,9 +8,22 @@ PYTHON=${PYTHON:-python3.11}
 
 say() { printf '%s\n' "setup: $*" >&2; }
 is_root() { [ "$(id -u)" = 0 ]; }
-apt_install() {
-    is_root && command -v apt-get >/dev/null 2>&1 &&
-        apt-get -qq update >&2 && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" >&2
+apt_install() { # prints what apt says only when it fails
+    is_root && command -v apt-get >/dev/null 2>&1 || return 1
+    say "installing $* from Debian"
+    output=$(apt-get -qq update 2>&1 &&
+        DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" 2>&1) || {
+        printf '%s\n' "$output" >&2
+        return 1
+    }
+}
+# Debian makes a database cluster and starts it with the first PostgreSQL of a machine, unless it is told not to.
+install_postgresql() {
+    no_cluster=/etc/postgresql-common/createcluster.d/transit-etl.conf
+    is_root && mkdir -p "${no_cluster%/*}" && echo "create_main_cluster = false" >"$no_cluster" || return 1
+    apt_install postgresql && installed=0 || installed=1
+    rm -f "$no_cluster"
+    return "$installed"
 }
 
 if ! command -v "$PYTHON" >/dev/null 2>&1; then
@@ -40,5 +53,8 @@ export UV_LINK_MODE="${UV_LINK_MODE:-copy}"
 
 if ! command -v chromium >/dev/null 2>&1; then
     apt_install chromium || say "no chromium here: the browser tests will be skipped"
+fi
+if ! { command -v pg_ctl || ls /usr/lib/postgresql/*/bin/pg_ctl; } >/dev/null 2>&1; then
+    install_postgresql || say "no PostgreSQL here: the tests of a request budget in PostgreSQL will be skipped"
 fi
 say "ready"

@@ -1,25 +1,27 @@
 """Stores of the request budget for the tests of what processes share."""
 
-import os
+from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from tests.collect.postgresql import serving_postgresql
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.xdist_group("postgresql"))])
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> Iterator[str]:
+    """Return the URL of a server that runs while the tests do."""
+    with serving_postgresql() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store of each sort; the credentials of a test are its own, so that a server may be shared."""
+    """Return the URL of an empty store, of each kind."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/state/budget.sqlite"
-    server = os.environ.get("TEST_POSTGRESQL_URL")
-    if not server:
-        pytest.skip("no PostgreSQL server: set TEST_POSTGRESQL_URL to try one")
-    _forget_all(server)
-    return server
-
-
-def _forget_all(server: str) -> None:
-    import psycopg  # noqa: PLC0415 - an optional extra
-
-    with psycopg.connect(server.replace("+psycopg", "")) as connection:
+    url: str = request.getfixturevalue("postgresql_url")
+    with psycopg.connect(url) as connection:
         connection.execute("DROP TABLE IF EXISTS request_budget")
+    return url
