@@ -63,6 +63,6 @@ ELSEWHERE = {
     "pre-commit install": ("tests/documents/test_pre_commit.py", "pre-commit install"),
     "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
-    "python -m scripts.documents docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
+    "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
     "transit-etl emulator --port 8400": ("transit_emulator/process.py", '"emulator", "--port"'),
 }

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from scripts.documents import Session, Step, blocks, run
 from tests.documents.commands import INSTEAD
 from tests.documents.documents import TOUR
+from tests.documents.sessions import Session, Step, blocks, run
 from transit_emulator.process import emulator_process
 
 

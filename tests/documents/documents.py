@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from scripts.documents import Block, blocks
+from tests.documents.sessions import ROOT, Block, blocks
 
-ROOT = Path(__file__).parents[2]
 TOUR, README = ROOT / "docs" / "tour.md", ROOT / "README.md"
 DOCUMENTS = [
     README,

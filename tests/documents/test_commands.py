@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts.documents import Block, Session, run
 from tests.documents.commands import DAY, ELSEWHERE, LONG_ON_THE_TOUR, ON_THE_TOUR, SHORTENED
 from tests.documents.conftest import Tour
 from tests.documents.documents import (
     DOCUMENTS,
     README,
-    ROOT,
     TOUR,
     all_blocks,
     commands_of,
@@ -20,6 +18,7 @@ from tests.documents.documents import (
     is_command,
     name_of,
 )
+from tests.documents.sessions import ROOT, Block, Session, run
 from transit_etl import warehouse
 from transit_etl.settings import Settings
 
@@ -77,7 +76,7 @@ def test_the_tour_prints_what_it_shows(tour: Tour) -> None:
         (step.command, step.output, printed) for step, printed in tour.printed if not step.matches(printed)
     ]
 
-    assert [] == differing, "python -m scripts.documents docs/tour.md writes the output anew"
+    assert [] == differing, "python -m tests.documents.refresh docs/tour.md writes the output anew"
 
 
 def test_the_readme_runs_from_top_to_bottom(readme_session: Session) -> None:

@@ -6,9 +6,9 @@ from zipfile import ZipFile
 
 import pytest
 
-from scripts.documents import Session, blocks, run
 from tests.documents.commands import INSTEAD
 from tests.documents.documents import README
+from tests.documents.sessions import Session, blocks, run
 
 pytestmark = [pytest.mark.long, pytest.mark.whole_command, pytest.mark.timeout(1800)]
 QUESTION = next(block for block in blocks(README) if "TRANSIT_DATA_DIR=data/demo" in block.text)

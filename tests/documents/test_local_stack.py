@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts.documents import Session
 from tests.documents.commands import INSTEAD
+from tests.documents.sessions import Session
 
 pytestmark = [pytest.mark.long, pytest.mark.whole_command, pytest.mark.timeout(900)]
 PORTS = (8080, 8400)  # Airflow and the emulator

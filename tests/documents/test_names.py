@@ -11,7 +11,6 @@ from tests.documents.conftest import Tour
 from tests.documents.documents import (
     DOCUMENTS,
     README,
-    ROOT,
     all_blocks,
     commands_of,
     inline_code,
@@ -19,6 +18,7 @@ from tests.documents.documents import (
     name_of,
     prose,
 )
+from tests.documents.sessions import ROOT
 from transit_etl.api.exchange import Outcome
 from transit_etl.paths import published_database
 from transit_etl.settings import PREFIX, Settings

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.documents import Session
-from tests.documents.documents import ROOT
+from tests.documents.sessions import ROOT, Session
 
 CONFIGURATION = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 

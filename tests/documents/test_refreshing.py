@@ -1,11 +1,11 @@
-"""`python -m scripts.documents`: the output in a document is brought up to date."""
+"""`python -m tests.documents.refresh`: the output in a document is brought up to date."""
 
 from pathlib import Path
 
 import pytest
 
-from scripts import documents
-from scripts.documents import DocumentError, Session, Step, blocks, refresh, run, steps
+from tests.documents.refresh import refresh
+from tests.documents.sessions import DocumentError, Session, Step, blocks, run, steps
 
 DOCUMENT = """# Title
 
@@ -28,10 +28,9 @@ def document(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+def session(tmp_path: Path) -> Session:
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr(documents, "CHECKOUT", tmp_path / "empty")
-    return Session(tmp_path, {}, {"3 seconds": "4 seconds"})
+    return Session(tmp_path, {}, {"3 seconds": "4 seconds"}, checkout=tmp_path / "empty")
 
 
 def test_a_block_is_split_into_commands_and_their_output(document: Path) -> None:

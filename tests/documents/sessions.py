@@ -1,27 +1,17 @@
-"""Runs the commands that a document shows, and brings the output it shows up to date.
+"""Blocks of documents, and a shell that runs their commands; CONTRIBUTING.md says how blocks are marked."""
 
-    python -m scripts.documents docs/tour.md
-
-The tests run the same commands and compare their output with what the document shows. CONTRIBUTING.md says
-how blocks are marked.
-"""
-
-import argparse
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
+from os import environ
 from pathlib import Path
 
-from rich.console import Console
+from transit_etl.settings import PREFIX
 
-from scripts.local_airflow import CHECKOUT
-from scripts.stack import without_settings
-
+ROOT = Path(__file__).parents[2]
 ANY = "…"  # in shown output: text that differs from run to run
 NOT_COPIED = shutil.ignore_patterns(
     ".*_cache", ".git", ".hypothesis", ".venv", "__pycache__", "build", "data"
@@ -60,11 +50,11 @@ class Step:
 
 
 class Session:
-    """A shell in a copy of the checkout, with an empty data folder and the same `.venv`.
+    """A shell in a copy of a checkout, with an empty data folder and the same `.venv`.
 
     Variables that a command exports hold for the commands after it; a copy of a session (`copy.copy`) goes on
-    with the variables exported so far. `substitutions` are texts of commands and
-    what is run instead, for what a test cannot do: another upstream, less time.
+    with the variables exported so far. `substitutions` are texts of commands and what is run instead, for
+    what a test cannot do: another upstream, less time.
     """
 
     def __init__(
@@ -73,15 +63,17 @@ class Session:
         settings: Mapping[str, str],
         substitutions: Mapping[str, str] | None = None,
         *,
+        checkout: Path = ROOT,
         timeout_seconds: float = 280,
     ) -> None:
         self.folder = folder / "checkout"
         self._substitutions = substitutions or {}
         self._timeout_seconds = timeout_seconds
-        self._environment = {**without_settings(), **settings}
+        without_settings = {name: value for name, value in environ.items() if not name.startswith(PREFIX)}
+        self._environment = {**without_settings, **settings}
         self._exports = ""
         self._exports_file = folder / "exports.sh"
-        shutil.copytree(CHECKOUT, self.folder, ignore=NOT_COPIED)
+        shutil.copytree(checkout, self.folder, ignore=NOT_COPIED)
         (self.folder / ".venv").symlink_to(sys.prefix)
 
     def run(self, command: str) -> str:
@@ -139,49 +131,3 @@ def run(block: Block, session: Session) -> Iterator[tuple[Step, str]]:
             yield Step(block.text, printed), printed
     except DocumentError as error:
         raise DocumentError(f"{block}: {error}") from None
-
-
-def refresh(document: Path, session: Session) -> int:
-    """Run a document's console blocks and put what differs into it; return how many outputs did."""
-    text, n_changed = document.read_text(encoding="utf-8"), 0
-    for block in blocks(document):
-        if block.language != "console":
-            continue
-        lines = []
-        for step, printed in run(block, session):
-            n_changed += not step.matches(printed)
-            command = "\n> ".join(step.command.splitlines())
-            lines += [f"$ {command}", *_brought_up_to_date(step.output, printed)]
-        text = text.replace(block.text, "\n".join(lines) + "\n")
-    document.write_text(text, encoding="utf-8")
-    return n_changed
-
-
-def _brought_up_to_date(shown: str, printed: str) -> list[str]:
-    """Return the printed lines, and where a shown line matches, that one: it may hold a `…`."""
-    pairs = zip_longest(shown.splitlines(), printed.splitlines())
-    return [
-        old if old is not None and Step("", old).matches(new) else new
-        for old, new in pairs
-        if new is not None
-    ]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Refresh the documents named; 1 if a command of theirs failed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("documents", nargs="+", type=Path, metavar="DOCUMENT")
-    chosen = parser.parse_args(arguments)
-    for document in chosen.documents:
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                n_changed = refresh(document, Session(Path(folder), {}))
-            except DocumentError as error:
-                Console(stderr=True).print(str(error), style="red", markup=False, highlight=False)
-                return 1
-        Console().print(f"{document}: {n_changed} outputs changed", highlight=False)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
