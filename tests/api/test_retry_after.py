@@ -25,6 +25,9 @@ NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
         ({"Retry-After": "-5"}, None),
         ({"Retry-After": "9" * 400}, LONGEST_SECONDS),
         ({"Retry-After": "Mon, 02 Mar 2026 08:00:30 GMT"}, 30.0),
+        ({"Retry-After": "Mon, 02 Mar 99999 08:00:30 GMT"}, None),
+        ({"Retry-After": "Mon, 02 Mar 2026 08:00:30 +999999999999"}, None),
+        ({"Retry-After": "Fri, 31 Dec 9999 23:59:59 -2359"}, LONGEST_SECONDS),
         ({"Retry-After": "Mon, 02 Mar 2026 07:00:00 GMT"}, 0.0),
         ({"Retry-After": "Tue, 02 Mar 2027 08:00:00 GMT"}, LONGEST_SECONDS),
     ],
@@ -39,7 +42,13 @@ def test_a_date_is_compared_with_the_clock_of_the_server() -> None:
     assert 20.0 == retry_after_seconds(httpx.Headers(headers), NOW)
 
 
-@given(st.text(max_size=40), st.text(max_size=40))
+NUMBER = st.integers(-1, 10**30)
+DATE = st.builds("Mon, {} {} {} {}:{}:{} {}{}".format, NUMBER, st.sampled_from(["Jan", "Feb", "Mrz"]), NUMBER,
+                 NUMBER, NUMBER, NUMBER, st.sampled_from("+-"), NUMBER)  # fmt: skip
+HEADER = st.text(max_size=40) | DATE | NUMBER.map(str)
+
+
+@given(HEADER, HEADER)
 def test_any_text_gives_a_bounded_wait_or_none(text: str, date: str) -> None:
     headers = httpx.Headers(
         [(b"Retry-After", text.encode("utf-8", "ignore")), (b"Date", date.encode("utf-8", "ignore"))]

@@ -1,12 +1,17 @@
 """What commands print, for people and as JSON."""
 
 import json
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from io import StringIO
 from pathlib import Path
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.cli.conftest import RunCli
 from transit_etl.cli import output
@@ -57,6 +62,43 @@ def test_a_table_says_how_many_rows_it_has(capsys: pytest.CaptureFixture[str]) -
 
     assert "015-00" in shown
     assert "1 row\n" in shown
+
+
+HOSTILE = st.text(max_size=30) | st.sampled_from(
+    ["[/red]", "[red]x", ":smile:", "\x1b]0;title\x07", "\x1b[31m", "\x9b31m", "\u202e", "\ud83d", "[link=x]"]
+)
+
+
+@given(HOSTILE, HOSTILE)
+@settings(max_examples=40, deadline=None)
+def test_text_of_the_upstream_reaches_the_terminal_without_anything_it_obeys(text: str, other: str) -> None:
+    console = output.PlainConsole(width=4096)
+    console.file = StringIO()
+    with patch.object(output, "out", console), patch.object(output, "err", console):
+        # pyarrow takes no lone surrogate, so the result of a query never holds one
+        column, cell = (each.encode("utf-8", "ignore").decode() for each in (text, other))
+        output.print_table(pa.table({column: [cell]}), as_json=False)
+        output.print_report(Report(1, None, 0.5, [text, other]), as_json=False)
+        output.print_fields({text: other})
+        output.print_text(text)
+        output.print_error(text)
+        output.print_json([text])
+    shown = console.file.getvalue()
+
+    shown.encode()
+    assert [] == [char for char in shown if unicodedata.category(char) in ("Cc", "Cs") and char not in "\n\t"]
+
+
+@pytest.mark.parametrize("text", ["[/red]", "[bold]x[/]", ":smile:"])
+def test_markup_and_emoji_codes_are_printed_as_they_are(
+    capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    output.print_table(pa.table({text: [text]}), as_json=False)
+    output.print_error(text)
+    shown = capsys.readouterr()
+
+    assert 2 == shown.out.count(text)
+    assert text in shown.err
 
 
 def test_the_status_of_an_empty_installation_can_be_read_by_people_and_programs(cli: RunCli) -> None:

@@ -34,6 +34,6 @@ def _number(text: str) -> float | None:
 def _instant(text: str) -> datetime | None:
     try:
         instant = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, OverflowError):  # such as a zone that is further than a day away
         return None
     return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant

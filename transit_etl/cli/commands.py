@@ -1,6 +1,5 @@
 """The commands, in the order of the way from an answer of the upstream to a figure in the warehouse."""
 
-import json
 import sys
 from datetime import date, datetime
 from typing import Annotated
@@ -146,7 +145,10 @@ def publish(as_json: Json = False) -> None:
     from transit_etl.warehouse import publish as run
 
     path = run(load_settings())
-    typer.echo(json.dumps({"published": str(path)}) if as_json else path)
+    if as_json:
+        output.print_json({"published": path})
+    else:
+        output.print_text(path)
 
 
 @app.command()
@@ -162,7 +164,10 @@ def compact(
 
     with spinner("compacting"):
         merged = run(load_settings(), closed)
-    typer.echo(json.dumps({"files_merged": merged}) if as_json else f"{merged} files merged")
+    if as_json:
+        output.print_json({"files_merged": merged})
+    else:
+        output.print_text(f"{merged} files merged")
 
 
 @app.command()

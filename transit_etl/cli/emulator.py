@@ -8,6 +8,7 @@ import typer
 
 from transit_etl.cli import world
 from transit_etl.cli.options import FROM, MARKUP, TO
+from transit_etl.cli.output import print_text
 from transit_etl.cli.progress import spinner
 from transit_etl.cli.world import Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
 
@@ -74,4 +75,4 @@ def emulator_truth(
 
         files = write_truth(emulated, first, last, out)
     for file in files:
-        typer.echo(file)
+        print_text(file)

@@ -1,22 +1,50 @@
 """What the commands print: results on stdout, as tables or as JSON, and errors on stderr."""
 
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# Control characters other than tab and line end, marks that turn the direction of writing, lone surrogates.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+class PlainConsole(Console):
+    """A console that prints text as it is: no markup, no emoji codes, and control characters escaped.
+
+    Text of the upstream may hold any of them; this is where all that the commands print passes.
+    """
+
+    def __init__(self, *, stderr: bool = False, width: int | None = None) -> None:
+        super().__init__(stderr=stderr, width=width, markup=False, emoji=False, highlight=False)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render as rich does, then escape what a terminal would obey."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
+
+
+def printable(text: str) -> str:
+    r"""Return a text with escapes such as `\x1b` for what a terminal would obey, or cannot show."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
 # What is written into a file or a pipe is not cut to the width of a terminal.
-out = Console(width=None if sys.stdout.isatty() else 4096)
-err = Console(stderr=True)
+out = PlainConsole(width=None if sys.stdout.isatty() else 4096)
+err = PlainConsole(stderr=True)
 
 
 def print_report(report: object, *, as_json: bool) -> None:
@@ -36,7 +64,7 @@ def print_fields(values: Mapping[str, str]) -> None:
     for label, value in values.items():
         if value:
             grid.add_row(label, Text(value))
-    out.print(grid, highlight=False)
+    out.print(grid)
 
 
 def print_table(rows: "pa.Table", *, as_json: bool) -> None:
@@ -54,6 +82,11 @@ def print_table(rows: "pa.Table", *, as_json: bool) -> None:
     out.print(f"{rows.num_rows} row{'' if rows.num_rows == 1 else 's'}", style="dim")
 
 
+def print_text(text: object) -> None:
+    """Print one text in one line, which a terminal may fold."""
+    out.print(str(text), soft_wrap=True)
+
+
 def print_json(value: Any) -> None:  # noqa: ANN401 - anything JSON can hold, and dataclasses, dates and paths
     """Print a value as JSON: in one line, or indented on a terminal."""
     out.print_json(json.dumps(value, default=_plain), indent=2 if out.is_terminal else None)
@@ -62,7 +95,7 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - anything JSON can hold, an
 def print_error(message: object, *, is_failure: bool = True) -> None:
     """Print a message on stderr in one line, which a terminal may fold."""
     style = "red" if is_failure else None
-    err.print(f"transit-etl: {message}", style=style, markup=False, highlight=False, soft_wrap=True)
+    err.print(f"transit-etl: {message}", style=style, soft_wrap=True)
 
 
 def fields_of(value: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass

@@ -40,8 +40,9 @@ def spinner(text: str) -> Iterator[None]:
 @contextmanager
 def collecting() -> Iterator[Callable[["CollectProgress"], None]]:
     """Show how far a collection is; yield the function to call with its progress."""
-    counts = TextColumn("{task.fields[requests]}")
-    with _bar(TextColumn("{task.description}"), BarColumn(), counts, TimeElapsedColumn()) as bar:
+    counts = TextColumn("{task.fields[requests]}", markup=False)
+    description = TextColumn("{task.description}", markup=False)
+    with _bar(description, BarColumn(), counts, TimeElapsedColumn()) as bar:
         task = bar.add_task("collecting", total=None, requests="")
 
         def on_progress(progress: "CollectProgress") -> None:
@@ -103,8 +104,8 @@ class RehearsalBar:
 @contextmanager
 def rehearsing() -> Iterator[RehearsalBar]:
     """Show how far a rehearsal is; yield the bar to update."""
-    counts = TextColumn("{task.fields[counts]}")
-    description = TextColumn("{task.description}")
+    counts = TextColumn("{task.fields[counts]}", markup=False)
+    description = TextColumn("{task.description}", markup=False)
     with _bar(description, BarColumn(), TaskProgressColumn(), counts, TimeRemainingColumn()) as bar:
         yield RehearsalBar(bar)
 
@@ -112,8 +113,12 @@ def rehearsing() -> Iterator[RehearsalBar]:
 @contextmanager
 def _counted(what: str) -> Iterator[Callable[[int, int, str], None]]:
     """Show a bar of things done of a total, and the name of the last one as far as there is room."""
-    last = TextColumn("{task.fields[name]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"))
-    with _bar(TextColumn(what), BarColumn(), MofNCompleteColumn(), last, expand=True) as bar:
+    last = TextColumn(
+        "{task.fields[name]}",
+        markup=False,
+        table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
+    )
+    with _bar(TextColumn(what, markup=False), BarColumn(), MofNCompleteColumn(), last, expand=True) as bar:
         task = bar.add_task(what, total=None, name="")
         yield lambda done, total, name: bar.update(task, completed=done, total=total, name=name)
 

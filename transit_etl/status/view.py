@@ -81,7 +81,7 @@ def _requests_row(requests: KindRequests, now: datetime) -> list[RenderableType]
     limited = Text(f"{requests.n_rate_limited:,}", style="red" if requests.n_rate_limited else "dim")
     is_one = set(requests.endpoints) <= {requests.kind}
     return [
-        requests.kind if is_one else f"{requests.kind} ({_counts(requests.endpoints)})",
+        Text(requests.kind if is_one else f"{requests.kind} ({_counts(requests.endpoints)})"),
         f"{requests.n_last_minute:,}",
         f"{requests.n_sent:,}",
         good,
@@ -124,7 +124,7 @@ def _lines(lines: list[LineCoverage], now: datetime) -> Table:
         name = f"{line.line_number} ({line.line_code})" if line.line_number else line.line_code
         is_late = line.unseen_since is None or now - line.unseen_since > LATE
         unseen = Text(f"{line.unseen}, {_since(line.unseen_since, now)}", "yellow" if is_late else "")
-        table.add_row(name, str(line.n_stops), _bar(line.share), unseen)
+        table.add_row(Text(name), str(line.n_stops), _bar(line.share), unseen)
     return table
 
 

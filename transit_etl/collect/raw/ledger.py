@@ -2,10 +2,13 @@
 
 import base64
 import json
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from transit_etl.api.exchange import Answer, Outcome, Request
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,4 +124,14 @@ def _body_fields(body: bytes | None) -> dict[str, object]:
 
 
 def _line(fields: dict[str, object]) -> bytes:
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:
+        # A key or a reason may quote upstream text with half of a surrogate pair, which no encoding has: keep
+        # it as the text `\\ud83d`. With one backslash it would be the half again to who reads the line.
+        return _LONE_SURROGATE.sub(_escaped, text).encode() + b"\n"
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return rf"\\u{ord(found[0]):04x}"
