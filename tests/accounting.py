@@ -1,4 +1,4 @@
-"""Compares what a rehearsal kept with what the emulator says it answered, request by request, row by row."""
+"""Compares what a rehearsal kept with the emulator's log of its answers, request by request, row by row."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import httpx
@@ -22,7 +22,6 @@ from transit_etl.settings import Settings
 
 Row = dict[str, Any]
 Json = Any
-_Listed = tuple[str, tuple[str, ...]]  # a request and what one row of its answer says
 WINDOW_SECONDS = 600.0
 PATHS = {
     "lines": "linee",
@@ -34,7 +33,7 @@ PATHS = {
     "news_details": "news/{}",
 }
 DATASETS = {"stops": "line_stops"} | {name: name for name in PATHS if name != "stops"}
-# What becomes of a request whose answer a fault took the place of, or spoilt.
+# The outcome of a request whose answer a fault replaced, and of one whose answer a fault damaged.
 _OUTCOMES = {
     FaultKind.RATE_LIMITED: "rate_limited",
     FaultKind.SERVER_ERROR: "server_error",
@@ -43,13 +42,36 @@ _OUTCOMES = {
     FaultKind.HTML: "not_json",
     FaultKind.NOT_JSON: "not_json",
 }
-_SPOILING = {FaultKind.TRUNCATED: "not_json", FaultKind.WRONG_CHARSET: "not_json"}
-_KEYS = {
-    "lines": ("codice", "lines.code_listed_once"),
-    "stops": ("ordine", "line_stops.sequence_ascends"),
-    "news": ("id", "news.id_listed_once"),
-}
+_DAMAGED = {FaultKind.TRUNCATED: "not_json", FaultKind.WRONG_CHARSET: "not_json"}
 _STATUS_OK = 200
+
+
+class Key(NamedTuple):
+    """What identifies a row within its answer, and the rule that a repeated one breaks."""
+
+    field: str
+    rule: str
+
+
+class Attempt(NamedTuple):
+    """A request as the emulator received it: its path, and the instant as its log writes it."""
+
+    path: str
+    received_at: str
+
+
+class Listed(NamedTuple):
+    """A row of the answer to a request, as text."""
+
+    request_id: str
+    values: tuple[str, ...]
+
+
+_KEYS = {
+    "lines": Key("codice", "lines.code_listed_once"),
+    "stops": Key("ordine", "line_stops.sequence_ascends"),
+    "news": Key("id", "news.id_listed_once"),
+}
 
 
 @dataclass(frozen=True)
@@ -66,7 +88,7 @@ class Rehearsed:
         return self.lake("requests")
 
     def hit_by(self, kind: FaultKind) -> list[Row]:
-        """Return the answers in the log that a kind of fault had its hand in."""
+        """Return the answers in the log that a kind of fault changed."""
         return [entry for entry in self.log if kind.value in entry["faults"]]
 
     @cached_property
@@ -80,11 +102,11 @@ class Rehearsed:
         return self._rows("lake", dataset, columns)
 
     def quarantine(self, dataset: str) -> list[Row]:
-        """Return the rows that left a dataset, once for each rule they broke."""
+        """Return the quarantined rows of a dataset, one for each rule that a row broke."""
         return self._rows("quarantine", dataset, "*")
 
-    def left_by(self) -> Counter[str]:
-        """Count rows that left, by dataset and rule."""
+    def quarantined_by_rule(self) -> Counter[str]:
+        """Count quarantined rows by dataset and rule."""
         return Counter(
             f"{row['dataset']}.{row['rule']}"
             for dataset in ("requests", *DATASETS.values())
@@ -121,8 +143,8 @@ def rehearse_world(
 
 
 def check_every_request_is_explained(rehearsed: Rehearsed) -> None:
-    """Check that ledger and log tell of the same attempts, and that each outcome is what was answered."""
-    answered = {(entry["path"], entry["now"]): entry for entry in rehearsed.log}
+    """Check that ledger and log hold the same attempts, and that each outcome fits the answer."""
+    answered = _answered(rehearsed)
     attempts = Counter(key for row in rehearsed.ledger for key in _attempts(row))
 
     assert len(answered) == len(rehearsed.log)
@@ -130,12 +152,12 @@ def check_every_request_is_explained(rehearsed: Rehearsed) -> None:
     assert len({row["request_id"] for row in rehearsed.ledger}) == len(rehearsed.ledger)
     assert {row["request_id"] for row in rehearsed.ledger} == set(rehearsed.raw)
     for row in rehearsed.ledger:
-        keys = list(_attempts(row))
-        if row["outcome"] == "interrupted":  # it had failed once, and its second chance came too late
-            assert not answered[keys[0]]["is_complete"]
-        elif keys:
-            assert row["outcome"] in _outcomes(row, answered[keys[-1]])
-            assert not any(answered[key]["is_complete"] for key in keys[:-1])
+        made = list(_attempts(row))
+        if row["outcome"] == "interrupted":  # it failed once, and its window ended before the second attempt
+            assert not answered[made[0]]["is_complete"]
+        elif made:
+            assert row["outcome"] in _outcomes(row, answered[made[-1]])
+            assert not any(answered[attempt]["is_complete"] for attempt in made[:-1])
         else:
             assert row["outcome"] == "not_sent"
             assert row["error"]
@@ -143,50 +165,55 @@ def check_every_request_is_explained(rehearsed: Rehearsed) -> None:
 
 def check_lake_holds_the_good_answers(rehearsed: Rehearsed) -> None:
     """Check that each row of each good answer is in the lake or in quarantine, once, and nothing else is."""
-    answered = {(entry["path"], entry["now"]): entry for entry in rehearsed.log}
+    answered = _answered(rehearsed)
     good = [row for row in rehearsed.ledger if row["outcome"] == "ok"]
-    expected: dict[str, Counter[_Listed]] = {dataset: Counter() for dataset in DATASETS.values()}
+    expected: dict[str, Counter[Listed]] = {dataset: Counter() for dataset in DATASETS.values()}
     for row in good:
         body = rehearsed.raw[row["request_id"]]["body"]
         assert sha256(body.encode()).hexdigest() == answered[list(_attempts(row))[-1]]["sha256"]
         dataset = DATASETS[row["endpoint"]]
-        for said, n in _said(dataset, json.loads(body), row["key"]).items():
-            expected[dataset][row["request_id"], said] = n
+        for values, n in _listed(dataset, json.loads(body), row["key"]).items():
+            expected[dataset][Listed(row["request_id"], values)] = n
     for dataset, rows in expected.items():
         kept = _kept(rehearsed, dataset)
         assert (dataset, list(rows - kept), list(kept - rows)) == (dataset, [], [])
 
 
-def check_what_left_is_what_came_twice(rehearsed: Rehearsed) -> None:
-    """Check that rows left for having been said before in their answer, all of these and no others."""
+def check_only_repeated_rows_are_quarantined(rehearsed: Rehearsed) -> None:
+    """Check that the rows whose key is repeated within their answer are in quarantine, and no others."""
     expected: Counter[str] = Counter()
     for row in rehearsed.ledger:
         if row["outcome"] == "ok" and row["endpoint"] in _KEYS:
             body = json.loads(rehearsed.raw[row["request_id"]]["body"])
-            expected.update(_said_again(row["endpoint"], body))
+            expected.update(_repeated(row["endpoint"], body))
 
-    assert rehearsed.left_by() == expected
+    assert rehearsed.quarantined_by_rule() == expected
     assert rehearsed.report.rejected == []
     assert rehearsed.report.errors == []
 
 
-def _said_again(endpoint: str, body: Json) -> Iterator[str]:
-    """Yield the rule that each row of an answer breaks that is there more than once."""
-    key, rule = _KEYS[endpoint]
-    for rows in [body] if isinstance(body, list) else [body.get(way, []) for way in ("andata", "ritorno")]:
-        counts = Counter(row[key] for row in rows)
-        yield from (rule for row in rows if counts[row[key]] > 1)
+def _repeated(endpoint: str, body: Json) -> Iterator[str]:
+    """Yield, for each row of an answer whose key is repeated, the rule that it breaks."""
+    field, rule = _KEYS[endpoint]
+    lists = [body] if isinstance(body, list) else [body.get(name, []) for name in ("andata", "ritorno")]
+    for rows in lists:
+        counts = Counter(row[field] for row in rows)
+        yield from (rule for row in rows if counts[row[field]] > 1)
 
 
-def _attempts(row: Row) -> Iterator[tuple[str, str]]:
-    """Yield path and instant of each attempt that the ledger tells of."""
+def _answered(rehearsed: Rehearsed) -> dict[Attempt, Row]:
+    return {Attempt(entry["path"], entry["now"]): entry for entry in rehearsed.log}
+
+
+def _attempts(row: Row) -> Iterator[Attempt]:
+    """Yield the attempts that a row of the ledger implies."""
     path = "/api/v1/" + PATHS[row["endpoint"]].format(row["key"])
     if row["endpoint"] == "status" and row["key"]:
         path += f"/categoria/{row['key']}"
     if row["outcome"] == "interrupted" or (row["attempts"] or 0) > 1:
-        yield path, _text(row["planned_at"])
+        yield Attempt(path, _text(row["planned_at"]))
     if row["sent_at"] is not None and row["outcome"] != "interrupted":
-        yield path, _text(row["sent_at"])
+        yield Attempt(path, _text(row["sent_at"]))
 
 
 def _text(instant: datetime) -> str:
@@ -194,7 +221,7 @@ def _text(instant: datetime) -> str:
 
 
 def _outcomes(row: Row, entry: Row) -> set[str]:
-    """Return what may have become of a request, from what the emulator did to it."""
+    """Return the outcomes a request may have, from the faults in its answer."""
     kinds = [FaultKind(kind) for kind in entry["faults"]]
     dropping = {FaultKind.CONNECTION_RESET, FaultKind.CUT_OFF}
     delaying = {FaultKind.SLOW, FaultKind.SLOW_BODY}
@@ -209,41 +236,41 @@ def _outcomes(row: Row, entry: Row) -> set[str]:
     if FaultKind.HUGE in kinds:
         return {"too_large"}
     for kind in kinds:
-        if kind in _SPOILING:
-            return {_SPOILING[kind]}
+        if kind in _DAMAGED:
+            return {_DAMAGED[kind]}
     if FaultKind.ERROR_ROW not in kinds or row["endpoint"] != "passages":
         return {"ok"}
     return {"error_row", "ok"} if FaultKind.VANISHING_ROWS in kinds else {"error_row"}
 
 
-def _said(dataset: str, body: Json, key: str) -> Counter[tuple[str, ...]]:
-    """Count what an answer says, one tuple per row the lake should have, whatever the types."""
-    return Counter(tuple(map(_plain, said)) for said in _SAID[dataset](body, key))
+def _listed(dataset: str, body: Json, key: str) -> Counter[tuple[str, ...]]:
+    """Count the rows that the lake should have of an answer, by their values as text."""
+    return Counter(tuple(map(_plain, values)) for values in _ROWS[dataset](body, key))
 
 
-def _said_in(*names: str) -> Callable[[Json, str], Iterable[tuple[Json, ...]]]:
+def _fields(*names: str) -> Callable[[Json, str], Iterable[tuple[Json, ...]]]:
     return lambda rows, _key: [tuple(row.get(name) for name in names) for row in rows]
 
 
-def _said_of_stops(body: Json, _key: str) -> Iterable[tuple[Json, ...]]:
+def _stops_in(body: Json, _key: str) -> Iterable[tuple[Json, ...]]:
     entries = [entry for value in body.values() if isinstance(value, list) for entry in value]
     return [(entry["codice_fermata"], entry["ordine"]) for entry in entries if "ordine" in entry]
 
 
-def _said_of_departures(body: Json, _key: str) -> Iterable[tuple[Json, ...]]:
+def _departures_in(body: Json, _key: str) -> Iterable[tuple[Json, ...]]:
     legs = [(service["codice"], leg) for service in body["servizi"] for leg in service["tratte"].values()]
     return [(code, text) for code, leg in legs if leg["descrizione"] for text in leg["partenze"]]
 
 
-_PASSAGE = _said_in("linea", "orario", "attesa", "teorico", "id_corsa")
-_EVENT = _said_in("evento", "categoria", "causa", "messaggio", "data")
-_SAID: dict[str, Callable[[Json, str], Iterable[tuple[Json, ...]]]] = {
+_PASSAGE = _fields("linea", "orario", "attesa", "teorico", "id_corsa")
+_EVENT = _fields("evento", "categoria", "causa", "messaggio", "data")
+_ROWS: dict[str, Callable[[Json, str], Iterable[tuple[Json, ...]]]] = {
     "passages": lambda body, key: _PASSAGE(body["passaggi"], key),
     "status": lambda body, key: _EVENT(body.get("stato", []), key),
-    "line_stops": _said_of_stops,
-    "timetables": _said_of_departures,
-    "lines": _said_in("codice", "numero"),
-    "news": _said_in("id", "titolo"),
+    "line_stops": _stops_in,
+    "timetables": _departures_in,
+    "lines": _fields("codice", "numero"),
+    "news": _fields("id", "titolo"),
     "news_details": lambda body, key: [(key, body["titolo"])],
 }
 _COLUMNS = {
@@ -257,18 +284,18 @@ _COLUMNS = {
 }
 
 
-def _kept(rehearsed: Rehearsed, dataset: str) -> Counter[_Listed]:
-    """Count what is in the lake and, once however many rules it broke, in quarantine."""
-    left = {row["row"] for row in rehearsed.quarantine(dataset)}
+def _kept(rehearsed: Rehearsed, dataset: str) -> Counter[Listed]:
+    """Count the rows in the lake and in quarantine, there once however many rules a row broke."""
+    quarantined = {row["row"] for row in rehearsed.quarantine(dataset)}
     rows = rehearsed.lake(dataset, ", ".join(("request_id", *_COLUMNS[dataset])))
     return Counter(
-        (row["request_id"], tuple(_plain(row[name]) for name in _COLUMNS[dataset]))
-        for row in (*rows, *map(json.loads, left))
+        Listed(row["request_id"], tuple(_plain(row[name]) for name in _COLUMNS[dataset]))
+        for row in (*rows, *map(json.loads, quarantined))
     )
 
 
 def _plain(value: object) -> str:
-    """Return a value as text; a flag or number that came as text is what it says, nothing is empty."""
+    """Return a value as text, so that types do not matter; null is the empty text."""
     return "" if value is None else str(value).strip().lower()
 
 

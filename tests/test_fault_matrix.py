@@ -10,7 +10,7 @@ from tests.accounting import (
     Rehearsed,
     check_every_request_is_explained,
     check_lake_holds_the_good_answers,
-    check_what_left_is_what_came_twice,
+    check_only_repeated_rows_are_quarantined,
     rehearse_world,
 )
 from transit_emulator.faults.definitions import Fault, FaultKind
@@ -43,7 +43,7 @@ def _rehearse(folder: Path, minutes: float, faults: Sequence[Fault]) -> Rehearse
     )
     check_every_request_is_explained(rehearsed)
     check_lake_holds_the_good_answers(rehearsed)
-    check_what_left_is_what_came_twice(rehearsed)
+    check_only_repeated_rows_are_quarantined(rehearsed)
     return rehearsed
 
 
