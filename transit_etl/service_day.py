@@ -6,6 +6,7 @@ Staging applies the same rules to whole columns, with the UTC offsets that `offs
 """
 
 from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -62,6 +63,7 @@ def service_seconds(instant: datetime, day: date, zone: ZoneInfo) -> float:
     return (instant - day_start(day, zone)).total_seconds()
 
 
+@lru_cache(maxsize=8_192)  # answers list the same times again and again
 def parse_clock(text: str) -> int:
     """Read `HH:MM` or `HH:MM:SS` (24 hours or more too) as seconds; ValueError quotes other text."""
     fields = text.strip().split(":")

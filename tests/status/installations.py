@@ -36,13 +36,36 @@ def stop(number: int) -> Request:
     return v1.passages(f"{number:04}")
 
 
-def passage(wait: int, *, is_live: bool = True, trip: str = "t1") -> dict[str, object]:
-    return {"linea": "15", "destinazione": "X", "id_corsa": trip, "attesa": wait, "teorico": not is_live}
+class Passage(NamedTuple):
+    """A bus that is expected so many minutes after the answer that lists it."""
+
+    wait: float
+    is_live: bool = True
+    trip: str = "t1"
+
+    def listed_at(self, at: datetime) -> dict[str, object]:
+        """Return it as the interface lists it in an answer of that instant."""
+        shown = (at + minutes(self.wait)).astimezone(Settings().zone)
+        return {
+            "linea": "015",
+            "destinazione": "P.ZA DE FERRARI",
+            "orario": f"{shown:%H:%M:%S}",
+            "attesa": f"{self.wait:.0f}'",
+            "teorico": not self.is_live,
+            "id_corsa": self.trip,
+            "pieno": False,
+        }
 
 
-def poll(age: float, *passages: dict[str, object], outcome: Outcome = Outcome.OK) -> Exchange:
+def poll(age: float, *passages: Passage, outcome: Outcome = Outcome.OK) -> Exchange:
     """Return a poll of stop 0001 so many minutes ago that lists some passages."""
-    return Exchange(stop(1), minutes(age), {"passaggi": passages}, outcome)
+    at = NOW - minutes(age)
+    body = {
+        "codice_fermata": "0001",
+        "timestamp": f"{at:%Y-%m-%dT%H:%M:%S.000Z}",
+        "passaggi": [passage.listed_at(at) for passage in passages],
+    }
+    return Exchange(stop(1), minutes(age), body, outcome)
 
 
 def land(settings: Settings, *exchanges: Exchange, worker: str = "w1") -> Landing:

@@ -5,7 +5,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from tests.status.installations import NOW, land, passage, poll, put, put_network
+from tests.status.installations import NOW, Passage, land, poll, put, put_network
 from transit_etl.settings import Settings
 from transit_etl.status import read_status, show_status
 
@@ -21,7 +21,7 @@ def screen(settings: Settings, width: int = 110) -> str:
 
 def test_the_screen_says_what_matters_in_a_few_lines(settings: Settings) -> None:
     put_network(settings, {"001-00": ["0001", "0002"]})
-    land(settings, poll(10, passage(1)), poll(9.1)).close()
+    land(settings, poll(10, Passage(1)), poll(9.1)).close()
     shown = screen(settings)
 
     assert "0 of 60 requests used in the last minute, 0.1% of the last hour's" in shown
@@ -35,7 +35,7 @@ def test_the_screen_says_what_matters_in_a_few_lines(settings: Settings) -> None
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_screen_fits_a_terminal_and_keeps_its_bars_on_one_line(settings: Settings, width: int) -> None:
     put_network(settings, {"001-00": ["0001", "0002"]})
-    land(settings, poll(10, passage(1)), poll(9.1)).close()
+    land(settings, poll(10, Passage(1)), poll(9.1)).close()
     lines = screen(settings, width).splitlines()
 
     assert max(map(len, lines)) <= width

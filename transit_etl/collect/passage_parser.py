@@ -1,4 +1,4 @@
-"""Parses passage answers for the planner; the rows of the lake come from staging, which parses in SQL."""
+"""Parses passage answers for the planner and `status`; staging parses them in SQL, for the lake."""
 
 import json
 from collections.abc import Iterator
@@ -31,10 +31,11 @@ class PassageParser:
             at=at,
             is_good=is_good,
             is_refused=answer.outcome in _REFUSED,
-            listings=tuple(self._listings(answer.body or b"{}", answer.received_at)) if is_good else (),
+            listings=tuple(self.listings(answer.body or b"{}", answer.received_at)) if is_good else (),
         )
 
-    def _listings(self, body: bytes, received_at: datetime) -> Iterator[Listing]:
+    def listings(self, body: bytes | str, received_at: datetime) -> Iterator[Listing]:
+        """Yield the passages with a plausible time that the body of a good answer lists."""
         face, at = ClockFace(received_at, self._zone), received_at.timestamp()
         for row in json.loads(body).get("passaggi") or ():
             ahead = _seconds_ahead(row, face)

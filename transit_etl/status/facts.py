@@ -54,7 +54,7 @@ def read_status(settings: Settings) -> Status:
     """Read raw files, lake, budget and published warehouse; nothing is written or locked."""
     clock = settings.clock
     now = clock.now()
-    with last_hour(settings.data_dir, settings.operator, now) as hour:
+    with last_hour(settings, now) as hour:
         requests = {**lake.last_requests(settings), **{each.endpoint: each for each in hour.requests()}}
         answered_at = {**lake.last_good_answers(settings), **hour.last_good_answers()}
         evidence = hour.evidence()

@@ -1,19 +1,26 @@
 """Counts the requests of the last hour, read from the raw files while they are written."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import duckdb
 import pyarrow as pa
 
+from transit_etl.collect.passage_parser import PassageParser
+from transit_etl.collect.planning.planner import TripKey
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.paths import finished_raw_file
+from transit_etl.settings import Settings
 
 MINUTE = timedelta(minutes=1)
+TOLERANCE_SECONDS = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +57,14 @@ class Evidence:
 class LastHour:
     """The requests of one operator that were sent in the hour before `now`, staged or not."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, now: datetime) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, now: datetime, zone: ZoneInfo) -> None:
         self._connection = connection
-        self._now = _naive(now)
+        self._now = now
+        self._parser = PassageParser(zone)
 
     def requests(self) -> list[EndpointRequests]:
         """Count the requests by endpoint."""
-        rows = self._connection.execute(_BY_ENDPOINT, {"minute_ago": self._now - MINUTE}).fetchall()
+        rows = self._connection.execute(_BY_ENDPOINT, {"minute_ago": _naive(self._now) - MINUTE}).fetchall()
         return [
             EndpointRequests(endpoint, last_minute, hour, good, limited, _aware(last))
             for endpoint, last_minute, hour, good, limited, last in rows
@@ -69,20 +77,55 @@ class LastHour:
 
     def evidence(self) -> Evidence:
         """Count how closely the passages expected by now were observed."""
-        n_due, n_evidenced, n_bounded = self._connection.execute(_EVIDENCE, {"now": self._now}).fetchall()[0]
-        share = round(n_evidenced / n_due, 4) if n_due else None
-        return Evidence(n_due, n_evidenced, n_bounded, share)
+        now = self._now.timestamp()
+        due = [each for each in self._last_listings().values() if each.is_due(now)]
+        n_evidenced = sum(each.unlisted_after <= MINUTE.total_seconds() for each in due)
+        n_bounded = sum(each.next_at is not None for each in due) - n_evidenced
+        share = round(n_evidenced / len(due), 4) if due else None
+        return Evidence(len(due), n_evidenced, n_bounded, share)
+
+    def _last_listings(self) -> dict[tuple[str, TripKey], "_LastListing"]:
+        """Return what the last poll of each stop that listed a trip live says of it."""
+        last = {}
+        for stop_code, listed_at, next_at, body in self._connection.execute(_GOOD_POLLS).fetchall():
+            for listing in self._parser.listings(body, datetime.fromtimestamp(listed_at, UTC)):
+                if listing.is_live:
+                    last[stop_code, listing.trip_key] = _LastListing(listed_at, next_at, listing.predicted_at)
+        return last
+
+
+class _LastListing(NamedTuple):
+    """The last listing of a passage, and when its stop was polled next, if it was; in epoch seconds."""
+
+    listed_at: float
+    next_at: float | None
+    predicted_at: float
+
+    @property
+    def unlisted_after(self) -> float:
+        """How many seconds later the stop no longer listed it; infinite if it was not polled again."""
+        return math.inf if self.next_at is None else self.next_at - self.listed_at
+
+    def is_due(self, now: float) -> bool:
+        """Whether it was expected by now, and by the poll that no longer listed it.
+
+        One that is no longer listed long before its time has not passed; one expected at this very moment
+        may still be listed by the next poll.
+        """
+        return self.predicted_at <= now - TOLERANCE_SECONDS and (
+            self.next_at is None or self.predicted_at <= self.next_at + TOLERANCE_SECONDS
+        )
 
 
 @contextmanager
-def last_hour(data_dir: Path, operator: str, now: datetime) -> Iterator[LastHour]:
+def last_hour(settings: Settings, now: datetime) -> Iterator[LastHour]:
     """Read the last hour's raw files, finished and open, for as long as the context lasts."""
-    files = recent_windows(data_dir, operator, now)
+    files = recent_windows(settings.data_dir, settings.operator, now)
     lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
     with duckdb.connect() as connection:
         connection.register("lines", lines)
         connection.execute(_REQUESTS, {"since": _naive(now) - HOUR, "now": _naive(now)})
-        yield LastHour(connection, now)
+        yield LastHour(connection, now, settings.zone)
 
 
 def _lines(file: Path) -> list[bytes]:
@@ -101,7 +144,7 @@ def _aware(instant: datetime | None) -> datetime | None:
     return None if instant is None else instant.replace(tzinfo=UTC)
 
 
-# Only the needed fields of a row are read, and only the bodies of passages are parsed.
+# Only the needed fields of a row are read.
 _REQUESTS = """
     create temp table requests as
     select row.* replace (
@@ -131,42 +174,10 @@ _LAST_GOOD_ANSWERS = """
     select key, max(received_at) from requests
     where endpoint = 'passages' and outcome = 'ok' group by key
 """
-# A passage counts as gone only if it was expected by then, with a tolerance of two minutes: one that is no
-# longer listed long before its time has not passed. One expected within the last two minutes is left out.
-_EVIDENCE = """
-    with polls as (
-        select
-            request_id, key as stop_code, received_at, body,
-            lead(received_at) over (partition by key order by received_at, request_id) as next_at
-        from requests where endpoint = 'passages' and outcome = 'ok'
-    ),
-    rows as (
-        select stop_code, received_at, next_at, unnest(json_transform(body, '{"passaggi": [{
-            "linea": "VARCHAR", "destinazione": "VARCHAR", "id_corsa": "VARCHAR",
-            "attesa": "DOUBLE", "teorico": "BOOLEAN"
-        }]}').passaggi) as listed
-        from polls
-    ),
-    last_listings as (
-        select stop_code, received_at, next_at, listed.attesa as wait_minutes
-        from rows
-        where listed.teorico is false and listed.attesa between 0 and 120
-        qualify row_number() over (
-            partition by stop_code, listed.linea, listed.destinazione, listed.id_corsa
-            order by received_at desc
-        ) = 1
-    ),
-    due as (
-        select
-            received_at + to_seconds(60 * wait_minutes) as due_at,
-            next_at,
-            next_at - received_at <= interval 60 second as is_close
-        from last_listings
-    )
+_GOOD_POLLS = """
     select
-        count(*),
-        count(*) filter (is_close),
-        count(*) filter (not is_close)
-    from due
-    where due_at <= $now - interval 2 minute and (next_at is null or due_at <= next_at + interval 2 minute)
+        key, epoch(received_at),
+        lead(epoch(received_at)) over (partition by key order by received_at, request_id), body
+    from requests where endpoint = 'passages' and outcome = 'ok'
+    order by received_at, request_id
 """
