@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, sync_playwright
+from playwright.sync_api import Browser, Dialog, Page, Route, sync_playwright
 
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
 OF_THIS_MACHINE = ("file:", "data:", "blob:", "http://127.0.0.1:", "http://localhost:")
@@ -48,3 +48,16 @@ def page(browser: Browser, requests_elsewhere: list[str]) -> Iterator[Page]:
     page.close()
 
     assert [] == errors
+
+
+@pytest.fixture
+def alerts(page: Page) -> list[str]:
+    """Return the messages that scripts of pages showed; it grows while the test runs."""
+    messages: list[str] = []
+
+    def close(dialog: Dialog) -> None:
+        messages.append(dialog.message)
+        dialog.dismiss()
+
+    page.on("dialog", close)
+    return messages

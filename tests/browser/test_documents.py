@@ -47,6 +47,23 @@ def test_no_page_requests_anything_from_other_machines(
     assert requests_elsewhere == []
 
 
+def test_every_page_runs_its_own_scripts_and_no_others(page: Page, pages: Path, alerts: list[str]) -> None:
+    refused: list[str] = []
+    page.on("console", lambda message: refused.append(message.text))
+    for each in sorted(pages.glob("*.html")):
+        page.goto(each.as_uri())
+        assert [] == [text for text in refused if "Content Security Policy" in text], each
+        infected = each.with_suffix(".infected.html")
+        script = "<script>alert(1)</script><img src=x onerror=alert(1)></body>"
+        infected.write_text(each.read_text().replace("</body>", script))
+        page.goto(infected.as_uri())
+        infected.unlink()
+
+        assert [] == alerts
+        assert refused
+        refused.clear()
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "docs").glob("*.md")))
 def test_no_page_is_wider_than_the_screen(page: Page, pages: Path, name: str) -> None:
     page.goto((pages / f"{name}.html").as_uri())

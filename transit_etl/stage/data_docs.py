@@ -11,7 +11,12 @@ from transit_etl.files import make_folder, replace_folder, replacement_of, write
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import validation_context
-from transit_etl.stage.data_docs_html import DatasetSummary, make_self_contained, write_first_page
+from transit_etl.stage.data_docs_html import (
+    DatasetSummary,
+    escaped,
+    make_self_contained,
+    write_first_page,
+)
 from transit_etl.stage.suites import Suite, load_suites
 
 if TYPE_CHECKING:
@@ -40,9 +45,10 @@ def build_data_docs(settings: Settings) -> Path:
     suites = load_suites()
     for suite in suites.values():
         context.suites.add(suite.expectations)
-    results = {result.suite_name: result for result in _saved_results(settings)}
-    for result in results.values():
-        _add_result(context, result)
+    saved = list(_saved_results(settings))
+    for document in saved:
+        _add_result(context, _loaded(escaped(document)))
+    results = {result.suite_name: result for result in map(_loaded, saved)}
     context.build_data_docs(site_names=[_SITE])
     make_self_contained(built)
     summaries = [_summary(suite, results.get(dataset), built) for dataset, suite in suites.items()]
@@ -79,14 +85,17 @@ def _summary(suite: Suite, result: "ExpectationSuiteValidationResult | None", fo
     )
 
 
-def _saved_results(settings: Settings) -> Iterator["ExpectationSuiteValidationResult"]:
+def _saved_results(settings: Settings) -> Iterator[dict[str, Any]]:
+    for path in sorted(quality_results_dir(settings.data_dir).glob("*.json")):
+        yield json.loads(path.read_text(encoding="utf-8"))
+
+
+def _loaded(document: dict[str, Any]) -> "ExpectationSuiteValidationResult":
     from great_expectations.core.expectation_validation_result import (  # noqa: PLC0415 - takes seconds
         expectationSuiteValidationResultSchema,
     )
 
-    for path in sorted(quality_results_dir(settings.data_dir).glob("*.json")):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        yield cast("ExpectationSuiteValidationResult", expectationSuiteValidationResultSchema.load(document))
+    return cast("ExpectationSuiteValidationResult", expectationSuiteValidationResultSchema.load(document))
 
 
 def _add_result(context: "EphemeralDataContext", result: "ExpectationSuiteValidationResult") -> None:

@@ -4,7 +4,8 @@ from transit_etl.warehouse.builder import BuildReport, build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.lake_changes import EmptyLakeError
-from transit_etl.warehouse.publisher import NotPublishedError, QueryError, UncheckedBuildError, publish, query
+from transit_etl.warehouse.publisher import UncheckedBuildError, publish
+from transit_etl.warehouse.queries import NotPublishedError, QueryError, query
 from transit_etl.warehouse.variants import Variant, build_variant
 
 __all__ = [

@@ -1,10 +1,7 @@
-"""Publishes a checked build in one atomic step, and answers queries from the published warehouse."""
+"""Publishes a checked build in one atomic step."""
 
 import os
 from pathlib import Path
-
-import duckdb
-import pyarrow as pa
 
 from transit_etl import paths
 from transit_etl.files import open_atomic
@@ -25,14 +22,6 @@ class UncheckedBuildError(WarehouseError):
     """The last build of the build database did not finish, or a check failed."""
 
 
-class NotPublishedError(WarehouseError):
-    """There is no published warehouse yet."""
-
-
-class QueryError(WarehouseError):
-    """The database refused a query; the message is DuckDB's."""
-
-
 def publish(settings: Settings) -> Path:
     """Replace the published file by a copy of the checked build, atomically; return its path.
 
@@ -41,26 +30,6 @@ def publish(settings: Settings) -> Path:
     with warehouse_lock(settings):
         _checkpoint_passed_build(settings)
         return _copy(database_path(settings), paths.published_database(settings.data_dir).absolute())
-
-
-def query(settings: Settings, sql: str) -> pa.Table:
-    """Run a query on the published warehouse, read-only; instants are UTC.
-
-    NotPublishedError before the first publication, QueryError when the database refuses the query.
-    """
-    path = paths.published_database(settings.data_dir)
-    if not path.exists():
-        raise NotPublishedError(f"nothing is published at {path} yet: run build and publish first")
-    try:
-        with duckdb.connect(path, read_only=True) as connection:
-            connection.execute("set timezone = 'UTC'")
-            answer = connection.sql(sql)
-            table: pa.Table | None = None if answer is None else answer.to_arrow_table()
-    except duckdb.Error as error:
-        raise QueryError(str(error)) from error
-    if table is None:
-        raise QueryError("this statement is not a query: it returns no rows")
-    return table
 
 
 def _checkpoint_passed_build(settings: Settings) -> None:
