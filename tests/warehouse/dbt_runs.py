@@ -29,5 +29,5 @@ def run_dbt(built: Settings, folder: Path, *arguments: str) -> Path:
         "BUILD_TO": "2026-11-10",
     }
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert 0 == done.returncode, done.stdout
+    assert 0 == done.returncode, done.stdout + done.stderr
     return folder / "target"

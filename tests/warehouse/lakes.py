@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import pyarrow as pa
@@ -41,6 +42,22 @@ class Event:
     since: str
     message: str = "A diversion."
     category: str = "SG"
+
+
+class Line(NamedTuple):
+    """One entry of the lines list."""
+
+    code: str
+    number: str
+    terminus_outbound: str
+    terminus_inbound: str
+
+
+class NewsItem(NamedTuple):
+    """One entry of the news list."""
+
+    news_id: str
+    title: str
 
 
 class Lake:
@@ -112,18 +129,18 @@ class Lake:
                 }
             )
 
-    def lines(self, clock: str, *lines: tuple[str, str, str, str]) -> None:
-        """Add an answer to the lines list: code, number, outbound terminus, inbound terminus of each."""
+    def lines(self, clock: str, *lines: Line) -> None:
+        """Add an answer to the lines list."""
         answer = self.request("lines", "", clock, n_rows=len(lines))
-        for number, (code, label, outbound, inbound) in enumerate(lines, start=1):
+        for number, line in enumerate(lines, start=1):
             self._rows["lines"].append(
                 {
                     **answer,
                     "row_number": number,
-                    "line_code": code,
-                    "line_number": label,
-                    "terminus_outbound": outbound,
-                    "terminus_inbound": inbound,
+                    "line_code": line.code,
+                    "line_number": line.number,
+                    "terminus_outbound": line.terminus_outbound,
+                    "terminus_inbound": line.terminus_inbound,
                     "is_active": True,
                     "note": "",
                 }
@@ -186,11 +203,11 @@ class Lake:
                 }
             )
 
-    def news(self, clock: str, *items: tuple[str, str]) -> None:
-        """Add an answer to the news list: id and title of each item."""
+    def news(self, clock: str, *items: NewsItem) -> None:
+        """Add an answer to the news list."""
         answer = self.request("news", "", clock, n_rows=len(items))
-        for number, (news_id, title) in enumerate(items, start=1):
-            self._rows["news"].append({**answer, "row_number": number, "news_id": news_id, "title": title})
+        for number, item in enumerate(items, start=1):
+            self._rows["news"].append({**answer, "row_number": number, **item._asdict()})
 
     def news_text(self, clock: str, news_id: str, content: str) -> None:
         """Add an answer to the full text of a news item."""

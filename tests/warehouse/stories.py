@@ -1,8 +1,8 @@
-"""One service day of small stories, each at a stop of its own, for one build to tell apart."""
+"""One service day of small stories, each at a stop of its own, in one lake for one build."""
 
 from pathlib import Path
 
-from tests.warehouse.lakes import Event, Lake, Listed
+from tests.warehouse.lakes import Event, Lake, Line, Listed, NewsItem
 
 STOPS = [f"10{number:02d}" for number in range(20)]
 
@@ -26,16 +26,16 @@ def write(data_dir: Path) -> Lake:
 
 def _network(lake: Lake) -> None:
     lines = [
-        ("001-00", "1", "HARBOUR", "HILL"),
-        ("002-00", "2", "AIRPORT", "MARKET"),
-        ("002-01", "2", "STATION", "MARKET"),
-        ("003-00", "3", "HARBOUR", "PARK"),
-        ("004-00", "4", "LIGHTHOUSE", "PARK"),
-        ("005-00", "5", "CASTLE", "PARK"),
-        ("005-01", "5", "CASTLE", "PARK"),
+        Line("001-00", "1", "HARBOUR", "HILL"),
+        Line("002-00", "2", "AIRPORT", "MARKET"),
+        Line("002-01", "2", "STATION", "MARKET"),
+        Line("003-00", "3", "HARBOUR", "PARK"),
+        Line("004-00", "4", "LIGHTHOUSE", "PARK"),
+        Line("005-00", "5", "CASTLE", "PARK"),
+        Line("005-01", "5", "CASTLE", "PARK"),
     ]
-    lake.lines("06:00", *lines, ("009-00", "9", "OLD TOWN", "HILL"))
-    lake.lines("12:00", *lines, ("009-00", "9", "NEW TOWN", "HILL"))
+    lake.lines("06:00", *lines, Line("009-00", "9", "OLD TOWN", "HILL"))
+    lake.lines("12:00", *lines, Line("009-00", "9", "NEW TOWN", "HILL"))
     lake.request("lines", "", "13:00", outcome="timeout")
     lake.lines("18:00", *lines)
     lake.stops("001-00", "06:01", outbound=STOPS)
@@ -169,8 +169,8 @@ def _status(lake: Lake) -> None:
 
 
 def _news(lake: Lake) -> None:
-    lake.news("08:00", ("n1", "Works"))
+    lake.news("08:00", NewsItem("n1", "Works"))
     lake.news_text("08:01", "n1", "From Monday.")
-    lake.news("09:00", ("n1", "Works"))
+    lake.news("09:00", NewsItem("n1", "Works"))
     lake.news_text("09:01", "n1", "From Tuesday.")
-    lake.news("10:00", ("n2", "Strike"))
+    lake.news("10:00", NewsItem("n2", "Strike"))

@@ -1,4 +1,4 @@
-"""What reaches over several days: built day by day, or a day in the middle later, it equals built at once."""
+"""Tables whose rows span several days are the same built at once, day by day, or with a day built late."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.warehouse.lakes import TUESDAY, Event, Lake, Listed
+from tests.warehouse.lakes import TUESDAY, Event, Lake, Line, Listed, NewsItem
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
@@ -25,13 +25,13 @@ STOPS = (["1001", "1002"], ["1001", "1003"], ["1001", "1003"], ["1001", "1002"])
 EVENTS = (("DEV",), ("DEV", "GEV"), ("DEV",), ())
 
 
-def _tell(settings: Settings, number: int) -> None:
-    """Add a day: a terminus, a stop, a text and an event change on different ones."""
+def _add_day(settings: Settings, number: int) -> None:
+    """Add a day to the lake; a terminus, a stop, a text and an event change on different days."""
     lake = Lake(settings.data_dir.with_name(f"{settings.data_dir.name}-{number}"), settings.operator)
     lake.day = TUESDAY + timedelta(days=number)
-    lake.lines("06:00", ("001-00", "1", TERMINI[number], "HILL"))
+    lake.lines("06:00", Line("001-00", "1", TERMINI[number], "HILL"))
     lake.stops("001-00", "06:01", outbound=STOPS[number])
-    lake.news("07:00", ("n1", "Works"), *([("n2", "Strike")] if number == 1 else []))
+    lake.news("07:00", NewsItem("n1", "Works"), *([NewsItem("n2", "Strike")] if number == 1 else []))
     lake.news_text("07:01", "n1", "From Monday." if number < 2 else "From Tuesday.")
     events = [Event(code, ("1",), "06:00") for code in EVENTS[number]]
     for clock in ("06:30", "23:30"):
@@ -61,15 +61,15 @@ def _rows(settings: Settings) -> dict[str, list[str]]:
         }
 
 
-def test_days_that_come_one_by_one_or_late_give_what_all_at_once_gives(tmp_path: Path) -> None:
+def test_days_built_one_by_one_or_late_give_the_same_as_all_at_once(tmp_path: Path) -> None:
     at_once, one_by_one = (
         Settings(data_dir=tmp_path / name, operator="testville") for name in ("at-once", "one-by-one")
     )
     for number in range(4):
-        _tell(at_once, number)
+        _add_day(at_once, number)
     warehouse.build(at_once)
     for number in (0, 1, 3, 2):  # the third day comes last
-        _tell(one_by_one, number)
+        _add_day(one_by_one, number)
         warehouse.build(one_by_one)
     expected = _rows(at_once)
 
