@@ -28,6 +28,11 @@
     {{ column }} between cast('{{ first_built() }}' as date) and cast('{{ last_built() }}' as date)
 {%- endmacro %}
 
+{# The rows that a model has for the service dates being built, as a relation. #}
+{% macro built(model) -%}
+    (select * from {{ ref(model) }} where {{ is_built() }})
+{%- endmacro %}
+
 {# True for dates around the service dates being built: the UTC days of receipt whose answers can be about them. In the
    time zones farthest from UTC a service day begins one UTC day early or ends one late. #}
 {% macro is_received_around(column="received_date", days_before=1, days_after=1) -%}

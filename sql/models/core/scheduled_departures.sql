@@ -28,12 +28,8 @@ select
         else 'withdrawn'
     end as outcome,
     rules.ruleset_version
-from {{ ref('timetable_departures') }} as departures
+from {{ built('timetable_departures') }} as departures
 {{ join_rules('departures.service_date') }}
-left join {{ ref('departure_matches') }} as matches
-    on departures.departure_key = matches.departure_key and {{ is_built('matches.service_date') }}
-left join {{ ref('trips') }} as trips
-    on matches.trip_key = trips.trip_key and {{ is_built('trips.service_date') }}
-left join {{ ref('missing_departures') }} as missing
-    on departures.departure_key = missing.departure_key and {{ is_built('missing.service_date') }}
-where {{ is_built('departures.service_date') }}
+left join {{ built('departure_matches') }} as matches using (departure_key)
+left join {{ built('trips') }} as trips using (trip_key)
+left join {{ built('missing_departures') }} as missing using (departure_key)

@@ -5,6 +5,6 @@ select
     -- rounded: noon minus twelve hours is a whole minute, but planned_at is not a whole second
     {{ whole_minute(add_seconds('min(' ~ add_seconds('planned_at', '-service_seconds') ~ ')', 30)) }} as zero_at,
     count(*) as n_requests
-from {{ ref('requests') }}
-where service_date is not null and {{ is_built() }}
+from {{ built('requests') }}
+where service_date is not null
 group by operator, service_date

@@ -40,11 +40,7 @@ intervals as (
         intervals.*,
         coalesce(intervals.next_answer_at, next_days.next_answer_at) as gone_at
     from {{ ref('status_intervals') }} as intervals
-    left join next_days
-        on
-            intervals.operator = next_days.operator
-            and intervals.received_date = next_days.received_date
-            and intervals.category = next_days.category
+    left join next_days using (operator, received_date, category)
 ),
 
 episodes as (

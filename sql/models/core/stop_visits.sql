@@ -11,17 +11,9 @@ with scheduled as (
             when calls.timetable_at is not null then 'timetable'
             when patterns.pattern_at is not null then 'pattern'
         end as schedule_source
-    from {{ ref('trip_calls') }} as calls
-    left join {{ ref('pattern_times') }} as patterns
-        on
-            calls.visit_key = patterns.visit_key
-            and {{ is_built('patterns.service_date') }}
-    left join {{ ref('service_days') }} as days
-        on
-            calls.operator = days.operator
-            and calls.service_date = days.service_date
-            and {{ is_built('days.service_date') }}
-    where {{ is_built('calls.service_date') }}
+    from {{ built('trip_calls') }} as calls
+    left join {{ built('service_days') }} as days using (operator, service_date)
+    left join {{ built('pattern_times') }} as patterns using (visit_key)
 ),
 
 passed as (

@@ -1,7 +1,6 @@
 -- One row per operator, service_date and trip: the line it served, when it was observed, and its outcome.
 with visits as (
-    select * from {{ ref('stop_visits') }}
-    where {{ is_built() }}
+    select * from {{ built('stop_visits') }}
 ),
 
 trip_lines as (
@@ -87,8 +86,6 @@ select
     end as outcome,
     facts.ruleset_version
 from facts
-left join trip_lines on facts.trip_key = trip_lines.trip_key
-left join {{ ref('departure_matches') }} as matches
-    on facts.trip_key = matches.trip_key and {{ is_built('matches.service_date') }}
-left join {{ ref('timetable_departures') }} as departures
-    on matches.departure_key = departures.departure_key and {{ is_built('departures.service_date') }}
+left join trip_lines using (trip_key)
+left join {{ built('departure_matches') }} as matches using (trip_key)
+left join {{ built('timetable_departures') }} as departures using (departure_key)

@@ -1,8 +1,8 @@
 -- One row per operator, service_date, stop and service_hour in which passages of the stop were to be requested: how
 -- well the stop was polled. A stop and hour without a row was not polled at all.
 with requests as (
-    select * from {{ ref('requests') }}
-    where endpoint = 'passages' and key != '' and {{ is_built() }}
+    select * from {{ built('requests') }}
+    where endpoint = 'passages' and key != ''
 ),
 
 hours as (

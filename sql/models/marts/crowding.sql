@@ -15,6 +15,6 @@ select
     cast(sum(n_polls) as bigint) as n_listings,
     cast(sum(round(is_full_share * n_polls)) as bigint) as n_full_listings,
     max(ruleset_version) as ruleset_version
-from {{ ref('stop_visits') }}
-where is_full_share is not null and {{ is_built() }}
+from {{ built('stop_visits') }}
+where is_full_share is not null
 group by operator, service_date, line_code, direction, stop_code, service_hour

@@ -23,5 +23,5 @@ select
     cast({{ seconds_between('episodes.started_at', 'episodes.ended_before') }} as bigint) as duration_high_seconds,
     episodes.ruleset_version
 from {{ ref('status_episodes') }} as episodes
-left join {{ ref('event_meanings') }} as events on episodes.event = events.event
-left join {{ ref('category_meanings') }} as categories on episodes.category = categories.category
+left join {{ ref('event_meanings') }} as events using (event)
+left join {{ ref('category_meanings') }} as categories using (category)

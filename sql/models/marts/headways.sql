@@ -10,8 +10,8 @@ with buses as (
         stop_code,
         service_hour,
         scheduled_at
-    from {{ ref('stop_visits') }}
-    where line_code is not null and position is not null and {{ is_built() }}
+    from {{ built('stop_visits') }}
+    where line_code is not null and position is not null
     union all
     select
         operator,
@@ -21,8 +21,7 @@ with buses as (
         stop_code,
         service_hour,
         scheduled_at
-    from {{ ref('unlisted_departures') }}
-    where {{ is_built() }}
+    from {{ built('unlisted_departures') }}
 ),
 
 bus_counts as (
@@ -44,8 +43,7 @@ observed as (
         *,
         sum(n_scheduled) over stop_hour as hour_n_scheduled,
         nullif(sum(scheduled_seconds) over stop_hour, 0) as hour_scheduled_seconds
-    from {{ ref('observed_headways') }}
-    where {{ is_built() }}
+    from {{ built('observed_headways') }}
     window stop_hour as (partition by operator, service_date, line_code, direction, stop_code, service_hour)
 ),
 
@@ -80,7 +78,7 @@ headway_sums as (
             end
         ) as n_gaps
     from observed
-    inner join {{ ref('rulesets') }} as rules on observed.ruleset_version = rules.ruleset_version
+    inner join {{ ref('rulesets') }} as rules using (ruleset_version)
     group by
         observed.operator, observed.service_date, observed.line_code, observed.direction, observed.stop_code,
         observed.service_hour

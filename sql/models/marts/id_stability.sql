@@ -61,11 +61,7 @@ id_counts as (
         count(case when ids.n_labels > 1 then 1 end) as n_of_several_labels,
         count(day_before.trip_id) as n_repeated
     from ids
-    left join turned_live
-        on
-            ids.operator = turned_live.operator
-            and ids.service_date = turned_live.service_date
-            and ids.trip_id = turned_live.trip_id
+    left join turned_live using (operator, service_date, trip_id)
     left join ids as day_before
         on
             ids.operator = day_before.operator

@@ -126,4 +126,4 @@ select
         when sums.covered_seconds < rules.coverage_threshold * sums.total_seconds then 'coverage under threshold'
     end as null_reason
 from sums
-inner join {{ ref('rulesets') }} as rules on sums.ruleset_version = rules.ruleset_version
+inner join {{ ref('rulesets') }} as rules using (ruleset_version)

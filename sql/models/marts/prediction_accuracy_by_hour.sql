@@ -17,8 +17,8 @@ with visits as (
         row_number() over (
             order by passed_after, visit_number, service_date, operator, trip_id, stop_code
         ) as visit_id
-    from {{ ref('stop_visits') }}
-    where arrival_quality = 'evidenced' and {{ is_built() }}
+    from {{ built('stop_visits') }}
+    where arrival_quality = 'evidenced'
 ),
 
 predictions as (
@@ -67,7 +67,7 @@ judged as (
         {{ seconds_between('revisions.observed_at', 'revisions.predicted_at') }} as horizon_seconds,
         {{ seconds_between('revisions.predicted_at', 'visits.passed_at') }} as error_seconds
     from revisions
-    inner join visits on revisions.visit_id = visits.visit_id
+    inner join visits using (visit_id)
 )
 
 select

@@ -17,8 +17,7 @@ with visits as (
         punctuality_point,
         0 as n_due,
         ruleset_version
-    from {{ ref('stop_visits') }}
-    where {{ is_built() }}
+    from {{ built('stop_visits') }}
 ),
 
 due as (
@@ -31,29 +30,15 @@ due as (
         cast(floor((departures.service_seconds + coalesce(paces.travel_seconds, 0)) / 3600) as bigint) as service_hour,
         count(*) as n_due,
         max(departures.ruleset_version) as ruleset_version
-    from {{ ref('scheduled_departures') }} as departures
-    inner join {{ watched_dates() }} as watched_dates
-        on departures.operator = watched_dates.operator and departures.service_date = watched_dates.service_date
-    inner join {{ ref('leg_stops') }} as stops
-        on
-            departures.operator = stops.operator
-            and departures.service_date = stops.service_date
-            and departures.line_code = stops.line_code
-            and departures.direction = stops.direction
-            and departures.leg = stops.leg
-            and {{ is_built('stops.service_date') }}
-    left join {{ ref('line_travel_times') }} as paces
-        on
-            stops.operator = paces.operator
-            and stops.service_date = paces.service_date
-            and stops.line_code = paces.line_code
-            and stops.direction = paces.direction
-            and stops.position = paces.position
-            and {{ is_built('paces.service_date') }}
+    from {{ built('scheduled_departures') }} as departures
+    inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
+    inner join {{ built('leg_stops') }} as stops
+        using (operator, service_date, line_code, direction, leg)
+    left join {{ built('line_travel_times') }} as paces
+        using (operator, service_date, line_code, direction, position)
     where
         departures.is_in_force
         and departures.outcome != 'not_run'
-        and {{ is_built('departures.service_date') }}
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction,
         floor((departures.service_seconds + coalesce(paces.travel_seconds, 0)) / 3600)

@@ -16,8 +16,7 @@ judged as (
         coalesce(cast(counted.n_likely as double) / nullif(counted.n_passages, 0), 0) as coverage,
         {{ null_reason_of('counted', is_of_a_line=true) }} as null_reason
     from counted
-    inner join {{ ref('rulesets') }} as rules
-        on counted.ruleset_version = rules.ruleset_version
+    inner join {{ ref('rulesets') }} as rules using (ruleset_version)
 )
 
 select

@@ -1,8 +1,8 @@
 -- One row per operator, service_date, line and direction: departures in force by outcome.
 -- Only dates on which passages were requested: on others nothing could be observed.
 with departures as (
-    select * from {{ ref('scheduled_departures') }}
-    where is_in_force and {{ is_built() }}
+    select * from {{ built('scheduled_departures') }}
+    where is_in_force
 ),
 
 leg_lengths as (
@@ -13,8 +13,7 @@ leg_lengths as (
         direction,
         leg,
         count(*) as n_stops
-    from {{ ref('leg_stops') }}
-    where {{ is_built() }}
+    from {{ built('leg_stops') }}
     group by operator, service_date, line_code, direction, leg
 ),
 

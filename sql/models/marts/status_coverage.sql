@@ -10,10 +10,10 @@ with answers as (
             partition by requests.operator, requests.service_date, categories.category
             order by requests.received_at, requests.request_id
         ) as previous_at
-    from {{ ref('requests') }} as requests
+    from {{ built('requests') }} as requests
     inner join {{ ref('category_meanings') }} as categories
         on requests.key in ('', categories.category)
-    where requests.endpoint = 'status' and requests.is_good and {{ is_built('requests.service_date') }}
+    where requests.endpoint = 'status' and requests.is_good
 )
 
 select

@@ -4,8 +4,7 @@ with departures as (
     select
         *,
         min(valid_from) over (partition by operator, service_date, line_code) as first_promised_at
-    from {{ ref('timetable_departures') }}
-    where {{ is_built() }}
+    from {{ built('timetable_departures') }}
 ),
 
 changes as (

@@ -20,12 +20,11 @@ with visits as (
             partition by operator, service_date, line_code, direction, trip_id
             order by passed_at, position, visit_number
         ) as visit_order
-    from {{ ref('stop_visits') }}
+    from {{ built('stop_visits') }}
     where
         arrival_quality in ('evidenced', 'bounded')
         and line_code is not null
         and position is not null
-        and {{ is_built() }}
 ),
 
 trips as (

@@ -15,8 +15,7 @@ with hours as (
         sum(counts.n_likely_early + counts.n_likely_on_time + counts.n_likely_late) as n_judged,
         sum(counts.n_indeterminate) as n_indeterminate
     from {{ ref('punctuality') }} as counts
-    inner join {{ ref('service_days') }} as days
-        on counts.operator = days.operator and counts.service_date = days.service_date
+    inner join {{ ref('service_days') }} as days using (operator, service_date)
     where counts.line_code is not null
     group by counts.operator, counts.service_date, counts.line_code, counts.service_hour, days.zero_at
 ),

@@ -7,8 +7,8 @@ with visits as (
         *,
         coalesce(passed_at, scheduled_at) as expected_at,
         arrival_quality in ('evidenced', 'bounded') as is_observed
-    from {{ ref('stop_visits') }}
-    where line_code is not null and position is not null and {{ is_built() }}
+    from {{ built('stop_visits') }}
+    where line_code is not null and position is not null
 ),
 
 scheduled_buses as (
@@ -37,8 +37,7 @@ scheduled_buses as (
         scheduled_at,
         null as trip_id,
         null as visit_number
-    from {{ ref('unlisted_departures') }}
-    where {{ is_built() }}
+    from {{ built('unlisted_departures') }}
 ),
 
 scheduled_headways as (
@@ -75,7 +74,7 @@ passages as (
         max(scheduled_sums.scheduled_seconds) over so_far as scheduled_seconds,
         max(scheduled_sums.scheduled_squares) over so_far as scheduled_squares
     from visits
-    left join scheduled_sums on visits.visit_key = scheduled_sums.visit_key
+    left join scheduled_sums using (visit_key)
     window so_far as (
         partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
         order by visits.expected_at, visits.scheduled_at, visits.trip_id, visits.visit_number

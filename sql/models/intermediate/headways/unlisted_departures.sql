@@ -15,8 +15,8 @@ select
     stops.stop_code,
     {{ add_seconds('departures.departure_at', 'stops.offset_seconds') }} as scheduled_at,
     cast(floor((departures.service_seconds + stops.offset_seconds) / 3600) as bigint) as service_hour
-from {{ ref('scheduled_departures') }} as departures
-inner join {{ ref('leg_stops') }} as stops
+from {{ built('scheduled_departures') }} as departures
+inner join {{ built('leg_stops') }} as stops
     on
         departures.operator = stops.operator
         and departures.service_date = stops.service_date
@@ -24,8 +24,7 @@ inner join {{ ref('leg_stops') }} as stops
         and departures.direction = stops.direction
         and departures.leg = stops.leg
         and stops.offset_seconds is not null
-        and {{ is_built('stops.service_date') }}
-left join {{ ref('stop_visits') }} as visits
+left join {{ built('stop_visits') }} as visits
     on
         departures.operator = visits.operator
         and departures.service_date = visits.service_date
@@ -34,8 +33,6 @@ left join {{ ref('stop_visits') }} as visits
         and departures.direction = visits.direction
         and stops.position = visits.position
         and visits.scheduled_at is not null
-        and {{ is_built('visits.service_date') }}
 where
     departures.is_in_force
     and visits.trip_id is null
-    and {{ is_built('departures.service_date') }}

@@ -13,10 +13,8 @@ with buses as (
         case when position is not null then direction end as direction,
         coalesce(passed_at, scheduled_at) as expected_at,
         arrival_quality in ('evidenced', 'bounded') as is_observed
-    from {{ ref('stop_visits') }}
-    where
-        (line_code is null or position is null or arrival_quality not in ('evidenced', 'bounded'))
-        and {{ is_built() }}
+    from {{ built('stop_visits') }}
+    where (line_code is null or position is null or arrival_quality not in ('evidenced', 'bounded'))
     union all
     select
         operator,
@@ -26,8 +24,8 @@ with buses as (
         direction,
         scheduled_at as expected_at,
         false as is_observed
-    from {{ ref('unlisted_departures') }}
-    where outcome != 'not_run' and {{ is_built() }}
+    from {{ built('unlisted_departures') }}
+    where outcome != 'not_run'
 )
 
 select

@@ -16,10 +16,10 @@ with visits as (
         {{ add_seconds(
             'matches.theoretical_at', '-coalesce(of_hour.offset_seconds, of_day.offset_seconds)'
         ) }} as due_at
-    from {{ ref('provisional_matches') }} as matches
+    from {{ built('provisional_matches') }} as matches
     cross join {{ ref('inference_parameters') }} as parameters
     {{ join_running_times('matches', 'matches') }}
-    where matches.is_anonymous and {{ is_built('matches.service_date') }}
+    where matches.is_anonymous
 ),
 
 ranked as (
@@ -32,7 +32,7 @@ ranked as (
             order by abs({{ seconds_between('departures.departure_at', 'visits.due_at') }}), departures.departure_at
         ) as nth
     from visits
-    inner join {{ ref('timetable_departures') }} as departures
+    inner join {{ built('timetable_departures') }} as departures
         on
             visits.operator = departures.operator
             and visits.service_date = departures.service_date
@@ -40,7 +40,6 @@ ranked as (
             and visits.direction = departures.direction
             and visits.leg = departures.leg
             and departures.slot_number = 1
-            and {{ is_built('departures.service_date') }}
             and departures.departure_at
             between {{ add_seconds('visits.due_at', '-visits.match_theoretical_seconds') }}
             and {{ add_seconds('visits.due_at', 'visits.match_theoretical_seconds') }}

@@ -8,9 +8,8 @@ with pairs as (
         parameters.match_score_seconds,
         parameters.match_max_cost_seconds,
         parameters.match_ambiguity_seconds
-    from {{ ref('live_match_costs') }} as costs
+    from {{ built('live_match_costs') }} as costs
     cross join {{ ref('inference_parameters') }} as parameters
-    where {{ is_built('costs.service_date') }}
 ),
 
 likely_pairs as (
@@ -94,7 +93,7 @@ live_matches as (
         inner join swaps as partners
             on swaps.trip_key = partners.other_trip_key and swaps.other_trip_key = partners.trip_key
     ) as swaps
-        on found.trip_key = swaps.trip_key
+        using (trip_key)
 ),
 
 ambiguous as (
@@ -119,8 +118,7 @@ matches as (
         due_at,
         basis,
         match_score
-    from {{ ref('timetable_matches') }}
-    where {{ is_built() }}
+    from {{ built('timetable_matches') }}
     union all
     select
         trip_key,
@@ -154,16 +152,9 @@ anonymous as (
         departures.leg,
         departures.departure_at,
         {{ anonymous_trip_id('departures') }} as trip_id
-    from {{ ref('anonymous_departures') }} as departures
-    left join matches
-        on
-            departures.operator = matches.operator
-            and departures.service_date = matches.service_date
-            and departures.line_code = matches.line_code
-            and departures.direction = matches.direction
-            and departures.leg = matches.leg
-            and departures.departure_at = matches.departure_at
-    where matches.trip_key is null and {{ is_built('departures.service_date') }}
+    from {{ built('anonymous_departures') }} as departures
+    left join matches using (operator, service_date, line_code, direction, leg, departure_at)
+    where matches.trip_key is null
 )
 
 select

@@ -23,26 +23,15 @@ select
     visits.last_theoretical_at,
     {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds, 0)') }} as estimated_departure_at,
     here.travel_seconds - origins.travel_seconds as from_origin_seconds
-from {{ ref('passing_times') }} as visits
-inner join {{ ref('trip_legs') }} as legs
-    on
-        visits.trip_key = legs.trip_key
-        and coalesce(visits.position >= legs.origin_position, true)
-        and {{ is_built('legs.service_date') }}
-left join {{ ref('line_travel_times') }} as here
-    on
-        visits.operator = here.operator
-        and visits.service_date = here.service_date
-        and visits.line_code = here.line_code
-        and visits.direction = here.direction
-        and visits.position = here.position
-        and {{ is_built('here.service_date') }}
-left join {{ ref('line_travel_times') }} as origins
+from {{ built('passing_times') }} as visits
+inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, trip_id, line_code, direction)
+left join {{ built('line_travel_times') }} as here
+    using (operator, service_date, line_code, direction, position)
+left join {{ built('line_travel_times') }} as origins
     on
         legs.operator = origins.operator
         and legs.service_date = origins.service_date
         and legs.line_code = origins.line_code
         and legs.direction = origins.direction
         and legs.origin_position = origins.position
-        and {{ is_built('origins.service_date') }}
-where visits.position is not null and {{ is_built('visits.service_date') }}
+where visits.position is not null and coalesce(visits.position >= legs.origin_position, true)

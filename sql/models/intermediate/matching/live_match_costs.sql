@@ -3,13 +3,12 @@
 -- The cost grows with the delay, with how unusual the time is at which the bus was first live, and with how long the
 -- departure was not listed any more by then.
 with visits as (
-    select * from {{ ref('leg_visits') }}
-    where not is_anonymous and {{ is_built() }}
+    select * from {{ built('leg_visits') }}
+    where not is_anonymous
 ),
 
 timetable_matches as (
-    select * from {{ ref('timetable_matches') }}
-    where {{ is_built() }}
+    select * from {{ built('timetable_matches') }}
 ),
 
 lead_times as (
@@ -28,7 +27,7 @@ lead_times as (
             min(visits.first_live_at) as first_live_at,
             {{ seconds_between('min(visits.first_live_at)', 'min(matches.departure_at)') }} as lead_seconds
         from timetable_matches as matches
-        inner join visits on matches.trip_key = visits.trip_key
+        inner join visits using (trip_key)
         where
             visits.first_live_at is not null
             -- it was listed before it was live, by its own timetable row or by an anonymous one that it replaced
@@ -47,7 +46,7 @@ pairs as (
         departures.slot_number
     from {{ ref('live_trips') }} as trips
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ ref('timetable_departures') }} as departures
+    inner join {{ built('timetable_departures') }} as departures
         on
             trips.operator = departures.operator
             and trips.service_date = departures.service_date
@@ -55,7 +54,6 @@ pairs as (
             and trips.direction = departures.direction
             and trips.leg = departures.leg
             and departures.is_in_force
-            and {{ is_built('departures.service_date') }}
             and departures.departure_at
             between {{ add_seconds('trips.left_at', '-parameters.match_late_seconds') }}
             -- first seen far along its way, it may have been faster up to there than is known
@@ -63,7 +61,7 @@ pairs as (
                 'trips.left_at',
                 '(parameters.match_early_seconds + parameters.match_travel_share * trips.from_origin_seconds)'
             ) }}
-    left join timetable_matches as taken on departures.departure_key = taken.departure_key
+    left join timetable_matches as taken using (departure_key)
     where taken.departure_key is null
 ),
 
@@ -75,12 +73,8 @@ anonymous_rows as (
         rows_listed.last_theoretical_at,
         rows_listed.withdrawn_at,
         max(rows_listed.last_theoretical_at) over (partition by departures.departure_key) as last_listed_at
-    from {{ ref('anonymous_departures') }} as departures
-    inner join {{ ref('passing_times') }} as rows_listed
-        on
-            departures.listed_visit_key = rows_listed.listed_visit_key
-            and {{ is_built('rows_listed.service_date') }}
-    where {{ is_built('departures.service_date') }}
+    from {{ built('anonymous_departures') }} as departures
+    inner join {{ built('passing_times') }} as rows_listed using (listed_visit_key)
 ),
 
 announcements as (
@@ -103,7 +97,7 @@ announcements as (
         ) as n_still_listed
     from pairs
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join anonymous_rows as listed on pairs.departure_key = listed.departure_key
+    inner join anonymous_rows as listed using (departure_key)
     where pairs.slot_number = 1
     group by pairs.trip_key, pairs.leg, pairs.departure_at
 ),
@@ -117,7 +111,7 @@ votes as (
         count(*) as n_votes,
         sum(count(*)) over (partition by visits.trip_key) as n_all_votes
     from visits
-    inner join {{ ref('anonymous_departures') }} as departures
+    inner join {{ built('anonymous_departures') }} as departures
         on
             visits.operator = departures.operator
             and visits.service_date = departures.service_date
@@ -126,7 +120,6 @@ votes as (
             and visits.leg = departures.leg
             and visits.position = departures.position
             and visits.replaced_at = departures.theoretical_at
-            and {{ is_built('departures.service_date') }}
     group by visits.trip_key, departures.leg, departures.departure_at
 ),
 
@@ -184,16 +177,10 @@ select
     ) as cost_seconds
 from pairs
 cross join {{ ref('inference_parameters') }} as parameters
-left join lead_times
-    on pairs.operator = lead_times.operator and pairs.service_date = lead_times.service_date
-left join announcements
-    on
-        pairs.trip_key = announcements.trip_key
-        and pairs.leg = announcements.leg
-        and pairs.departure_at = announcements.departure_at
-left join votes
-    on pairs.trip_key = votes.trip_key and pairs.leg = votes.leg and pairs.departure_at = votes.departure_at
-left join trip_votes on pairs.trip_key = trip_votes.trip_key
+left join lead_times using (operator, service_date)
+left join announcements using (trip_key, leg, departure_at)
+left join votes using (trip_key, leg, departure_at)
+left join trip_votes using (trip_key)
 where
     -- a departure still listed without a bus when the bus was there is another's; a single row may be an error
     coalesce(announcements.n_still_listed < 2 and announcements.n_still_listed < announcements.n_rows, true)

@@ -10,10 +10,9 @@ with visits as (
         row_number() over (
             partition by visits.trip_key, visits.leg order by visits.position, visits.visit_number, visits.stop_code
         ) as nth_stop
-    from {{ ref('leg_visits') }} as visits
-    left join {{ ref('timetable_matches') }} as matches
-        on visits.trip_key = matches.trip_key and {{ is_built('matches.service_date') }}
-    left join {{ ref('running_times') }} as times
+    from {{ built('leg_visits') }} as visits
+    left join {{ built('timetable_matches') }} as matches using (trip_key)
+    left join {{ built('running_times') }} as times
         on
             visits.operator = times.operator
             and visits.service_date = times.service_date
@@ -22,12 +21,10 @@ with visits as (
             and visits.leg = times.leg
             and visits.position = times.position
             and times.service_hour is null
-            and {{ is_built('times.service_date') }}
     where
         matches.trip_key is null
         and visits.first_live_at is not null
         and not visits.is_anonymous
-        and {{ is_built('visits.service_date') }}
 )
 
 select *

@@ -8,8 +8,8 @@ with visits as (
         row_number() over (
             partition by trip_key, leg order by position, visit_number, stop_code
         ) as nth_stop
-    from {{ ref('leg_visits') }}
-    where theoretical_at is not null and from_origin_seconds is not null and {{ is_built() }}
+    from {{ built('leg_visits') }}
+    where theoretical_at is not null and from_origin_seconds is not null
 ),
 
 nearest as (
@@ -27,7 +27,7 @@ nearest as (
         ) as nth
     from visits as firsts
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ ref('timetable_departures') }} as departures
+    inner join {{ built('timetable_departures') }} as departures
         on
             firsts.operator = departures.operator
             and firsts.service_date = departures.service_date
@@ -35,7 +35,6 @@ nearest as (
             and firsts.direction = departures.direction
             and firsts.leg = departures.leg
             and departures.slot_number = 1
-            and {{ is_built('departures.service_date') }}
             and {{ is_near_departure(
                 'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')',
                 'parameters.provisional_match_seconds',

@@ -12,8 +12,8 @@ with offsets as (
         position,
         service_hour,
         {{ seconds_between('departure_at', 'theoretical_at') }} as offset_seconds
-    from {{ ref('provisional_matches') }}
-    where {{ is_built() }} and theoretical_at >= departure_at
+    from {{ built('provisional_matches') }}
+    where theoretical_at >= departure_at
 ),
 
 hours_and_days as (

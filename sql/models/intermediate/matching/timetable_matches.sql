@@ -24,14 +24,12 @@ with starts as (
                     '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.from_origin_seconds)'
                 ) }}
         end as due_at
-    from {{ ref('leg_visits') }} as visits
-    left join {{ ref('provisional_matches') }} as matches
-        on visits.listed_visit_key = matches.listed_visit_key and {{ is_built('matches.service_date') }}
+    from {{ built('leg_visits') }} as visits
+    left join {{ built('provisional_matches') }} as matches using (listed_visit_key)
     {{ join_running_times('visits', 'matches') }}
     where
         visits.theoretical_at is not null
         and not visits.is_anonymous
-        and {{ is_built('visits.service_date') }}
 ),
 
 trip_starts as (
@@ -94,7 +92,7 @@ nearest as (
             ) as nth_departure
         from trip_starts as trips
         cross join {{ ref('inference_parameters') }} as parameters
-        inner join {{ ref('timetable_departures') }} as departures
+        inner join {{ built('timetable_departures') }} as departures
             on
                 trips.operator = departures.operator
                 and trips.service_date = departures.service_date
@@ -102,7 +100,6 @@ nearest as (
                 and trips.direction = departures.direction
                 and trips.leg = departures.leg
                 and departures.slot_number = 1
-                and {{ is_built('departures.service_date') }}
                 and {{ is_near_departure(
                     'abs(' ~ seconds_between('departures.departure_at', 'trips.due_at') ~ ')',
                     'parameters.match_theoretical_seconds',
@@ -139,13 +136,5 @@ select
     placed.basis,
     placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.near_seconds, 1)) as match_score
 from placed
-inner join {{ ref('timetable_departures') }} as departures
-    on
-        placed.operator = departures.operator
-        and placed.service_date = departures.service_date
-        and placed.line_code = departures.line_code
-        and placed.direction = departures.direction
-        and placed.leg = departures.leg
-        and placed.departure_at = departures.departure_at
-        and placed.slot_number = departures.slot_number
-        and {{ is_built('departures.service_date') }}
+inner join {{ built('timetable_departures') }} as departures
+    using (operator, service_date, line_code, direction, leg, departure_at, slot_number)

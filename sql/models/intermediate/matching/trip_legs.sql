@@ -7,8 +7,8 @@ with visits as (
         *,
         coalesce(is_slash_variant, false) as is_slash_listed,
         coalesce(destination, '') as destination_text
-    from {{ ref('passing_times') }}
-    where position is not null and {{ is_built() }}
+    from {{ built('passing_times') }}
+    where position is not null
 ),
 
 trips as (
@@ -118,8 +118,8 @@ legs as (
         leg,
         is_slash_variant,
         {{ plain_text('leg') }} as plain_leg
-    from {{ ref('timetable_departures') }}
-    where is_in_force and {{ is_built() }}
+    from {{ built('timetable_departures') }}
+    where is_in_force
     group by operator, service_date, line_code, direction, leg, is_slash_variant
 ),
 
@@ -148,25 +148,38 @@ fits as (
         + case when slash_lines.line_code is null and origins.is_slash_listed = legs.is_slash_variant then 1 else 0 end
             as fit
     from origins
-    inner join legs
-        on
-            origins.operator = legs.operator
-            and origins.service_date = legs.service_date
-            and origins.line_code = legs.line_code
-            and origins.direction = legs.direction
-    left join slash_lines
-        on
-            origins.operator = slash_lines.operator
-            and origins.line_code = slash_lines.line_code
+    inner join legs using (operator, service_date, line_code, direction)
+    left join slash_lines using (operator, line_code)
 ),
 
 best_fits as (
+    select *
+    from (
+        select
+            *,
+            rank() over (
+                partition by operator, service_date, line_code, direction, is_slash_listed, destination
+                order by fit desc
+            ) as nth
+        from fits
+    ) as ranked
+    where nth = 1
+),
+
+later_starts as (
+    -- where a trip starts later than others to its destination
     select
-        *,
-        max(fit) over (
-            partition by operator, service_date, line_code, direction, is_slash_listed, destination
-        ) as best_fit
-    from fits
+        starts.trip_key,
+        starts.position
+    from starts
+    inner join observed_starts
+        using (operator, service_date, line_code, direction, is_slash_listed, destination, position)
+    where
+        starts.is_start_observed
+        and starts.theoretical_at is not null
+        -- anonymous rows may have been listed at stops before
+        and starts.replaced_at is null
+        and not starts.is_anonymous
 )
 
 select
@@ -178,35 +191,10 @@ select
     trips.direction,
     best_fits.leg,
     best_fits.is_slash_variant,
-    -- a trip may start later than others to its destination; and a leg that is no slash variant begins at the first
-    -- stop of its line, unless observed otherwise
+    -- a leg that is no slash variant begins at the first stop of its line, unless observed otherwise
     coalesce(
-        observed_starts.position, best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end
+        later_starts.position, best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end
     ) as origin_position
 from trips
-inner join best_fits
-    on
-        trips.operator = best_fits.operator
-        and trips.service_date = best_fits.service_date
-        and trips.line_code = best_fits.line_code
-        and trips.direction = best_fits.direction
-        and trips.is_slash_listed = best_fits.is_slash_listed
-        and trips.destination = best_fits.destination
-        and best_fits.fit = best_fits.best_fit
-left join starts
-    on
-        trips.trip_key = starts.trip_key
-        and starts.is_start_observed
-        and starts.theoretical_at is not null
-        -- anonymous rows may have been listed at stops before
-        and starts.replaced_at is null
-        and not starts.is_anonymous
-left join observed_starts
-    on
-        starts.operator = observed_starts.operator
-        and starts.service_date = observed_starts.service_date
-        and starts.line_code = observed_starts.line_code
-        and starts.direction = observed_starts.direction
-        and starts.is_slash_listed = observed_starts.is_slash_listed
-        and starts.destination = observed_starts.destination
-        and starts.position = observed_starts.position
+inner join best_fits using (operator, service_date, line_code, direction, is_slash_listed, destination)
+left join later_starts using (trip_key)

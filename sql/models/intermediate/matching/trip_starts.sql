@@ -24,8 +24,8 @@ with starts as (
                 partition by trip_key, line_code, direction
                 order by position, coalesce(theoretical_at, last_predicted_at)
             ) as nth
-        from {{ ref('passing_times') }}
-        where position is not null and {{ is_built() }}
+        from {{ built('passing_times') }}
+        where position is not null
     ) as visits
     where nth = 1
 ),
@@ -41,8 +41,7 @@ stops as (
         lead(travel_seconds) over (
             partition by operator, service_date, line_code, direction order by position
         ) - travel_seconds as step_seconds
-    from {{ ref('line_travel_times') }}
-    where {{ is_built() }}
+    from {{ built('line_travel_times') }}
 ),
 
 observed as (
@@ -89,4 +88,4 @@ select
     starts.*,
     observed.trip_key is not null as is_start_observed
 from starts
-left join observed on starts.trip_key = observed.trip_key
+left join observed using (trip_key)

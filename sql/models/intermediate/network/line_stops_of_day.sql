@@ -37,10 +37,8 @@ select
     ) as last_position,
     first_value(stops.stop_code) over whole_way = last_value(stops.stop_code) over whole_way as is_circular
 from days
-inner join {{ ref('line_stops') }} as stops
-    on days.operator = stops.operator
-inner join first_answers
-    on stops.operator = first_answers.operator and stops.line_code = first_answers.line_code
+inner join {{ ref('line_stops') }} as stops using (operator)
+inner join first_answers using (operator, line_code)
 where
     stops.valid_from <= greatest(cast(days.service_date + 1 as timestamp), first_answers.first_valid_from)
     and coalesce(

@@ -30,12 +30,10 @@ from (
         lag(position) over (
             partition by operator, service_date, line_code, direction, stop_code order by position
         ) as previous_position
-    from {{ ref('line_stops_of_day') }}
-    where {{ is_built() }}
+    from {{ built('line_stops_of_day') }}
 ) as stops
 cross join {{ ref('inference_parameters') }} as parameters
-inner join {{ ref('lines') }} as lines
-    on stops.operator = lines.operator and stops.line_code = lines.line_code
+inner join {{ ref('lines') }} as lines using (operator, line_code)
 where stops.n_occurrences > 1 or stops.is_circular
 group by
     stops.operator, stops.service_date, stops.stop_code,

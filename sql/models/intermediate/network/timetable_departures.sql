@@ -103,11 +103,4 @@ select
     slots.slot_number,
     headways.headway_seconds
 from slots
-left join headways
-    on
-        slots.operator = headways.operator
-        and slots.service_date = headways.service_date
-        and slots.line_code = headways.line_code
-        and slots.direction = headways.direction
-        and slots.leg = headways.leg
-        and slots.departure_at = headways.departure_at
+left join headways using (operator, service_date, line_code, direction, leg, departure_at)

@@ -27,6 +27,5 @@ select
     coalesce(passages.is_theoretical, false) as is_theoretical,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
-inner join {{ ref('numbered_polls') }} as polls
-    on passages.operator = polls.operator and passages.request_id = polls.request_id
+inner join {{ ref('numbered_polls') }} as polls using (operator, request_id)
 where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}

@@ -24,8 +24,7 @@ select
     -- an answer that lost rows to quarantine cannot prove that something was absent
     coalesce(requests.n_rows = coalesce(answers.n_rows, 0), false) as is_complete
 from {{ ref('staging_requests') }} as requests
-left join answers
-    on requests.operator = answers.operator and requests.request_id = answers.request_id
+left join answers using (operator, request_id)
 where
     requests.endpoint = 'passages'
     and requests.is_good

@@ -53,12 +53,7 @@ clusters as (
                 else 0
             end as is_apart
         from listings
-        inner join series
-            on
-                listings.operator = series.operator
-                and listings.listed_id = series.listed_id
-                and listings.stop_code = series.stop_code
-                and listings.destination_text = series.destination_text
+        inner join series using (operator, listed_id, stop_code, destination_text)
         cross join {{ ref('inference_parameters') }} as parameters
         left join {{ ref('looped_stops') }} as looped_stops
             on
@@ -108,8 +103,4 @@ select
     + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
         as group_number
 from clusters
-left join splits
-    on
-        clusters.series_number = splits.series_number
-        and clusters.is_theoretical = splits.is_theoretical
-        and clusters.cluster_number = splits.cluster_number
+left join splits using (series_number, is_theoretical, cluster_number)

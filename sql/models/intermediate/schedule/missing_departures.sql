@@ -12,11 +12,9 @@ with matches as (
             and trips.n_withdrawn_polls >= parameters.withdrawn_polls,
             false
         ) as is_withdrawn
-    from {{ ref('departure_matches') }} as matches
+    from {{ built('departure_matches') }} as matches
     cross join {{ ref('inference_parameters') }} as parameters
-    left join {{ ref('trips') }} as trips
-        on matches.trip_key = trips.trip_key and {{ is_built('trips.service_date') }}
-    where {{ is_built('matches.service_date') }}
+    left join {{ built('trips') }} as trips using (trip_key)
 ),
 
 leg_origins as (
@@ -34,8 +32,8 @@ leg_origins as (
                 partition by operator, service_date, line_code, direction, leg
                 order by count(*) desc, origin_position
             ) as nth
-        from {{ ref('trip_legs') }}
-        where origin_position is not null and {{ is_built() }}
+        from {{ built('trip_legs') }}
+        where origin_position is not null
         group by operator, service_date, line_code, direction, leg, origin_position
     ) as ranked
     where nth = 1
@@ -52,16 +50,10 @@ missing as (
         departures.departure_at,
         coalesce(matches.is_withdrawn, false) as is_withdrawn,
         origins.stop_code
-    from {{ ref('timetable_departures') }} as departures
-    left join matches on departures.departure_key = matches.departure_key
-    left join leg_origins
-        on
-            departures.operator = leg_origins.operator
-            and departures.service_date = leg_origins.service_date
-            and departures.line_code = leg_origins.line_code
-            and departures.direction = leg_origins.direction
-            and departures.leg = leg_origins.leg
-    left join {{ ref('line_stops_of_day') }} as origins
+    from {{ built('timetable_departures') }} as departures
+    left join matches using (departure_key)
+    left join leg_origins using (operator, service_date, line_code, direction, leg)
+    left join {{ built('line_stops_of_day') }} as origins
         on
             departures.operator = origins.operator
             and departures.service_date = origins.service_date
@@ -69,11 +61,9 @@ missing as (
             and departures.direction = origins.direction
             and origins.position
             = coalesce(leg_origins.origin_position, case when not departures.is_slash_variant then 1 end)
-            and {{ is_built('origins.service_date') }}
     where
         departures.is_in_force
         and (matches.departure_key is null or matches.is_withdrawn)
-        and {{ is_built('departures.service_date') }}
 ),
 
 times as (
@@ -143,13 +133,11 @@ unmatched_visits as (
         visits.is_slash_variant,
         coalesce(visits.destination, '') as destination,
         coalesce(visits.scheduled_at, visits.passed_at) as expected_at
-    from {{ ref('stop_visits') }} as visits
-    left join {{ ref('departure_matches') }} as matches
-        on visits.trip_key = matches.trip_key and {{ is_built('matches.service_date') }}
+    from {{ built('stop_visits') }} as visits
+    left join {{ built('departure_matches') }} as matches using (trip_key)
     where
         matches.trip_key is null
         and (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
-        and {{ is_built('visits.service_date') }}
 ),
 
 possible_visits as (
@@ -171,7 +159,7 @@ possible_visits as (
         candidates.direction,
         visits.expected_at
     from unmatched_visits as visits
-    inner join {{ ref('line_candidates') }} as candidates
+    inner join {{ built('line_candidates') }} as candidates
         on
             visits.operator = candidates.operator
             and visits.service_date = candidates.service_date
@@ -179,7 +167,6 @@ possible_visits as (
             and visits.is_slash_variant is not distinct from candidates.is_slash_variant
             and visits.destination = coalesce(candidates.destination, '')
             and visits.stop_code = candidates.stop_code
-            and {{ is_built('candidates.service_date') }}
     where visits.line_code is null or visits.line_code != candidates.line_code
 ),
 
@@ -215,8 +202,8 @@ listed_lines as (
         service_date,
         line_code,
         direction
-    from {{ ref('stop_visits') }}
-    where line_code is not null and {{ is_built() }}
+    from {{ built('stop_visits') }}
+    where line_code is not null
 )
 
 select
@@ -233,9 +220,6 @@ select
         else 'not_observable'
     end as outcome
 from missing
-left join watched
-    using (operator, service_date, line_code, direction, departure_at)
-left join possibly_run
-    using (operator, service_date, line_code, direction, departure_at)
-left join listed_lines
-    using (operator, service_date, line_code, direction)
+left join watched using (operator, service_date, line_code, direction, departure_at)
+left join possibly_run using (operator, service_date, line_code, direction, departure_at)
+left join listed_lines using (operator, service_date, line_code, direction)

@@ -15,8 +15,7 @@ with calls as (
         call_number,
         timetable_at,
         departure_at
-    from {{ ref('trip_calls') }}
-    where {{ is_built() }}
+    from {{ built('trip_calls') }}
 ),
 
 untimed as (
@@ -191,7 +190,7 @@ checked as (
             min(coalesce(calls.timetable_at, patterns.pattern_at)) over after >= patterns.pattern_at, true
         ) as is_in_order
     from calls
-    left join patterns on calls.visit_key = patterns.visit_key
+    left join patterns using (visit_key)
     window
         before as (
             partition by calls.trip_key, calls.line_code, calls.direction

@@ -6,7 +6,7 @@ with anonymous_rows as (
         departures.listed_visit_key,
         departures.departure_at,
         coalesce(matches.trip_id, {{ anonymous_trip_id('departures') }}) as trip_id
-    from {{ ref('anonymous_departures') }} as departures
+    from {{ built('anonymous_departures') }} as departures
     left join (
         select
             *,
@@ -14,8 +14,7 @@ with anonymous_rows as (
                 partition by operator, service_date, line_code, direction, leg, departure_at
                 order by match_score desc, trip_id
             ) as nth
-        from {{ ref('departure_matches') }}
-        where {{ is_built() }}
+        from {{ built('departure_matches') }}
     ) as matches
         on
             departures.operator = matches.operator
@@ -25,7 +24,6 @@ with anonymous_rows as (
             and departures.leg = matches.leg
             and departures.departure_at = matches.departure_at
             and matches.nth = 1
-    where {{ is_built('departures.service_date') }}
 ),
 
 visits as (
@@ -58,9 +56,8 @@ visits as (
         visits.is_lost,
         visits.is_out_of_order,
         anonymous_rows.departure_at as announced_departure_at
-    from {{ ref('passing_times') }} as visits
-    left join anonymous_rows on visits.listed_visit_key = anonymous_rows.listed_visit_key
-    where {{ is_built('visits.service_date') }}
+    from {{ built('passing_times') }} as visits
+    left join anonymous_rows using (listed_visit_key)
 ),
 
 merged as (
@@ -136,9 +133,4 @@ select
         order by calls.position nulls last, calls.call_visit_number, calls.stop_code
     ) as call_number
 from calls
-left join {{ ref('departure_matches') }} as matches
-    on
-        calls.trip_key = matches.trip_key
-        and calls.line_code = matches.line_code
-        and calls.direction = matches.direction
-        and {{ is_built('matches.service_date') }}
+left join {{ built('departure_matches') }} as matches using (trip_key, line_code, direction)

@@ -75,11 +75,7 @@ listed as (
             order by timeline.answer_number
         ) as interval_number
     from entries
-    inner join timeline
-        on
-            entries.operator = timeline.operator
-            and entries.request_id = timeline.request_id
-            and entries.category = timeline.category
+    inner join timeline using (operator, request_id, category)
 ),
 
 sums as (

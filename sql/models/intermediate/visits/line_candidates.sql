@@ -12,8 +12,7 @@ with labels as (
         {{ normal_label('line_label') }} as plain_label,
         {{ plain_text('destination') }} as plain_destination,
         count(*) as n_visits
-    from {{ ref('visit_evidence') }}
-    where {{ is_built() }}
+    from {{ built('visit_evidence') }}
     group by operator, service_date, line_label, is_slash_variant, destination, stop_code
 ),
 
@@ -44,7 +43,7 @@ lines_of_day as (
                     lines.valid_from
             ) as nth
         from days
-        inner join {{ ref('lines') }} as lines on days.operator = lines.operator
+        inner join {{ ref('lines') }} as lines using (operator)
     ) as ranked
     where nth = 1
 ),
@@ -57,9 +56,7 @@ stops_of_day as (
         stops.direction,
         stops.stop_code
     from days
-    inner join {{ ref('line_stops_of_day') }} as stops
-        on days.operator = stops.operator and days.service_date = stops.service_date
-    where {{ is_built('stops.service_date') }}
+    inner join {{ built('line_stops_of_day') }} as stops using (operator, service_date)
     group by days.service_date, stops.operator, stops.line_code, stops.direction, stops.stop_code
 ),
 
@@ -86,8 +83,8 @@ destinations as (
         line_code,
         direction,
         {{ plain_text('headsign') }} as plain_destination
-    from {{ ref('timetable_departures') }}
-    where {{ is_built() }} and headsign is not null
+    from {{ built('timetable_departures') }}
+    where headsign is not null
 ),
 
 candidates as (
@@ -103,17 +100,9 @@ candidates as (
             else 0
         end as is_exact
     from labels
-    inner join lines_of_day as lines
-        on
-            labels.operator = lines.operator
-            and labels.service_date = lines.service_date
-            and replace(labels.plain_label, '/', '') = replace(lines.plain_number, '/', '')
-    inner join stops_of_day as stops
-        on
-            lines.operator = stops.operator
-            and lines.service_date = stops.service_date
-            and lines.line_code = stops.line_code
-            and labels.stop_code = stops.stop_code
+    inner join lines_of_day as lines using (operator, service_date)
+    inner join stops_of_day as stops using (operator, service_date, line_code, stop_code)
+    where replace(labels.plain_label, '/', '') = replace(lines.plain_number, '/', '')
 ),
 
 alike as (
@@ -133,81 +122,40 @@ alike as (
             plain_destination
         from candidates
     ) as candidates
-    inner join destinations
-        on
-            candidates.operator = destinations.operator
-            and candidates.service_date = destinations.service_date
-            and candidates.line_code = destinations.line_code
-            and candidates.direction = destinations.direction
+    inner join destinations using (operator, service_date, line_code, direction)
     group by
         candidates.operator, candidates.service_date, candidates.line_code, candidates.direction,
         candidates.plain_destination
 ),
 
-stops_served as (
+counted as (
     -- of the stops that list this label and destination, how many the line and direction serves: all of them is
     -- evidence for it; only more than another line is not, because both lines may run
     select
-        operator,
-        service_date,
-        line_label,
-        is_slash_variant,
-        destination,
-        line_code,
-        direction,
-        count(distinct stop_code) as n_stops
+        *,
+        count(*) over (
+            partition by operator, service_date, line_label, is_slash_variant, destination, line_code, direction
+        ) as n_stops_served,
+        count(distinct stop_code) over (
+            partition by operator, service_date, line_label, is_slash_variant, destination
+        ) as n_stops_listing
     from candidates
-    group by operator, service_date, line_label, is_slash_variant, destination, line_code, direction
-),
-
-stops_listing as (
-    select
-        operator,
-        service_date,
-        line_label,
-        is_slash_variant,
-        destination,
-        count(distinct stop_code) as n_stops
-    from candidates
-    group by operator, service_date, line_label, is_slash_variant, destination
 )
 
 select
-    candidates.operator,
-    candidates.service_date,
-    candidates.line_label,
-    candidates.is_slash_variant,
-    candidates.destination,
-    candidates.stop_code,
-    candidates.n_visits,
-    candidates.line_code,
-    candidates.direction,
+    counted.operator,
+    counted.service_date,
+    counted.line_label,
+    counted.is_slash_variant,
+    counted.destination,
+    counted.stop_code,
+    counted.n_visits,
+    counted.line_code,
+    counted.direction,
     cast(
         coalesce(alike.likeness, 0)
-        + 0.25 * candidates.is_exact
-        + case when stops_served.n_stops = stops_listing.n_stops then 0.5 else 0 end as decimal(9, 3)
+        + 0.25 * counted.is_exact
+        + case when counted.n_stops_served = counted.n_stops_listing then 0.5 else 0 end as decimal(9, 3)
     ) as score
-from candidates
-inner join stops_served
-    on
-        candidates.operator = stops_served.operator
-        and candidates.service_date = stops_served.service_date
-        and candidates.line_label = stops_served.line_label
-        and candidates.is_slash_variant is not distinct from stops_served.is_slash_variant
-        and candidates.destination is not distinct from stops_served.destination
-        and candidates.line_code = stops_served.line_code
-        and candidates.direction = stops_served.direction
-inner join stops_listing
-    on
-        candidates.operator = stops_listing.operator
-        and candidates.service_date = stops_listing.service_date
-        and candidates.line_label = stops_listing.line_label
-        and candidates.is_slash_variant is not distinct from stops_listing.is_slash_variant
-        and candidates.destination is not distinct from stops_listing.destination
-left join alike
-    on
-        candidates.operator = alike.operator
-        and candidates.service_date = alike.service_date
-        and candidates.line_code = alike.line_code
-        and candidates.direction = alike.direction
-        and candidates.plain_destination = alike.plain_destination
+from counted
+left join alike using (operator, service_date, line_code, direction, plain_destination)

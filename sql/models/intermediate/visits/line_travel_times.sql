@@ -6,8 +6,7 @@ with stops as (
     select
         *,
         is_circular and position in (1, last_position) as is_end_of_loop
-    from {{ ref('line_stops_of_day') }}
-    where {{ is_built() }}
+    from {{ built('line_stops_of_day') }}
 ),
 
 times as (
@@ -22,9 +21,8 @@ times as (
         stops.is_end_of_loop,
         evidence.theoretical_at,
         evidence.last_predicted_at
-    from {{ ref('visit_evidence') }} as evidence
-    inner join {{ ref('visit_lines') }} as lines
-        on evidence.listed_visit_key = lines.listed_visit_key and {{ is_built('lines.service_date') }}
+    from {{ built('visit_evidence') }} as evidence
+    inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
     inner join stops
         on
             evidence.operator = stops.operator
@@ -34,7 +32,6 @@ times as (
             and evidence.stop_code = stops.stop_code
             -- where a loop begins and ends, the stops before and after decide which of the two it is
             and (stops.n_occurrences = 1 or stops.is_end_of_loop)
-    where {{ is_built('evidence.service_date') }}
 ),
 
 listed_times as (
@@ -205,9 +202,6 @@ select
     ) as travel_seconds
 from stops
 cross join {{ ref('inference_parameters') }} as parameters
-inner join id_medians
-    using (operator, service_date, line_code, direction, position)
-inner join line_medians
-    using (operator, service_date, line_code, direction)
-left join timetable_medians
-    using (operator, service_date, line_code, direction, position)
+inner join id_medians using (operator, service_date, line_code, direction, position)
+inner join line_medians using (operator, service_date, line_code, direction)
+left join timetable_medians using (operator, service_date, line_code, direction, position)

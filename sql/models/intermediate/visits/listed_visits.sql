@@ -21,8 +21,7 @@ link_pairs as (
         abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}) as off_seconds
     from live_visits as live
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join theoretical_visits as theoretical
-        on live.series_number = theoretical.series_number
+    inner join theoretical_visits as theoretical using (series_number)
     left join {{ ref('looped_stops') }} as looped_stops
         on
             live.operator = looped_stops.operator
@@ -102,18 +101,12 @@ visits as (
         live.service_date,
         coalesce(theoretical.service_hour, live.service_hour) as service_hour
     from live_visits as live
-    left join links
-        on
-            live.series_number = links.series_number
-            and live.group_number = links.group_number
+    left join links using (series_number, group_number)
     left join theoretical_visits as theoretical
         on
             links.series_number = theoretical.series_number
             and links.theoretical_group_number = theoretical.group_number
-    left join replacements
-        on
-            live.series_number = replacements.series_number
-            and live.group_number = replacements.group_number
+    left join replacements using (series_number, group_number)
     union all
     select
         theoretical.operator,

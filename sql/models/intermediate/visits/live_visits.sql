@@ -29,7 +29,7 @@ sums as (
         group_number,
         max(case when is_ahead then listing_number end) as ahead_listing_number,
         -- the last listing that proves the bus was still to come, or just the last
-        coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as last_listing_number,
+        coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as listing_number,
         min(poll_number) as first_poll_number,
         {{ value_at_least('predicted_at', 'listing_number') }} as first_predicted_at,
         min(polled_at) as first_seen_at,
@@ -78,13 +78,6 @@ select
     sums.n_polls,
     sums.n_full_polls
 from sums
-inner join live_listings as last_listing
-    on
-        sums.series_number = last_listing.series_number
-        and sums.group_number = last_listing.group_number
-        and sums.last_listing_number = last_listing.listing_number
-inner join listings on last_listing.listing_number = listings.listing_number
-left join later_listings
-    on
-        sums.series_number = later_listings.series_number
-        and sums.group_number = later_listings.group_number
+inner join live_listings as last_listing using (series_number, group_number, listing_number)
+inner join listings using (listing_number)
+left join later_listings using (series_number, group_number)

@@ -15,12 +15,9 @@ with visits as (
         coalesce(replaced.is_announced, false) as is_announced,
         replaced.replaced_at as announcing_row_at,
         evidence.listed_id like '@%' as is_anonymous
-    from {{ ref('visit_evidence') }} as evidence
-    inner join {{ ref('visit_trips') }} as trips
-        on evidence.listed_visit_key = trips.listed_visit_key and {{ is_built('trips.service_date') }}
-    left join {{ ref('replaced_rows') }} as replaced
-        on evidence.listed_visit_key = replaced.listed_visit_key and {{ is_built('replaced.service_date') }}
-    where {{ is_built('evidence.service_date') }}
+    from {{ built('visit_evidence') }} as evidence
+    inner join {{ built('visit_trips') }} as trips using (listed_visit_key)
+    left join {{ built('replaced_rows') }} as replaced using (listed_visit_key)
 ),
 
 trip_facts as (
@@ -73,14 +70,8 @@ timed as (
         ) as is_evidenced
     from bounded
     {{ join_rules('bounded.service_date') }}
-    left join {{ ref('line_travel_times') }} as travel_times
-        on
-            bounded.operator = travel_times.operator
-            and bounded.service_date = travel_times.service_date
-            and bounded.line_code = travel_times.line_code
-            and bounded.direction = travel_times.direction
-            and bounded.position = travel_times.position
-            and {{ is_built('travel_times.service_date') }}
+    left join {{ built('line_travel_times') }} as travel_times
+        using (operator, service_date, line_code, direction, position)
 ),
 
 between_stops as (

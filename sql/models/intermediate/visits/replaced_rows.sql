@@ -11,10 +11,9 @@ with visits as (
         evidence.replaced_at,
         evidence.replaced_seen_at,
         evidence.first_live_at
-    from {{ ref('visit_trips') }} as trips
-    inner join {{ ref('visit_evidence') }} as evidence
-        on trips.listed_visit_key = evidence.listed_visit_key and {{ is_built('evidence.service_date') }}
-    where trips.line_code is not null and {{ is_built('trips.service_date') }}
+    from {{ built('visit_trips') }} as trips
+    inner join {{ built('visit_evidence') }} as evidence using (listed_visit_key)
+    where trips.line_code is not null
 ),
 
 trips as (
@@ -58,7 +57,7 @@ compared as (
         parameters.replaced_share
     from replaced
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join announced_starts as starts on replaced.trip_key = starts.trip_key
+    inner join announced_starts as starts using (trip_key)
 ),
 
 counted as (

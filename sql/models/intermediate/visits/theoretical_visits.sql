@@ -13,7 +13,7 @@ sums as (
     select
         series_number,
         group_number,
-        max(listing_number) as last_listing_number,
+        max(listing_number) as listing_number,
         min(polled_at) as first_seen_at,
         max(polled_at) as last_seen_at,
         count(*) as n_polls
@@ -39,9 +39,5 @@ select
     sums.last_seen_at,
     sums.n_polls
 from sums
-inner join timetable_rows as last_listing
-    on
-        sums.series_number = last_listing.series_number
-        and sums.group_number = last_listing.group_number
-        and sums.last_listing_number = last_listing.listing_number
-inner join listings on last_listing.listing_number = listings.listing_number
+inner join timetable_rows as last_listing using (series_number, group_number, listing_number)
+inner join listings using (listing_number)

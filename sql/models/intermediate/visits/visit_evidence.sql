@@ -18,9 +18,8 @@ visits as (
         parameters.early_absence_seconds,
         parameters.gone_within_seconds,
         parameters.withdrawn_before_seconds
-    from {{ ref('listed_visits') }} as listed
+    from {{ built('listed_visits') }} as listed
     cross join {{ ref('inference_parameters') }} as parameters
-    where {{ is_built('listed.service_date') }}
 ),
 
 list_ends as (
@@ -60,14 +59,8 @@ absences as (
             and visits.stop_code = polls.stop_code
             and visits.passed_after < polls.polled_at
             and polls.polled_at <= {{ add_seconds('visits.last_predicted_at', 'visits.gone_within_seconds') }}
-    left join list_ends
-        on
-            polls.poll_number = list_ends.poll_number
-            and visits.plain_label = list_ends.plain_label
-    left join still_listed
-        on
-            visits.listed_visit_key = still_listed.listed_visit_key
-            and polls.polled_at = still_listed.polled_at
+    left join list_ends using (poll_number, plain_label)
+    left join still_listed using (listed_visit_key, polled_at)
     where
         polls.is_complete
         and still_listed.polled_at is null
@@ -101,10 +94,7 @@ withdrawals as (
             and visits.stop_code = polls.stop_code
             and visits.last_theoretical_at < polls.polled_at
             and polls.polled_at <= {{ add_seconds('visits.theoretical_at', '-visits.withdrawn_before_seconds') }}
-    left join list_ends
-        on
-            polls.poll_number = list_ends.poll_number
-            and visits.plain_label = list_ends.plain_label
+    left join list_ends using (poll_number, plain_label)
     where
         visits.n_polls = 0
         and polls.is_complete
@@ -177,8 +167,8 @@ select
     coalesce(withdrawals.n_polls, 0) as n_withdrawn_polls,
     withdrawals.withdrawn_at
 from visits
-left join ends on visits.listed_visit_key = ends.listed_visit_key
-left join withdrawals on visits.listed_visit_key = withdrawals.listed_visit_key
+left join ends using (listed_visit_key)
+left join withdrawals using (listed_visit_key)
 where
     exists (
         select 1

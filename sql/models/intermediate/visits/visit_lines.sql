@@ -13,8 +13,7 @@ with visits as (
         is_slash_variant,
         coalesce(destination, '') as destination,
         expected_at
-    from {{ ref('visit_evidence') }}
-    where {{ is_built() }}
+    from {{ built('visit_evidence') }}
 ),
 
 line_days as (
@@ -24,8 +23,7 @@ line_days as (
         line_code,
         direction,
         max(last_position) as last_position
-    from {{ ref('line_stops_of_day') }}
-    where {{ is_built() }}
+    from {{ built('line_stops_of_day') }}
     group by operator, service_date, line_code, direction
 ),
 
@@ -37,7 +35,7 @@ possible as (
         lines.score,
         count(*) over (partition by visits.listed_visit_key) as n_possible
     from visits
-    inner join {{ ref('line_candidates') }} as lines
+    inner join {{ built('line_candidates') }} as lines
         on
             visits.operator = lines.operator
             and visits.service_date = lines.service_date
@@ -45,7 +43,6 @@ possible as (
             and visits.is_slash_variant is not distinct from lines.is_slash_variant
             and visits.destination = coalesce(lines.destination, '')
             and visits.stop_code = lines.stop_code
-            and {{ is_built('lines.service_date') }}
 ),
 
 under_way as (
@@ -56,19 +53,13 @@ under_way as (
         possible.direction
     from possible
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join line_days
-        on
-            possible.operator = line_days.operator
-            and possible.service_date = line_days.service_date
-            and possible.line_code = line_days.line_code
-            and possible.direction = line_days.direction
-    inner join {{ ref('timetable_departures') }} as departures
+    inner join line_days using (operator, service_date, line_code, direction)
+    inner join {{ built('timetable_departures') }} as departures
         on
             possible.operator = departures.operator
             and possible.service_date = departures.service_date
             and possible.line_code = departures.line_code
             and possible.direction = departures.direction
-            and {{ is_built('departures.service_date') }}
             and {{ seconds_between('departures.departure_at', 'possible.expected_at') }}
             between -parameters.match_early_seconds
             and line_days.last_position * parameters.usual_step_seconds + parameters.match_late_seconds
@@ -83,11 +74,7 @@ candidates as (
             under_way.line_code is not null as is_under_way,
             count(under_way.line_code) over (partition by possible.listed_visit_key) as n_under_way
         from possible
-        left join under_way
-            on
-                possible.listed_visit_key = under_way.listed_visit_key
-                and possible.line_code = under_way.line_code
-                and possible.direction = under_way.direction
+        left join under_way using (listed_visit_key, line_code, direction)
     ) as checked
     where is_under_way or n_under_way = 0
 ),
@@ -152,16 +139,6 @@ select
         when stop_lines.is_clear then stop_lines.direction
     end as direction
 from visits
-left join trip_lines
-    on
-        visits.operator = trip_lines.operator
-        and visits.service_date = trip_lines.service_date
-        and visits.listed_id = trip_lines.listed_id
-        and visits.line_label = trip_lines.line_label
-        and visits.destination = trip_lines.destination
-left join candidates
-    on
-        visits.listed_visit_key = candidates.listed_visit_key
-        and trip_lines.line_code = candidates.line_code
-        and trip_lines.direction = candidates.direction
-left join stop_lines on visits.listed_visit_key = stop_lines.listed_visit_key
+left join trip_lines using (operator, service_date, listed_id, line_label, destination)
+left join candidates using (listed_visit_key, line_code, direction)
+left join stop_lines using (listed_visit_key)

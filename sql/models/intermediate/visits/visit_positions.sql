@@ -9,8 +9,7 @@ with travel_times as (
         max(case when is_circular then travel_seconds else 2 * travel_seconds end) over (
             partition by operator, service_date, line_code, direction
         ) as restart_seconds
-    from {{ ref('line_travel_times') }}
-    where {{ is_built() }}
+    from {{ built('line_travel_times') }}
 ),
 
 candidates as (
@@ -32,17 +31,9 @@ candidates as (
         stops.n_occurrences,
         stops.restart_seconds,
         {{ add_seconds('evidence.expected_at', '-stops.travel_seconds') }} as estimated_start_at
-    from {{ ref('visit_evidence') }} as evidence
-    inner join {{ ref('visit_lines') }} as lines
-        on evidence.listed_visit_key = lines.listed_visit_key and {{ is_built('lines.service_date') }}
-    inner join travel_times as stops
-        on
-            evidence.operator = stops.operator
-            and evidence.service_date = stops.service_date
-            and lines.line_code = stops.line_code
-            and lines.direction = stops.direction
-            and evidence.stop_code = stops.stop_code
-    where {{ is_built('evidence.service_date') }}
+    from {{ built('visit_evidence') }} as evidence
+    inner join {{ built('visit_lines') }} as lines using (listed_visit_key, service_date)
+    inner join travel_times as stops using (operator, service_date, line_code, direction, stop_code)
 ),
 
 loop_positions as (
@@ -77,8 +68,5 @@ loop_positions as (
 
 select candidates.*
 from candidates
-left join loop_positions
-    on
-        candidates.listed_visit_key = loop_positions.listed_visit_key
-        and candidates.position = loop_positions.position
+left join loop_positions using (listed_visit_key, position)
 where candidates.n_occurrences = 1 or loop_positions.nth = 1

@@ -123,14 +123,7 @@ placed as (
     from segments
     inner join trip_segments
         using (operator, service_date, listed_id, line_code, direction, segment)
-    inner join trips
-        on
-            segments.operator = trips.operator
-            and segments.service_date = trips.service_date
-            and segments.listed_id = trips.listed_id
-            and segments.line_code = trips.line_code
-            and segments.direction = trips.direction
-            and trip_segments.first_segment = trips.segment
+    inner join trips using (operator, service_date, listed_id, line_code, direction, first_segment)
 ),
 
 visits as (
@@ -144,10 +137,8 @@ visits as (
         evidence.expected_at,
         lines.line_code,
         lines.direction
-    from {{ ref('visit_evidence') }} as evidence
-    inner join {{ ref('visit_lines') }} as lines
-        on evidence.listed_visit_key = lines.listed_visit_key and {{ is_built('lines.service_date') }}
-    where {{ is_built('evidence.service_date') }}
+    from {{ built('visit_evidence') }} as evidence
+    inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
 ),
 
 unplaced as (
@@ -161,8 +152,7 @@ unplaced as (
             order by abs({{ seconds_between('placed.expected_at', 'visits.expected_at') }}), placed.trip_number
         ) as nth_nearest
     from visits
-    inner join placed
-        using (operator, service_date, listed_id)
+    inner join placed using (operator, service_date, listed_id)
     where visits.line_code is null
 ),
 
@@ -180,7 +170,7 @@ named as (
         case when not placed.is_loop_end then placed.stop_sequence end as stop_sequence,
         case when not placed.is_loop_end then placed.estimated_start_at end as estimated_start_at
     from visits
-    left join placed on visits.listed_visit_key = placed.listed_visit_key
+    left join placed using (listed_visit_key)
     left join unplaced
         on visits.listed_visit_key = unplaced.listed_visit_key and unplaced.nth_nearest = 1
 )
