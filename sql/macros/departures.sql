@@ -1,15 +1,25 @@
-{# True for a departure that a trip may run as: near enough, or, where only travel times tell how long the way to its
-   origin took, at least much nearer than the next departure. #}
-{% macro is_near_departure(off_seconds, near_seconds, from_origin_seconds, headway_seconds) -%}
-    (
-        {{ off_seconds }} <= {{ near_seconds }}
-        or {{ off_seconds }} <= least(
-            {{ near_seconds }} + parameters.match_travel_share * {{ from_origin_seconds }},
-            coalesce(
-                {{ headway_seconds }}, {{ near_seconds }} + parameters.match_travel_share * {{ from_origin_seconds }}
-            ) / 4
-        )
-    )
+{# Joins the departures that a trip may run as, as `departures`, of equal ones the first: those near enough to when the
+   trip was due at its origin, or, where only travel times tell how long the way from there took, at least much nearer
+   than the next departure.
+
+   trips:        a relation with the leg and from_origin_seconds, joined with `parameters`.
+   off_seconds:  how far a departure is from when the trip was due, as an expression.
+   near_seconds: what is near enough. #}
+{% macro join_near_departures(trips, off_seconds, near_seconds) -%}
+    {%- set far_seconds = near_seconds ~ " + parameters.match_travel_share * " ~ trips ~ ".from_origin_seconds" -%}
+    inner join {{ built("timetable_departures") }} as departures
+        on
+            {{ trips }}.operator = departures.operator
+            and {{ trips }}.service_date = departures.service_date
+            and {{ trips }}.line_code = departures.line_code
+            and {{ trips }}.direction = departures.direction
+            and {{ trips }}.leg = departures.leg
+            and departures.slot_number = 1
+            and (
+                {{ off_seconds }} <= {{ near_seconds }}
+                or {{ off_seconds }}
+                <= least({{ far_seconds }}, coalesce(departures.headway_seconds, {{ far_seconds }}) / 4)
+            )
 {%- endmacro %}
 
 {# The service dates being built on which passages were requested: nothing can be said of others. #}

@@ -66,46 +66,26 @@ scheduled_sums as (
     )
 ),
 
-passages as (
-    -- the same up to the latest scheduled bus that has passed: a late bus may be overtaken by the next
+headways as (
+    -- from the bus before to each bus, with the sums up to the latest scheduled bus that has passed: a late bus may be
+    -- overtaken by the next
     select
         visits.*,
-        max(scheduled_sums.n_scheduled) over so_far as n_scheduled,
-        max(scheduled_sums.scheduled_seconds) over so_far as scheduled_seconds,
-        max(scheduled_sums.scheduled_squares) over so_far as scheduled_squares
+        visits.is_observed and lag(visits.is_observed) over stop_buses as is_headway_observed,
+        lag(visits.passed_after) over stop_buses as previous_passed_after,
+        lag(visits.passed_at) over stop_buses as previous_passed_at,
+        max(sums.n_scheduled) over so_far - max(sums.n_scheduled) over before as n_scheduled,
+        max(sums.scheduled_seconds) over so_far - max(sums.scheduled_seconds) over before as scheduled_seconds,
+        max(sums.scheduled_squares) over so_far - max(sums.scheduled_squares) over before as scheduled_squares
     from visits
-    left join scheduled_sums using (visit_key)
-    window so_far as (
-        partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
-        order by visits.expected_at, visits.scheduled_at, visits.trip_id, visits.visit_number
-        rows between unbounded preceding and current row
-    )
-),
-
-headways as (
-    select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        stop_code,
-        service_hour,
-        trip_id,
-        visit_number,
-        is_observed and lag(is_observed) over stop_buses as is_observed,
-        lag(passed_after) over stop_buses as previous_passed_after,
-        lag(passed_at) over stop_buses as previous_passed_at,
-        passed_at,
-        passed_before,
-        n_scheduled - lag(n_scheduled) over stop_buses as n_scheduled,
-        scheduled_seconds - lag(scheduled_seconds) over stop_buses as scheduled_seconds,
-        scheduled_squares - lag(scheduled_squares) over stop_buses as scheduled_squares,
-        ruleset_version
-    from passages
-    window stop_buses as (
-        partition by operator, service_date, line_code, direction, stop_code
-        order by expected_at, scheduled_at, trip_id, visit_number
-    )
+    left join scheduled_sums as sums using (visit_key)
+    window
+        stop_buses as (
+            partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
+            order by visits.expected_at, visits.scheduled_at, visits.trip_id, visits.visit_number
+        ),
+        so_far as (stop_buses rows between unbounded preceding and current row),
+        before as (stop_buses rows between unbounded preceding and 1 preceding)
 )
 
 select
@@ -126,7 +106,7 @@ select
     ruleset_version
 from headways
 where
-    is_observed
+    is_headway_observed
     -- a mean scheduled headway of over an hour is a break in service, not a wait
     and coalesce(scheduled_seconds <= 3600 * n_scheduled, true)
     and exists (

@@ -4,9 +4,6 @@ with visits as (
         matches.listed_visit_key,
         matches.operator,
         matches.service_date,
-        matches.trip_id,
-        matches.stop_code,
-        matches.visit_number,
         matches.line_code,
         matches.direction,
         matches.position,
@@ -33,25 +30,18 @@ ranked as (
         ) as nth
     from visits
     inner join {{ built('timetable_departures') }} as departures
-        on
-            visits.operator = departures.operator
-            and visits.service_date = departures.service_date
-            and visits.line_code = departures.line_code
-            and visits.direction = departures.direction
-            and visits.leg = departures.leg
-            and departures.slot_number = 1
-            and departures.departure_at
-            between {{ add_seconds('visits.due_at', '-visits.match_theoretical_seconds') }}
-            and {{ add_seconds('visits.due_at', 'visits.match_theoretical_seconds') }}
+        using (operator, service_date, line_code, direction, leg)
+    where
+        departures.slot_number = 1
+        and departures.departure_at
+        between {{ add_seconds('visits.due_at', '-visits.match_theoretical_seconds') }}
+        and {{ add_seconds('visits.due_at', 'visits.match_theoretical_seconds') }}
 )
 
 select
     listed_visit_key,
     operator,
     service_date,
-    trip_id,
-    stop_code,
-    visit_number,
     line_code,
     direction,
     position,

@@ -104,21 +104,7 @@ ambiguous as (
 ),
 
 matches as (
-    select
-        trip_key,
-        departure_key,
-        operator,
-        service_date,
-        trip_id,
-        line_code,
-        direction,
-        leg,
-        origin_position,
-        departure_at,
-        due_at,
-        basis,
-        match_score
-    from {{ built('timetable_matches') }}
+    select * from {{ built('timetable_matches') }}
     union all
     select
         trip_key,
@@ -135,11 +121,7 @@ matches as (
         'live' as basis,
         0.6 / (1 + cost_seconds / match_score_seconds) as match_score
     from live_matches
-    where not exists (
-        select 1
-        from ambiguous
-        where live_matches.trip_key = ambiguous.trip_key
-    )
+    where trip_key not in (select ambiguous.trip_key from ambiguous)
 ),
 
 anonymous as (
@@ -147,31 +129,17 @@ anonymous as (
         departures.departure_key,
         departures.operator,
         departures.service_date,
+        {{ anonymous_trip_id('departures') }} as trip_id,
         departures.line_code,
         departures.direction,
         departures.leg,
-        departures.departure_at,
-        {{ anonymous_trip_id('departures') }} as trip_id
+        departures.departure_at
     from {{ built('anonymous_departures') }} as departures
     left join matches using (operator, service_date, line_code, direction, leg, departure_at)
     where matches.trip_key is null
 )
 
-select
-    trip_key,
-    departure_key,
-    operator,
-    service_date,
-    trip_id,
-    line_code,
-    direction,
-    leg,
-    origin_position,
-    departure_at,
-    due_at,
-    basis,
-    match_score
-from matches
+select * from matches
 union all
 select
     {{ hashed_key(['operator', 'service_date', 'trip_id']) }} as trip_key,

@@ -1,3 +1,4 @@
+{{ config(materialized='ephemeral') }}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
 -- of the leg, by this visit and the travel times of the line.
 -- Only visits of known position that do not lie before the origin.
@@ -24,7 +25,7 @@ select
     {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds, 0)') }} as estimated_departure_at,
     here.travel_seconds - origins.travel_seconds as from_origin_seconds
 from {{ built('passing_times') }} as visits
-inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, trip_id, line_code, direction)
+inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, line_code, direction)
 left join {{ built('line_travel_times') }} as here
     using (operator, service_date, line_code, direction, position)
 left join {{ built('line_travel_times') }} as origins

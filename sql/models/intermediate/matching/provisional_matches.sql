@@ -1,6 +1,7 @@
 -- One row per operator, service_date, trip, stop and visit with a timetable time: the departure that its trip seems to
 -- run as.
 -- Found by the first such visit of the trip, before the running times of the day are known.
+{%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')' %}
 with visits as (
     select
         *,
@@ -20,27 +21,11 @@ nearest as (
         departures.service_hour,
         row_number() over (
             partition by firsts.trip_key
-            order by
-                abs({{ seconds_between('departures.departure_at', 'firsts.start_at') }}),
-                departures.departure_at,
-                departures.leg
+            order by {{ off_seconds }}, departures.departure_at, departures.leg
         ) as nth
     from visits as firsts
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ built('timetable_departures') }} as departures
-        on
-            firsts.operator = departures.operator
-            and firsts.service_date = departures.service_date
-            and firsts.line_code = departures.line_code
-            and firsts.direction = departures.direction
-            and firsts.leg = departures.leg
-            and departures.slot_number = 1
-            and {{ is_near_departure(
-                'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')',
-                'parameters.provisional_match_seconds',
-                'firsts.from_origin_seconds',
-                'departures.headway_seconds'
-            ) }}
+    {{ join_near_departures('firsts', off_seconds, 'parameters.provisional_match_seconds') }}
     where firsts.nth_stop = 1
 )
 
@@ -48,9 +33,6 @@ select
     visits.listed_visit_key,
     visits.operator,
     visits.service_date,
-    visits.trip_id,
-    visits.stop_code,
-    visits.visit_number,
     visits.line_code,
     visits.direction,
     visits.position,

@@ -1,6 +1,7 @@
 -- One row per operator, service_date and trip with timetable times of its own: the departure that they tell.
 -- A trip takes the departure nearest to when it was due at the origin of its leg; of several trips that take the same
 -- one, the best fitting keeps it.
+{%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'trips.due_at') ~ ')' %}
 with starts as (
     -- when a trip was due at the origin, by each of its timetable times: the one there, or one at a later stop less the
     -- running time. Where the origin is not known, it is taken to be the first known stop of the trip
@@ -79,12 +80,12 @@ nearest as (
             trips.*,
             parameters.match_theoretical_seconds as near_seconds,
             departures.departure_at,
-            abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}) as off_seconds,
+            {{ off_seconds }} as off_seconds,
             row_number() over (
                 partition by trips.trip_key
                 order by
                     trips.basis_score desc,
-                    abs({{ seconds_between('departures.departure_at', 'trips.due_at') }}),
+                    {{ off_seconds }},
                     departures.departure_at,
                     trips.line_code,
                     trips.direction,
@@ -92,20 +93,7 @@ nearest as (
             ) as nth_departure
         from trip_starts as trips
         cross join {{ ref('inference_parameters') }} as parameters
-        inner join {{ built('timetable_departures') }} as departures
-            on
-                trips.operator = departures.operator
-                and trips.service_date = departures.service_date
-                and trips.line_code = departures.line_code
-                and trips.direction = departures.direction
-                and trips.leg = departures.leg
-                and departures.slot_number = 1
-                and {{ is_near_departure(
-                    'abs(' ~ seconds_between('departures.departure_at', 'trips.due_at') ~ ')',
-                    'parameters.match_theoretical_seconds',
-                    'trips.from_origin_seconds',
-                    'departures.headway_seconds'
-                ) }}
+        {{ join_near_departures('trips', off_seconds, 'parameters.match_theoretical_seconds') }}
     ) as ranked
     where nth_departure = 1
 ),
@@ -131,7 +119,6 @@ select
     placed.leg,
     placed.origin_position,
     placed.departure_at,
-    placed.slot_number,
     placed.due_at,
     placed.basis,
     placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.near_seconds, 1)) as match_score

@@ -151,7 +151,6 @@ numbered as (
 )
 
 select
-    {{ hashed_key(['operator', 'service_date', 'listed_id', 'stop_code', 'visit_number']) }} as listed_visit_key,
     operator,
     service_date,
     listed_id,

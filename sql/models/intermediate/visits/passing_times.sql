@@ -3,7 +3,7 @@
 with visits as (
     select
         evidence.*,
-        trips.trip_key,
+        {{ hashed_key(['trips.operator', 'trips.service_date', 'trips.trip_id']) }} as trip_key,
         trips.trip_id,
         trips.line_code,
         trips.direction,

@@ -4,7 +4,7 @@
 with visits as (
     select
         trips.listed_visit_key,
-        trips.trip_key,
+        {{ hashed_key(['trips.operator', 'trips.service_date', 'trips.trip_id']) }} as trip_key,
         trips.service_date,
         trips.expected_at,
         trips.estimated_start_at,
@@ -70,7 +70,6 @@ counted as (
 
 select
     listed_visit_key,
-    trip_key,
     service_date,
     replaced_at,
     is_agreeing and n_agreeing >= replaced_min_rows and n_agreeing >= replaced_share * n_rows as is_announced

@@ -111,7 +111,17 @@ trip_lines as (
     where nth = 1 and is_clear
 ),
 
-stop_lines as (
+lines_by_trip as (
+    select
+        candidates.listed_visit_key,
+        candidates.line_code,
+        candidates.direction
+    from candidates
+    inner join trip_lines
+        using (operator, service_date, listed_id, line_label, destination, line_code, direction)
+),
+
+lines_by_stop as (
     select *
     from (
         select
@@ -119,26 +129,16 @@ stop_lines as (
             row_number() over best_first as nth,
             coalesce(score - lead(score) over best_first >= 0.05, true) as is_clear
         from candidates
-        window best_first as (
-            partition by listed_visit_key
-            order by score desc, line_code, direction
-        )
+        window best_first as (partition by listed_visit_key order by score desc, line_code, direction)
     ) as ranked
-    where nth = 1
+    where nth = 1 and is_clear
 )
 
 select
     visits.listed_visit_key,
     visits.service_date,
-    case
-        when candidates.line_code is not null then candidates.line_code
-        when stop_lines.is_clear then stop_lines.line_code
-    end as line_code,
-    case
-        when candidates.line_code is not null then candidates.direction
-        when stop_lines.is_clear then stop_lines.direction
-    end as direction
+    coalesce(lines_by_trip.line_code, lines_by_stop.line_code) as line_code,
+    coalesce(lines_by_trip.direction, lines_by_stop.direction) as direction
 from visits
-left join trip_lines using (operator, service_date, listed_id, line_label, destination)
-left join candidates using (listed_visit_key, line_code, direction)
-left join stop_lines using (listed_visit_key)
+left join lines_by_trip using (listed_visit_key)
+left join lines_by_stop using (listed_visit_key)

@@ -177,7 +177,6 @@ named as (
 
 select
     listed_visit_key,
-    {{ hashed_key(['operator', 'service_date', 'trip_id']) }} as trip_key,
     operator,
     service_date,
     listed_id,
