@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import scalar_times
 from transit_etl import service_day
 
 ROME = ZoneInfo("Europe/Rome")
@@ -65,18 +66,18 @@ def test_a_service_day_runs_from_the_cutoff_to_the_next(local: str, expected: da
     ],
 )
 def test_a_service_day_counts_from_noon_minus_twelve_hours(day: date, start: str) -> None:
-    assert _utc(start) == service_day.day_start(day, ROME)
+    assert _utc(start) == scalar_times.day_start(day, ROME)
 
 
 @pytest.mark.parametrize("day", [date(2026, 3, 2), SPRING, AUTUMN])
 def test_noon_is_43200_seconds_also_when_clocks_change(day: date) -> None:
     noon = datetime.combine(day, time(12), ROME)
 
-    assert 43_200 == service_day.service_seconds(noon, day, ROME)
+    assert 43_200 == scalar_times.service_seconds(noon, day, ROME)
 
 
 def test_seconds_run_on_past_midnight() -> None:
-    assert 87_000 == service_day.service_seconds(_rome("2026-03-03T00:10:00"), date(2026, 3, 2), ROME)
+    assert 87_000 == scalar_times.service_seconds(_rome("2026-03-03T00:10:00"), date(2026, 3, 2), ROME)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +110,7 @@ def test_what_is_no_clock_time_is_named(text: str) -> None:
 def test_a_clock_time_takes_the_instant_nearest_the_answer(clock: str, near: str, expected: str) -> None:
     seconds = service_day.parse_clock(clock)
 
-    assert _rome(expected) == service_day.nearest_reading(seconds, _rome(near), ROME)
+    assert _rome(expected) == scalar_times.nearest_reading(seconds, _rome(near), ROME)
 
 
 @pytest.mark.parametrize(
@@ -130,11 +131,13 @@ def test_a_clock_time_takes_the_instant_nearest_the_answer(clock: str, near: str
 def test_around_a_clock_change_the_reading_nearest_in_time_wins(clock: str, near: str, expected: str) -> None:
     seconds = service_day.parse_clock(clock)
 
-    assert _utc(expected) == service_day.nearest_reading(seconds, _utc(near), ROME)
+    assert _utc(expected) == scalar_times.nearest_reading(seconds, _utc(near), ROME)
 
 
 def test_a_clock_time_that_clocks_skip_still_has_an_instant_close_by() -> None:
-    reading = service_day.nearest_reading(service_day.parse_clock("02:30"), _utc("2026-03-29T00:50:00"), ROME)
+    reading = scalar_times.nearest_reading(
+        service_day.parse_clock("02:30"), _utc("2026-03-29T00:50:00"), ROME
+    )
 
     assert reading in {_utc("2026-03-29T00:30:00"), _utc("2026-03-29T01:30:00")}
 
@@ -143,7 +146,7 @@ def test_a_clock_time_that_clocks_skip_still_has_an_instant_close_by() -> None:
 def test_of_all_instants_that_show_a_clock_time_the_nearest_within_half_a_day_is_taken(
     near: datetime, clock_seconds: int, zone: ZoneInfo
 ) -> None:
-    reading = service_day.nearest_reading(clock_seconds, near, zone)
+    reading = scalar_times.nearest_reading(clock_seconds, near, zone)
     distances = [abs(instant - near) for instant in _instants_showing(clock_seconds, near, zone)]
 
     assert abs(reading - near) <= HALF_A_DAY
@@ -181,7 +184,7 @@ def _instants_showing(clock_seconds: int, near: datetime, zone: ZoneInfo) -> lis
 def test_a_departure_belongs_to_the_service_day_that_lists_it(day: date, clock: str, expected: str) -> None:
     seconds = service_day.parse_clock(clock)
 
-    instant = service_day.departure_instant(day, seconds, ROME, CUTOFF)
+    instant = scalar_times.departure_instant(day, seconds, ROME, CUTOFF)
 
     assert _utc(expected) == instant
     assert day == service_day.service_date(instant, ROME, CUTOFF)
@@ -194,7 +197,7 @@ def test_a_departure_belongs_to_the_service_day_that_lists_it(day: date, clock: 
 def test_a_local_time_that_clocks_show_twice_takes_the_nearer(near: str, expected: str) -> None:
     local = datetime.fromisoformat("2026-10-25T02:30:00")
 
-    assert _utc(expected) == service_day.local_instant(local, _utc(near), ROME)
+    assert _utc(expected) == scalar_times.local_instant(local, _utc(near), ROME)
 
 
 def test_offsets_list_every_change_to_the_second() -> None:

@@ -18,35 +18,27 @@ class Clock(Protocol):
     @property
     def is_simulated(self) -> bool:
         """Whether this clock tells another time than the real one, so that an emulator has to be told."""
-        ...
 
     def now(self) -> datetime:
         """Return the present instant, aware, in UTC."""
-        ...
 
     def to_real(self, instant: datetime) -> datetime:
         """Return the real instant at which this clock shows `instant`; in virtual time it is the same one."""
-        ...
 
     def from_real(self, instant: datetime) -> datetime:
         """Return what this clock shows at a real instant: the inverse of `to_real`."""
-        ...
 
     def stopwatch(self) -> float:
         """Return seconds of which only differences mean something: they never run backwards."""
-        ...
 
     def busy(self) -> AbstractContextManager[None]:
         """Return a context in which real input or output is under way; virtual time stands still in it."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Return once `seconds` have passed on this clock; at once if they are not positive."""
-        ...
 
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine to its end on this clock and return its result."""
-        ...
 
 
 class SystemClock:

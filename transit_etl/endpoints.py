@@ -70,16 +70,6 @@ class Cadence:
     runs_after: str | None = None
     is_paused: bool = False
 
-    @property
-    def lake_asset(self) -> str:
-        """The asset that changes when answers of this DAG are staged."""
-        return f"lake/{self.dag}"
-
-    @property
-    def raw_asset(self) -> str:
-        """The asset that changes when a window of this DAG has landed."""
-        return f"raw/{self.dag}"
-
 
 # In order of priority: of the lists due at the same time, a rehearsal starts the first one first.
 CADENCES = {

@@ -4,7 +4,7 @@ import logging
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import (
     Asset,
@@ -22,6 +22,8 @@ from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from airflow.sdk.types import DagRunProtocol
+
     from transit_etl.collect import CollectReport
     from transit_etl.warehouse import BuildReport
 
@@ -59,30 +61,6 @@ class StagingError(AirflowFailException):
     """A batch was rejected, or a raw file cannot be read. Never retried: the result would be the same."""
 
 
-class DagRun(Protocol):
-    """The attributes of an Airflow DAG run that are used here."""
-
-    @property
-    def run_type(self) -> str:
-        """`scheduled`, `manual`, `backfill`, …."""
-        ...
-
-    @property
-    def logical_date(self) -> datetime | None:
-        """The instant that the run is for, if there is one."""
-        ...
-
-    @property
-    def run_after(self) -> datetime:
-        """The instant at which the run should have started."""
-        ...
-
-    @property
-    def clear_number(self) -> int | None:
-        """The number of times the run was cleared."""
-        ...
-
-
 def operator_timezone() -> str:
     """Return the time zone of schedules; raises BadSettingError, which the UI shows."""
     return load_settings().timezone
@@ -101,12 +79,12 @@ def list_schedule(dag: str, *, run_immediately: bool = False) -> CronTriggerTime
 
 def lake_asset(dag: str) -> Asset:
     """Return the asset that is updated when answers collected by a DAG are staged."""
-    return Asset(CADENCES[dag].lake_asset)
+    return Asset(f"lake/{dag}")
 
 
 def raw_asset(dag: str) -> Asset:
     """Return the asset that is updated when a window of a DAG has landed."""
-    return Asset(CADENCES[dag].raw_asset)
+    return Asset(f"raw/{dag}")
 
 
 def any_lake_asset() -> AssetAny:
@@ -137,7 +115,7 @@ def window_schedule() -> DeltaTriggerTimetable:
     return DeltaTriggerTimetable(timedelta(seconds=load_settings().window_seconds))
 
 
-def poll_window(run: DagRun, settings: Settings, now: datetime) -> PollWindow:
+def poll_window(run: "DagRunProtocol", settings: Settings, now: datetime) -> PollWindow:
     """Return the window of a run.
 
     The window of a scheduled run begins a fixed time after the scheduled start, exactly when the window of
@@ -158,7 +136,7 @@ def _lead(settings: Settings) -> timedelta:
     return min(LONGEST_LEAD, timedelta(seconds=settings.window_seconds) / 2)
 
 
-def refuse_other_moments(run: DagRun, dataset: str, now: datetime) -> None:
+def refuse_other_moments(run: "DagRunProtocol", dataset: str, now: datetime) -> None:
     """Raise NotNowError for a backfill, a run for an older date, or a cleared run whose window is over."""
     if run.run_type == "backfill":
         raise NotNowError(
@@ -177,9 +155,9 @@ def refuse_other_moments(run: DagRun, dataset: str, now: datetime) -> None:
         )
 
 
-def current_run() -> DagRun:
+def current_run() -> "DagRunProtocol":
     """Return the DAG run that the calling task belongs to."""
-    run: DagRun = get_current_context()["dag_run"]
+    run: DagRunProtocol = get_current_context()["dag_run"]
     return run
 
 

@@ -13,7 +13,7 @@ from airflow.serialization.encoders import coerce_to_core_timetable
 from airflow.timetables.base import TimeRestriction
 
 from tests.dags.conftest import DAGS
-from tests.dags.runs import ARun
+from tests.dags.runs import a_run
 from transit_etl.endpoints import CADENCES
 from transit_etl.scheduling import WAREHOUSE_POOL, poll_window
 from transit_etl.settings import load_settings
@@ -138,7 +138,7 @@ def test_a_window_begins_at_the_instant_at_which_the_one_before_ends(dag: DAG) -
     second = timetable.next_dagrun_info(last_automated_data_interval=first.data_interval, restriction=bounds)
     assert second is not None
     before, after = (
-        poll_window(ARun(run_after=each.run_after), settings, each.run_after) for each in (first, second)
+        poll_window(a_run(run_after=each.run_after), settings, each.run_after) for each in (first, second)
     )
 
     assert before.end == after.begin

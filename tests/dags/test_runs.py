@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from airflow.sdk.types import DagRunProtocol
 
-from tests.dags.runs import NOW, ARun
+from tests.dags.runs import NOW, a_run
 from tests.hostile import json_reply, serving
 from transit_emulator.process import free_port
 from transit_etl import scheduling
@@ -51,11 +52,11 @@ def dead_upstream() -> str:
 @pytest.mark.parametrize("dataset", ["passages", "status", "network", "news"])
 def test_a_backfill_asks_nothing(dataset: str) -> None:
     with pytest.raises(NotNowError, match=f"{dataset} cannot be backfilled"):
-        refuse_other_moments(ARun(run_type="backfill"), dataset, NOW)
+        refuse_other_moments(a_run(run_type="backfill"), dataset, NOW)
 
 
 def test_a_run_started_by_hand_for_yesterday_asks_nothing() -> None:
-    yesterday = ARun(run_type="manual", logical_date=NOW - timedelta(days=1))
+    yesterday = a_run(run_type="manual", logical_date=NOW - timedelta(days=1))
 
     with pytest.raises(NotNowError, match="cannot be collected for 2026-03-01 08:00"):
         refuse_other_moments(yesterday, "passages", NOW)
@@ -63,38 +64,38 @@ def test_a_run_started_by_hand_for_yesterday_asks_nothing() -> None:
 
 @pytest.mark.parametrize("logical_date", [None, NOW, NOW - timedelta(minutes=5)])
 def test_a_run_started_by_hand_for_now_may_ask(logical_date: datetime | None) -> None:
-    refuse_other_moments(ARun(run_type="manual", logical_date=logical_date), "passages", NOW)
+    refuse_other_moments(a_run(run_type="manual", logical_date=logical_date), "passages", NOW)
 
 
 def test_a_scheduled_run_may_ask_even_if_the_dag_was_paused_for_days() -> None:
-    refuse_other_moments(ARun(logical_date=NOW - timedelta(days=3)), "passages", NOW)
+    refuse_other_moments(a_run(logical_date=NOW - timedelta(days=3)), "passages", NOW)
 
 
 @pytest.mark.parametrize("dataset", ["passages", "status"])
 def test_a_window_that_is_over_is_not_polled_again(dataset: str) -> None:
     with pytest.raises(NotNowError, match=f"this window of {dataset} is over"):
-        refuse_other_moments(ARun(clear_number=1), dataset, NOW)
+        refuse_other_moments(a_run(clear_number=1), dataset, NOW)
 
 
 def test_a_scheduled_window_begins_a_minute_after_its_run_is_due() -> None:
-    window = poll_window(ARun(), Settings(window_seconds=600), NOW + timedelta(seconds=17))
+    window = poll_window(a_run(), Settings(window_seconds=600), NOW + timedelta(seconds=17))
 
     assert (NOW + timedelta(seconds=60), NOW + timedelta(seconds=660)) == (window.begin, window.end)
 
 
 def test_a_short_window_is_prepared_for_half_its_length() -> None:
-    window = poll_window(ARun(), Settings(window_seconds=30), NOW)
+    window = poll_window(a_run(), Settings(window_seconds=30), NOW)
 
     assert NOW + timedelta(seconds=15) == window.begin
 
 
 def test_a_window_started_by_hand_begins_at_once() -> None:
-    window = poll_window(ARun(run_type="manual"), Settings(window_seconds=30), NOW)
+    window = poll_window(a_run(run_type="manual"), Settings(window_seconds=30), NOW)
 
     assert (NOW, NOW + timedelta(seconds=30)) == (window.begin, window.end)
 
 
-def poll_as(run: ARun, monkeypatch: pytest.MonkeyPatch, **settings: str) -> dict[str, int]:
+def poll_as(run: DagRunProtocol, monkeypatch: pytest.MonkeyPatch, **settings: str) -> dict[str, int]:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(scheduling, "current_run", lambda: run)
@@ -104,7 +105,7 @@ def poll_as(run: ARun, monkeypatch: pytest.MonkeyPatch, **settings: str) -> dict
 def test_a_run_that_comes_too_late_asks_nothing_and_is_not_retried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    run = ARun(run_after=datetime.now(UTC) - timedelta(minutes=30))
+    run = a_run(run_after=datetime.now(UTC) - timedelta(minutes=30))
 
     with pytest.raises(NotNowError, match="this window of status ended at"):
         poll_as(run, monkeypatch, TRANSIT_DATA_DIR=str(tmp_path))
@@ -114,7 +115,7 @@ def test_a_run_that_comes_too_late_asks_nothing_and_is_not_retried(
 def test_a_task_that_is_tried_again_polls_for_the_rest_of_its_window(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    run = ARun(run_after=datetime.now(UTC) - timedelta(seconds=5))
+    run = a_run(run_after=datetime.now(UTC) - timedelta(seconds=5))
     with serving(lambda _: json_reply({"stato": []})) as base_url:
         started = datetime.now(UTC)
         outcomes = poll_as(
@@ -133,7 +134,7 @@ def test_a_task_that_is_tried_again_polls_for_the_rest_of_its_window(
 def test_a_window_without_an_answer_is_lost_and_not_retried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dead_upstream: str
 ) -> None:
-    run = ARun(run_after=datetime.now(UTC) - timedelta(seconds=5))
+    run = a_run(run_after=datetime.now(UTC) - timedelta(seconds=5))
 
     with pytest.raises(WindowLostError, match="no usable answer for status"):
         poll_as(
@@ -150,11 +151,11 @@ def test_a_failure_within_the_window_is_tried_again(monkeypatch: pytest.MonkeyPa
     folder.write_text("a file, where a folder should be")
 
     with pytest.raises(DataFolderError):
-        poll_as(ARun(run_after=datetime.now(UTC)), monkeypatch, TRANSIT_DATA_DIR=str(folder))
+        poll_as(a_run(run_after=datetime.now(UTC)), monkeypatch, TRANSIT_DATA_DIR=str(folder))
 
 
 def test_a_list_may_be_asked_for_again() -> None:
-    refuse_other_moments(ARun(clear_number=1), "lines", NOW)
+    refuse_other_moments(a_run(clear_number=1), "lines", NOW)
 
 
 def test_a_window_with_one_usable_answer_counts() -> None:

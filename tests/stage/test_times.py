@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests import scalar_times
 from transit_etl import service_day
 from transit_etl.settings import Settings
 from transit_etl.stage.normalise import connect
@@ -65,7 +66,7 @@ def computed(
 def test_a_clock_time_gets_the_same_instant_as_from_nearest_reading(
     connection: duckdb.DuckDBPyConnection, cases: list[tuple[int, datetime]]
 ) -> None:
-    expected = [us(service_day.nearest_reading(clock, near, ROME)) for clock, near in cases]
+    expected = [us(scalar_times.nearest_reading(clock, near, ROME)) for clock, near in cases]
 
     rows: list[dict[str, object]] = [
         {"clock": clock * 1_000_000, "near": us(near), "zone": zone_struct(near)} for clock, near in cases
@@ -91,7 +92,7 @@ def test_a_clock_time_gets_the_same_instant_as_from_nearest_reading(
 def test_a_departure_gets_the_same_instant_as_from_departure_instant(
     connection: duckdb.DuckDBPyConnection, cases: list[tuple[date, int]]
 ) -> None:
-    expected = [us(service_day.departure_instant(day, clock, ROME, CUTOFF)) for day, clock in cases]
+    expected = [us(scalar_times.departure_instant(day, clock, ROME, CUTOFF)) for day, clock in cases]
 
     rows: list[dict[str, object]] = [
         {
@@ -111,7 +112,7 @@ def test_an_instant_belongs_to_the_same_service_day_and_second(
 ) -> None:
     days = [service_day.service_date(instant, ROME, CUTOFF) for instant in instants]
     seconds = [
-        int(service_day.service_seconds(instant, day, ROME) // 1)
+        int(scalar_times.service_seconds(instant, day, ROME) // 1)
         for instant, day in zip(instants, days, strict=True)
     ]
     expected: list[object] = [
@@ -148,7 +149,7 @@ def test_an_instant_belongs_to_the_same_service_day_and_second(
 def test_a_local_time_gets_the_same_instant_as_from_local_instant(
     connection: duckdb.DuckDBPyConnection, cases: list[tuple[datetime, datetime]]
 ) -> None:
-    expected = [us(service_day.local_instant(local, near, ROME)) for local, near in cases]
+    expected = [us(scalar_times.local_instant(local, near, ROME)) for local, near in cases]
 
     rows: list[dict[str, object]] = [
         {

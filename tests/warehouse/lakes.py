@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tests import scalar_times
 from transit_etl import paths, service_day
 from transit_etl.stage.schemas import DATASETS
 
@@ -72,7 +73,7 @@ class Lake:
     def at(self, clock: str) -> datetime:
         """Return the instant (UTC, no zone mark) of local clock time on the story's day."""
         seconds = service_day.parse_clock(clock)
-        return (service_day.day_start(self.day, ROME) + timedelta(seconds=seconds)).replace(tzinfo=None)
+        return (scalar_times.day_start(self.day, ROME) + timedelta(seconds=seconds)).replace(tzinfo=None)
 
     def request(
         self, endpoint: str, key: str, clock: str, *, outcome: str = "ok", n_rows: int | None = 0
@@ -257,7 +258,7 @@ class Lake:
     def _service_day(self, at: datetime) -> Row:
         instant = at.replace(tzinfo=UTC)
         day = service_day.service_date(instant, ROME, CUTOFF)
-        seconds = round(service_day.service_seconds(instant, day, ROME))
+        seconds = round(scalar_times.service_seconds(instant, day, ROME))
         return {"service_date": day, "service_seconds": seconds, "service_hour": seconds // 3600}
 
 

@@ -81,7 +81,7 @@ def test_nothing_new_in_the_lake_builds_nothing(copy: Settings) -> None:
     warehouse.build(copy)
     report = warehouse.build(copy)
 
-    assert report.is_up_to_date
+    assert 0 == report.n_dates
     assert 0 == report.n_models
 
 

@@ -38,7 +38,6 @@ class Learner(Protocol):
 
     def observe(self, answer: Answer) -> None:
         """Take note of an answer, good or bad."""
-        ...
 
 
 def learn(learner: Learner, answers: Iterable[Answer]) -> None:

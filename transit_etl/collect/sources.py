@@ -51,15 +51,12 @@ class Source(Learner, Protocol):
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return when the next request is due; None if there is none, unless an answer in flight adds one."""
-        ...
 
     def choose(self, now: datetime) -> Request:
         """Return the most valuable request at this moment; it counts as asked."""
-        ...
 
     def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
         """Return what was due by `now` and never asked, and when it was due."""
-        ...
 
 
 class Listed:

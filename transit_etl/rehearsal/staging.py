@@ -33,15 +33,12 @@ class Staging(Protocol):
 
     def begin(self, endpoints: Sequence[str]) -> None:
         """Begin to stage the finished windows of some endpoints."""
-        ...
 
     def wait(self) -> None:
         """Return once everything begun is staged."""
-        ...
 
     def close(self) -> None:
         """End the process that stages, if there is one."""
-        ...
 
 
 class LocalStaging:

@@ -37,11 +37,6 @@ class BuildReport:
     seconds: float
     warnings: list[str] = field(default_factory=list)
 
-    @property
-    def is_up_to_date(self) -> bool:
-        """True when there was nothing to do."""
-        return self.n_dates == 0
-
 
 @dataclass(frozen=True, slots=True)
 class _StartedBuild:

@@ -40,11 +40,9 @@ class BudgetStore(Protocol):
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
         """Run `work` on the state and the time, with no other caller at it, and return its result."""
-        ...
 
     async def aclose(self) -> None:
         """Close connections."""
-        ...
 
 
 class MemoryStore:

@@ -47,11 +47,9 @@ class Policy(Protocol):
 
     def observe(self, observation: Observation) -> None:
         """Learn from an answer, good or failed."""
-        ...
 
     def choose(self, now: float) -> str:
         """Return the stop to ask now; it counts as asked until its answer is observed."""
-        ...
 
 
 class Rotation:
