@@ -42,7 +42,6 @@ def add_the_endpoint(tree: Path) -> None:
         name="depots",
         path="rimesse",
         asked=Asked.ONCE,
-        kind=Kind.NETWORK,
         dag="network",
         shape=Shape.ROWS,
         dataset="depots",

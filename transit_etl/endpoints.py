@@ -57,6 +57,7 @@ class Cadence:
     """When and how often a DAG asks.
 
     dag: its name, and its file's in `dags/`.
+    kind: what its requests count as when the allowance is shared out.
     cron: the instants of its runs, in the operator's time zone.
     every: the time between two of them, which is what rehearsals go by. Without it the DAG polls in windows,
         one after another without a pause.
@@ -65,6 +66,7 @@ class Cadence:
     """
 
     dag: str
+    kind: Kind
     cron: str = ""
     every: timedelta | None = None
     runs_after: str | None = None
@@ -75,12 +77,12 @@ class Cadence:
 CADENCES = {
     cadence.dag: cadence
     for cadence in (
-        Cadence("status"),
-        Cadence("news", "5 * * * *", timedelta(hours=1)),
-        Cadence("network", "30 4 * * *", timedelta(days=1)),
-        Cadence("timetables", "10 1-23/4 * * *", timedelta(hours=4), runs_after="network"),
-        Cadence("passages"),
-        Cadence("legacy_v0", "40 */6 * * *", timedelta(hours=6), is_paused=True),
+        Cadence("status", Kind.STATUS),
+        Cadence("news", Kind.NEWS, "5 * * * *", timedelta(hours=1)),
+        Cadence("network", Kind.NETWORK, "30 4 * * *", timedelta(days=1)),
+        Cadence("timetables", Kind.TIMETABLES, "10 1-23/4 * * *", timedelta(hours=4), runs_after="network"),
+        Cadence("passages", Kind.PASSAGES),
+        Cadence("legacy_v0", Kind.LEGACY, "40 */6 * * *", timedelta(hours=6), is_paused=True),
     )
 }
 
@@ -92,8 +94,7 @@ class Endpoint:
     name: in the ledger, in the folders of `data/raw`, and for `transit-etl collect`.
     path: below the base address of the interface `version`; identifiers follow it.
     asked: how the requests of its collection are chosen.
-    kind: what its requests count as when the allowance is shared out.
-    dag: the DAG that collects it; CADENCES says when.
+    dag: the DAG that collects it; CADENCES says when, and with what priority.
     shape, shape_keys: what a usable answer looks like, and the keys it is recognised by.
     dataset: the lake's dataset its answers are staged to; None if only its requests are.
     dates: which service dates are rebuilt when its answers are staged.
@@ -106,7 +107,6 @@ class Endpoint:
     name: str
     path: str
     asked: Asked
-    kind: Kind
     dag: str
     shape: Shape
     shape_keys: tuple[str, ...] = ()
@@ -122,6 +122,11 @@ class Endpoint:
         return self.collected_as or self.name
 
     @property
+    def kind(self) -> Kind:
+        """What its requests count as when the allowance is shared out."""
+        return CADENCES[self.dag].kind
+
+    @property
     def is_polled(self) -> bool:
         """Whether an answer is about the moment of the request: polled in windows, and never made up for."""
         return CADENCES[self.dag].every is None
@@ -132,7 +137,6 @@ def _version_0(name: str, path: str) -> Endpoint:
         name=name,
         path=path,
         asked=Asked.VERSION_0,
-        kind=Kind.LEGACY,
         dag="legacy_v0",
         shape=Shape.ANY,
         version=0,
@@ -145,7 +149,6 @@ _TABLE = (
         name="lines",
         path="linee",
         asked=Asked.ONCE,
-        kind=Kind.NETWORK,
         dag="network",
         shape=Shape.ROWS,
         dataset="lines",
@@ -156,7 +159,6 @@ _TABLE = (
         name="stops",
         path="fermate",
         asked=Asked.PER_LINE,
-        kind=Kind.NETWORK,
         dag="network",
         shape=Shape.STOPS,
         dataset="line_stops",
@@ -167,7 +169,6 @@ _TABLE = (
         name="timetables",
         path="orari",
         asked=Asked.PER_LINE_AND_DATE,
-        kind=Kind.TIMETABLES,
         dag="timetables",
         shape=Shape.ROWS_UNDER_KEY,
         shape_keys=("servizi",),
@@ -179,7 +180,6 @@ _TABLE = (
         name="passages",
         path="passaggi",
         asked=Asked.BY_POLICY,
-        kind=Kind.PASSAGES,
         dag="passages",
         shape=Shape.PASSAGES,
         shape_keys=("passaggi",),
@@ -190,7 +190,6 @@ _TABLE = (
         name="status",
         path="stato_servizio",
         asked=Asked.AT_INTERVALS,
-        kind=Kind.STATUS,
         dag="status",
         shape=Shape.STATUS,
         shape_keys=("stato",),
@@ -201,7 +200,6 @@ _TABLE = (
         name="news",
         path="news",
         asked=Asked.WITH_ITEMS,
-        kind=Kind.NEWS,
         dag="news",
         shape=Shape.ROWS,
         dataset="news",
@@ -211,7 +209,6 @@ _TABLE = (
         name="news_details",
         path="news",
         asked=Asked.WITH_ITEMS,
-        kind=Kind.NEWS,
         dag="news",
         shape=Shape.WITH_ANY_KEY,
         shape_keys=("titolo", "contenuto"),

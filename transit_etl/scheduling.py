@@ -3,7 +3,7 @@
 import logging
 import time
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from airflow.sdk import (
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from airflow.sdk.types import DagRunProtocol
 
     from transit_etl.collect import CollectReport
-    from transit_etl.warehouse import BuildReport
 
 DEFAULTS: dict[str, Any] = {
     "owner": "transit-etl",
@@ -244,9 +243,7 @@ def stage_polled() -> dict[str, int]:
 
 def build_new() -> dict[str, int]:
     """Build and check what changed in the lake; return the counts of the report."""
-    from transit_etl.warehouse import build
-
-    return _counts(build(load_settings()))
+    return _build(load_settings())
 
 
 def publish_build() -> str:
@@ -258,11 +255,9 @@ def publish_build() -> str:
 
 def build_closed_days() -> dict[str, int]:
     """Rebuild the two service dates that ended last before the instant the run is for."""
-    from transit_etl.warehouse import build
-
     settings = load_settings()
     today = service_date(_instant(settings), settings.zone, settings.service_day_cutoff)
-    return _counts(build(settings, first_date=today - 2 * DAY, last_date=today - DAY))
+    return _build(settings, today - 2 * DAY, today - DAY)
 
 
 def compact_closed_day() -> int:
@@ -273,11 +268,15 @@ def compact_closed_day() -> int:
     return compact(settings, _instant(settings).astimezone(UTC).date() - DAY)
 
 
-def _counts(report: "BuildReport") -> dict[str, int]:
+def _build(
+    settings: Settings, first_date: date | None = None, last_date: date | None = None
+) -> dict[str, int]:
+    from transit_etl.warehouse import build
+
+    report = build(settings, first_date=first_date, last_date=last_date)
     for warning in report.warnings:
         _log.warning(warning)
-    names = ("n_files", "n_dates", "n_models", "n_checks")
-    return {name: getattr(report, name) for name in names}
+    return {name: getattr(report, name) for name in ("n_files", "n_dates", "n_models", "n_checks")}
 
 
 def _instant(settings: Settings) -> datetime:

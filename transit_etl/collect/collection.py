@@ -1,7 +1,6 @@
 """Composes a collection, in real or virtual time, and runs that of a dataset from settings to report."""
 
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
@@ -12,7 +11,7 @@ from transit_etl.api.client import Client
 from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget import open_budget
 from transit_etl.collect.allowance.budget_store import BudgetStore
-from transit_etl.collect.collector import Collector, Measure, Tools, unmeasured
+from transit_etl.collect.collector import Collector, Measure, Tools
 from transit_etl.collect.datasets import source_of
 from transit_etl.collect.peer_windows import PeerWindows, learning_from
 from transit_etl.collect.raw.landing import Landing, worker_name
@@ -40,7 +39,7 @@ class Session(AbstractAsyncContextManager["Session"]):
         *,
         client: Client | None = None,
         store: BudgetStore | None = None,
-        measure: Measure = unmeasured,
+        measure: Measure = nullcontext,
     ) -> None:
         self.clock = clock
         self._settings = settings
@@ -101,31 +100,32 @@ def collect(
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
     session = Session(settings, clock, client=Client(settings, clock, transport), store=store)
-    job = _Job(settings, dataset, seconds, begin_at, on_progress)
-    return clock.run(_collect(job, session, recovered))
+    main = _collect(
+        session, settings, dataset,
+        seconds=seconds, begin_at=begin_at, recovered=recovered, on_progress=on_progress,
+    )  # fmt: skip
+    return clock.run(main)
 
 
-@dataclass(frozen=True, slots=True)
-class _Job:
-    """What is to be collected, for how long and from when on."""
-
-    settings: Settings
-    dataset: str
-    seconds: float | None
-    begin_at: datetime | None
-    on_progress: ProgressCallback | None
-
-
-async def _collect(job: _Job, session: Session, recovered: list[Path]) -> CollectReport:
-    settings, clock, worker = job.settings, session.clock, worker_name()
-    begin_at = max(job.begin_at or clock.now(), clock.now())
-    deadline = None if job.seconds is None else begin_at + timedelta(seconds=job.seconds)
-    landing, tally = session.landing(worker), Tally(job.dataset, job.seconds)
+async def _collect(
+    session: Session,
+    settings: Settings,
+    dataset: str,
+    *,
+    seconds: float | None,
+    begin_at: datetime | None,
+    recovered: list[Path],
+    on_progress: ProgressCallback | None,
+) -> CollectReport:
+    clock, worker = session.clock, worker_name()
+    begin_at = max(begin_at or clock.now(), clock.now())
+    deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
+    landing, tally = session.landing(worker), Tally(dataset, seconds)
     with stop_on_signal() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
-        source = source_of(job.dataset, settings, begin_at)
+        source = source_of(dataset, settings, begin_at)
         async with session:
             with landing:
-                collector = session.collector(source, landing, tally, deadline, job.on_progress)
+                collector = session.collector(source, landing, tally, deadline, on_progress)
                 stop.on_made(collector.stop)
                 async with learning_from(peers, source, clock):
                     await collector.run(begin_at)

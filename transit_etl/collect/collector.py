@@ -1,10 +1,12 @@
 """Runs one collection: takes a permit, lets the source choose, sends, lands, and lets the source learn."""
 
 import asyncio
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
@@ -20,15 +22,9 @@ from transit_etl.collect.unanswered import UnansweredRequests
 
 MAX_IN_FLIGHT = 16  # three seconds of requests at 300 a minute: slow answers leave no allowance unused
 GRACE_SECONDS = 2.0  # how long answers in flight are waited for at the end; the next window begins within 3 s
-_WAIT_SECONDS = 15.0  # the longest wait of a collection without a deadline
 _RETRY_TIMEOUT = timedelta(seconds=10)
 
-Measure = Callable[[str], AbstractContextManager[None]]
-
-
-def unmeasured(_part: str) -> AbstractContextManager[None]:
-    """Return a context for a part of the work that measures nothing."""
-    return nullcontext()
+Measure = Callable[[str], AbstractContextManager[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Tools:
     budget: Budget
     landing: Landing
     clock: Clock
-    measure: Measure = unmeasured
+    measure: Measure = nullcontext
 
 
 class Collector:
@@ -84,13 +80,13 @@ class Collector:
             await self._drain()
             if self._failure is None and not self._producer.cancelled():
                 self._failure = self._producer.exception()
-        if isinstance(self._failure, DataFolderError):
-            raise self._failure  # no row can be kept any more
-        if self._failure is not None:
+        if self._failure is None:
+            self._land_unsent()
+            return
+        if not isinstance(self._failure, DataFolderError):  # with this one no row can be kept any more
             self._ended_because = f"the collector failed: {self._failure}"
-        self._land_unsent()
-        if self._failure is not None:
-            raise self._failure
+            self._land_unsent()
+        raise self._failure
 
     def stop(self) -> None:
         """Send nothing more, so that `run` returns within the grace period; may be called early or twice."""
@@ -190,12 +186,10 @@ class Collector:
 
     async def _exchange(self, request: Request, intent: Planned, permit: Permit) -> None:
         permits = [permit]
-
-        async def permit_retry() -> None:
-            permits.append(await self._permit_for_retry())
-
         try:
-            answer = await self._tools.client.send(request, before_retry=permit_retry)
+            answer = await self._tools.client.send(
+                request, before_retry=partial(self._take_permit_for_retry, permits)
+            )
         except asyncio.CancelledError:
             self._tools.landing.interrupt(intent)
             self._tally.add_unanswered(Outcome.INTERRUPTED)
@@ -205,22 +199,19 @@ class Collector:
         self._count(answer)
         with self._tools.measure("planning"):
             learn(self._source, [answer])
-        self._warn_of_failures()
+        for message in self._source.failures.messages:
+            self._tally.warn(message)
         for used in permits:
             await self._tools.budget.settle(used)
         if answer.outcome is Outcome.RATE_LIMITED:
             await self._tools.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
 
-    def _warn_of_failures(self) -> None:
-        for message in self._source.failures.messages:
-            self._tally.warn(message)
-
-    async def _permit_for_retry(self) -> Permit:
+    async def _take_permit_for_retry(self, permits: list[Permit]) -> None:
         timeout_at = self._now() + _RETRY_TIMEOUT
         deadline = timeout_at if self._deadline is None else min(timeout_at, self._deadline)
         self._n_retrying += 1
         try:
-            return await self._tools.budget.acquire(self._source.kind, deadline)
+            permits.append(await self._tools.budget.acquire(self._source.kind, deadline))
         finally:
             self._n_retrying -= 1
 
@@ -239,19 +230,14 @@ class Collector:
 
     async def _drain(self) -> None:
         """Wait for what is in flight for the grace period, then cancel it."""
-        if not self._in_flight:
-            return
         tasks = set(self._in_flight)
         timer = asyncio.create_task(self._tools.clock.sleep(GRACE_SECONDS))
-        while pending := {task for task in tasks if not task.done()}:
+        while (pending := {task for task in tasks if not task.done()}) and not timer.done():
             await asyncio.wait({timer, *pending}, return_when=asyncio.FIRST_COMPLETED)
-            if timer.done():
-                break
         timer.cancel()
         for task in pending:
             task.cancel()
-        if pending:
-            await asyncio.wait(pending)
+        await asyncio.gather(*pending, return_exceptions=True)
 
     def _land_unsent(self) -> None:
         """Land a row, with the reason, for what was due and not sent or cannot be asked for."""
@@ -272,7 +258,7 @@ class Collector:
         return intent
 
     def _is_over(self) -> bool:
-        return self._deadline is not None and self._now() >= self._deadline
+        return self._seconds_left() <= 0
 
     def _is_given_up(self) -> bool:
         """Return whether a list is given up because nothing is answered; polls go on until their deadline."""
@@ -286,9 +272,8 @@ class Collector:
         return self._tools.clock.now()
 
     def _seconds_left(self) -> float:
-        if self._deadline is None:
-            return _WAIT_SECONDS
-        return max(0.0, (self._deadline - self._now()).total_seconds())
+        left = math.inf if self._deadline is None else (self._deadline - self._now()).total_seconds()
+        return max(0.0, left)
 
     def _show_progress(self) -> None:
         if self._on_progress is not None:

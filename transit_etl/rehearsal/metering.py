@@ -81,7 +81,6 @@ class MeteredStore(MemoryStore):
 
     def __init__(self, state: BudgetState, meter: Meter) -> None:
         super().__init__(state)
-        self.state = state
         self._meter = meter
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:

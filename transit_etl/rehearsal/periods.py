@@ -53,6 +53,7 @@ class Period:
     ) -> None:
         self.outcomes: Counter[str] = Counter()
         self.n_sent = 0
+        self.budget = budget
         self.end = start
         self._settings = settings
         self._schedule = schedule
@@ -63,10 +64,8 @@ class Period:
         self._meter = meter
         self._clock = VirtualClock(start)
         self._client = MeteredClient(settings, self._clock, transport, meter)
-        self._store = MeteredStore(budget, meter)
-        self._session = Session(
-            settings, self._clock, client=self._client, store=self._store, measure=meter.part
-        )
+        store = MeteredStore(budget, meter)
+        self._session = Session(settings, self._clock, client=self._client, store=store, measure=meter.part)
         self._first_network: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
         self._passages_source: Source | None = None
@@ -76,11 +75,6 @@ class Period:
     def n_refused(self) -> int:
         """How many requests were refused with a 429 that was not an injected fault."""
         return self._client.n_refused
-
-    @property
-    def budget(self) -> BudgetState:
-        """The state of the budget."""
-        return self._store.state
 
     def run(self) -> None:
         """Collect until the end of the period."""

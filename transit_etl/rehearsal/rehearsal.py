@@ -7,6 +7,7 @@ folder.
 import time
 from collections import Counter
 from contextlib import closing
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -18,7 +19,7 @@ from transit_etl.rehearsal.journal import Checkpoint, Journal, Schedule
 from transit_etl.rehearsal.metering import Meter
 from transit_etl.rehearsal.periods import Period
 from transit_etl.rehearsal.report import OnProgress, RehearsalProgress, RehearsalReport
-from transit_etl.rehearsal.staging import LocalStaging, Staging, SubprocessStaging
+from transit_etl.rehearsal.staging import Staging, SubprocessStaging
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
@@ -59,42 +60,32 @@ def rehearse(
         require_emulated_clock(settings)
     journal = Journal(settings, schedule)
     journal.begin()
-    with closing(SubprocessStaging(settings) if in_two_processes else LocalStaging(settings)) as staging:
-        rehearsal = _Rehearsal(
-            settings, schedule, journal, staging, transport=transport, on_progress=on_progress
-        )
-        return rehearsal.run()
+    with closing(SubprocessStaging(settings) if in_two_processes else Staging(settings)) as staging:
+        return _Rehearsal(settings, schedule, journal, staging, transport, on_progress).run()
 
 
+@dataclass(slots=True)
 class _Rehearsal:
-    def __init__(
-        self,
-        settings: Settings,
-        schedule: Schedule,
-        journal: Journal,
-        staging: Staging,
-        *,
-        transport: httpx.AsyncBaseTransport | None,
-        on_progress: OnProgress | None,
-    ) -> None:
-        self._settings = settings
-        self._schedule = schedule
-        self._journal = journal
-        self._staging = staging
-        self._transport = transport
-        self._on_progress = on_progress
-        self._meter = Meter()
-        self._outcomes: Counter[str] = Counter()
-        self._n_sent = 0
-        self._n_answers = 0
-        self._checkpoint: Checkpoint | None = None
+    """What has been rehearsed since it was started or resumed."""
+
+    settings: Settings
+    schedule: Schedule
+    journal: Journal
+    staging: Staging
+    transport: httpx.AsyncBaseTransport | None
+    on_progress: OnProgress | None
+    meter: Meter = field(default_factory=Meter)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    n_sent: int = 0
+    n_answers: int = 0
+    checkpoint: Checkpoint | None = None
 
     def run(self) -> RehearsalReport:
         """Run the periods that are left; passages are staged while the next period is collected."""
-        began, checkpoint = time.perf_counter(), self._journal.checkpoint
+        began, checkpoint = time.perf_counter(), self.journal.checkpoint
         resumed_at = checkpoint.done_until
         try:
-            while checkpoint.done_until < self._schedule.end:
+            while checkpoint.done_until < self.schedule.end:
                 checkpoint = self._run_period(checkpoint)
         finally:
             self._write_checkpoint()
@@ -102,63 +93,63 @@ class _Rehearsal:
 
     def _run_period(self, before: Checkpoint) -> Checkpoint:
         period = Period(
-            self._settings,
-            self._schedule,
+            self.settings,
+            self.schedule,
             before.done_until,
             BudgetState.loads(before.budget),
-            transport=self._transport,
-            meter=self._meter,
+            transport=self.transport,
+            meter=self.meter,
             stage=self._stage,
             on_window_end=partial(self._begin_staging, *_NOT_READ),
             on_answer=self._count_answer,
         )
         period.run()
-        self._outcomes.update(period.outcomes)
-        self._n_sent += period.n_sent
+        self.outcomes.update(period.outcomes)
+        self.n_sent += period.n_sent
         self._write_checkpoint()
         self._stage(*_READ_BY_SOURCES)
         self._begin_staging(*_NOT_READ)
-        self._checkpoint = Checkpoint(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
-        return self._checkpoint
+        self.checkpoint = Checkpoint(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
+        return self.checkpoint
 
     def _begin_staging(self, *endpoints: str) -> None:
-        with self._meter.part("staging"):
-            self._staging.begin(endpoints)
+        with self.meter.part("staging"):
+            self.staging.begin(endpoints)
 
     def _stage(self, *endpoints: str) -> None:
         self._begin_staging(*endpoints)
-        with self._meter.part("staging"):
-            self._staging.wait()
+        with self.meter.part("staging"):
+            self.staging.wait()
 
     def _write_checkpoint(self) -> None:
         """Wait until everything is staged, and write the last checkpoint to the journal."""
-        with self._meter.part("staging"):
-            self._staging.wait()
-        if self._checkpoint is not None:
-            self._journal.write(self._checkpoint)
+        with self.meter.part("staging"):
+            self.staging.wait()
+        if self.checkpoint is not None:
+            self.journal.write(self.checkpoint)
 
     def _count_answer(self, now: datetime) -> None:
         """Report the progress after an answer."""
-        self._n_answers += 1
-        if self._on_progress is not None:
-            done, total = now - self._schedule.start, self._schedule.end - self._schedule.start
-            self._on_progress(
-                RehearsalProgress(now, done.total_seconds(), total.total_seconds(), self._n_answers)
+        self.n_answers += 1
+        if self.on_progress is not None:
+            done, total = now - self.schedule.start, self.schedule.end - self.schedule.start
+            self.on_progress(
+                RehearsalProgress(now, done.total_seconds(), total.total_seconds(), self.n_answers)
             )
 
     def _report(self, resumed_at: datetime, real_seconds: float) -> RehearsalReport:
-        virtual_seconds = max(0.0, (self._schedule.end - resumed_at).total_seconds())
-        spent = dict(self._meter.seconds)
+        virtual_seconds = max(0.0, (self.schedule.end - resumed_at).total_seconds())
+        spent = dict(self.meter.seconds)
         spent["everything else"] = max(0.0, real_seconds - sum(spent.values()))
         return RehearsalReport(
             start=resumed_at,
-            end=self._schedule.end,
+            end=self.schedule.end,
             virtual_seconds=virtual_seconds,
             real_seconds=real_seconds,
             seconds_spent=spent,
-            outcomes=dict(sorted(self._outcomes.items())),
-            allowance_share=self._n_sent / max(1.0, self._schedule.rate_per_minute * virtual_seconds / 60),
-            n_refused=self._journal.checkpoint.n_refused,
-            rejected=self._staging.problems.rejected,
-            errors=self._staging.problems.errors,
+            outcomes=dict(sorted(self.outcomes.items())),
+            allowance_share=self.n_sent / max(1.0, self.schedule.rate_per_minute * virtual_seconds / 60),
+            n_refused=self.journal.checkpoint.n_refused,
+            rejected=self.staging.problems.rejected,
+            errors=self.staging.problems.errors,
         )

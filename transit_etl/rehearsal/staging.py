@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import IO, Protocol
+from typing import IO
 
 from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.settings import Settings
@@ -26,13 +26,17 @@ class Problems:
         self.errors += [sentence for sentence in errors if sentence not in self.errors]
 
 
-class Staging(Protocol):
-    """A way to stage; what is begun first is staged first."""
+class Staging:
+    """Stages in this process, at once."""
 
-    problems: Problems
+    def __init__(self, settings: Settings) -> None:
+        self.problems = Problems()
+        self._settings = settings
 
     def begin(self, endpoints: Sequence[str]) -> None:
-        """Begin to stage the finished windows of some endpoints."""
+        """Stage the finished windows of some endpoints, after those of the calls before."""
+        report = stage(self._settings, endpoints=endpoints)
+        self.problems.add(report.rejected, report.errors)
 
     def wait(self) -> None:
         """Return once everything begun is staged."""
@@ -41,33 +45,14 @@ class Staging(Protocol):
         """End the process that stages, if there is one."""
 
 
-class LocalStaging:
-    """Stages in this process."""
-
-    def __init__(self, settings: Settings) -> None:
-        self.problems = Problems()
-        self._settings = settings
-
-    def begin(self, endpoints: Sequence[str]) -> None:
-        """Stage at once."""
-        report = stage(self._settings, endpoints=endpoints)
-        self.problems.add(report.rejected, report.errors)
-
-    def wait(self) -> None:
-        """Do nothing: everything begun is staged."""
-
-    def close(self) -> None:
-        """Do nothing: there is no other process."""
-
-
-class SubprocessStaging:
+class SubprocessStaging(Staging):
     """Stages in a process of its own, which also ends when this one is killed.
 
     Requests and replies are lines of JSON. An interrupt from the terminal does not reach it.
     """
 
     def __init__(self, settings: Settings) -> None:
-        self.problems = Problems()
+        super().__init__(settings)
         self._n_unanswered = 0
         self._process = subprocess.Popen(  # noqa: S603 - a program of ours
             [sys.executable, "-c", f"from {__name__} import main; main()"],
