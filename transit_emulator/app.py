@@ -14,7 +14,7 @@ from transit_emulator.faults.definitions import Fault
 from transit_emulator.faults.injection import FaultInjection
 from transit_emulator.interface import models, openapi, routes_v0, routes_v1
 from transit_emulator.interface.access import AccessControl, AccessRules
-from transit_emulator.interface.errors import BadRequestError, RefusedError
+from transit_emulator.interface.refusals import BadRequestError, RefusedError
 from transit_emulator.interface.request_log import RequestLog
 from transit_emulator.interface.responses import error_response, json_response
 from transit_emulator.world import World

@@ -82,7 +82,7 @@ def sync_folder(folder: Path) -> None:
 
 def replacement_of(folder: Path) -> Path:
     """Name the folder in which a folder's replacement is built: on the same disk, seen by no reader."""
-    return folder.with_name(f".beside-{folder.name}")
+    return folder.with_name(f".replacement-{folder.name}")
 
 
 def replace_folder(built: Path, folder: Path) -> None:

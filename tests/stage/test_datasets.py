@@ -47,7 +47,7 @@ def test_a_code_listed_twice_leaves_with_both_its_rows(folder: Folder) -> None:
     assert ["code_listed_once"] * 2 == [row["rule"] for row in folder.quarantine("lines")]
 
 
-def test_any_key_beside_andata_that_holds_stops_is_the_way_back(folder: Folder) -> None:
+def test_any_key_other_than_andata_that_holds_stops_is_the_way_back(folder: Folder) -> None:
     body = {
         "codice_linea": "018-00",
         "andata": [stop("0001", 1), stop("MM01", 7)],

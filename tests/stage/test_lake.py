@@ -215,19 +215,19 @@ def test_a_day_without_raw_windows_is_left_as_it_is(landed: Folder) -> None:
 
 
 @pytest.mark.parametrize("endpoints", [(["passages"], ["lines", "news"]), (None, None)])
-def test_two_processes_stage_beside_each_other(
+def test_two_processes_stage_at_the_same_time(
     landed: Folder, endpoints: tuple[list[str] | None, list[str] | None]
 ) -> None:
     for number in range(6):
         landed.land("passages", [("0001", answer(passage()))] * 20, worker=f"w{number}")
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         reports = list(pool.map(_stage, [landed.settings] * 2, endpoints))
-    beside = landed.files()
+    together = landed.files()
     shutil.rmtree(landed.settings.data_dir / "lake")
     stage(landed.settings)
 
     assert [True, True] == reports
-    passages = {name: data for name, data in beside.items() if "results" not in name}
+    passages = {name: data for name, data in together.items() if "results" not in name}
     assert passages == {name: data for name, data in landed.files().items() if "results" not in name}
 
 

@@ -12,7 +12,7 @@ from transit_etl.stage import stage
 NETWORK = Path(__file__).resolve().parents[3] / "shared" / "networks" / "genova"
 
 pytestmark = pytest.mark.skipif(
-    not (NETWORK / "app_lines.csv").exists(), reason="the captured network is not beside the repository"
+    not (NETWORK / "app_lines.csv").exists(), reason="the captured network is not in ../shared"
 )
 
 

@@ -1,4 +1,4 @@
-"""The life of a warehouse: built, rebuilt, failed, killed, published beside readers, moved and attached."""
+"""The life of a warehouse: built, rebuilt, failed, killed, published while it is read, moved and attached."""
 
 import hashlib
 import os

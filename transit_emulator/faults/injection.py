@@ -18,7 +18,7 @@ from transit_emulator.faults.definitions import (
     fault_of_header,
     faults_hitting,
 )
-from transit_emulator.interface.errors import BadRequestError
+from transit_emulator.interface.refusals import BadRequestError
 from transit_emulator.interface.responses import error_response
 from transit_emulator.world import World
 

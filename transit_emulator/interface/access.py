@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from transit_emulator.interface.errors import (
+from transit_emulator.interface.limits import SlidingLimits
+from transit_emulator.interface.refusals import (
     BadRequestError,
     RefusedError,
     TooManyRequestsError,
     UnauthorizedError,
 )
-from transit_emulator.interface.limits import SlidingLimits
 from transit_emulator.interface.responses import error_response
 
 NOW_HEADER = "X-Emulated-Now"

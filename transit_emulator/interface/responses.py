@@ -5,7 +5,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from transit_emulator.interface.errors import RefusedError
+from transit_emulator.interface.refusals import RefusedError
 
 _MEDIA_TYPE = "application/json; charset=utf-8"
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from transit_emulator.interface import models_v0, openapi, render_v0
-from transit_emulator.interface.errors import BadRequestError, UnknownError
+from transit_emulator.interface.refusals import BadRequestError, UnknownError
 from transit_emulator.interface.responses import json_response
 from transit_emulator.local_time import local
 from transit_emulator.world import UnknownLineError, UnknownNewsError, UnknownStopError, World

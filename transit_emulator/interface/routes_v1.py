@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from transit_emulator.interface import models, openapi, render_v1
-from transit_emulator.interface.errors import BadRequestError, UnknownError
+from transit_emulator.interface.refusals import BadRequestError, UnknownError
 from transit_emulator.interface.responses import json_response
 from transit_emulator.world import UnknownLineError, UnknownNewsError, UnknownStopError, World
 

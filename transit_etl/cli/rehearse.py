@@ -1,7 +1,7 @@
 """The command that rehearses days in virtual time, and what it prints of them."""
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -129,8 +129,8 @@ def _labelled(report: "RehearsalReport") -> dict[str, str]:
     parts = (f"{name} {seconds / max(1e-9, report.real_seconds):.0%}" for name, seconds in spent)
     period = f"{_text(report.start)} to {_text(report.end)}"
     return {
-        "rehearsed": f"{period}: {_duration(report.virtual_seconds)} hours",
-        "took": f"{_duration(report.real_seconds)} hours: {report.times_real_time:,.0f} times real time",
+        "rehearsed": f"{period}: {_duration(report.virtual_seconds)}",
+        "took": f"{_duration(report.real_seconds)}: {report.times_real_time:,.0f} times real time",
         "requests": f"{total:,}: {outcomes}",
         "allowance": f"{report.allowance_share:.1%} used",
         "refused": f"{report.n_refused} requests (429); those by injected faults are not counted",
@@ -145,8 +145,13 @@ def _refusals(report: "RehearsalReport") -> Iterator[str]:
         yield f"failed: the upstream refused {requests} (429), and no injected fault was the reason"
 
 
-def _duration(seconds: float) -> timedelta:
-    return timedelta(seconds=round(seconds))
+def _duration(seconds: float) -> str:
+    """Write a duration as `24 s` or `4 h 0 min 30 s`."""
+    minutes, seconds = divmod(round(seconds), 60)
+    if not minutes:
+        return f"{seconds} s"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min {seconds} s" if hours else f"{minutes} min {seconds} s"
 
 
 def _text(instant: datetime) -> str:

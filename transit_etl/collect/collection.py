@@ -17,9 +17,9 @@ from transit_etl.collect.peer_windows import PeerWindows, learning_from
 from transit_etl.collect.raw.landing import Landing, worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
-from transit_etl.collect.report import CollectReport, ProgressCallback, Tally
 from transit_etl.collect.signals import stop_on_signal
 from transit_etl.collect.sources import Source
+from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.settings import Settings
 

@@ -16,8 +16,8 @@ from transit_etl.collect.isolation import learn
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import DataFolderError
-from transit_etl.collect.report import ProgressCallback, Tally
 from transit_etl.collect.sources import Source
+from transit_etl.collect.tally import ProgressCallback, Tally
 from transit_etl.collect.unanswered import UnansweredRequests
 
 MAX_IN_FLIGHT = 16  # three seconds of requests at 300 a minute: slow answers leave no allowance unused

@@ -2,6 +2,6 @@
 
 from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.rehearsal.rehearsal import rehearse
-from transit_etl.rehearsal.report import RehearsalProgress, RehearsalReport
+from transit_etl.rehearsal.rehearsal_report import RehearsalProgress, RehearsalReport
 
 __all__ = ["RehearsalError", "RehearsalProgress", "RehearsalReport", "rehearse"]

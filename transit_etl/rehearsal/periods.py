@@ -19,8 +19,8 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.collection import Session
 from transit_etl.collect.datasets import source_of
-from transit_etl.collect.report import Tally
 from transit_etl.collect.sources import Source
+from transit_etl.collect.tally import Tally
 from transit_etl.endpoints import CADENCES, Cadence, collections_of, is_polled
 from transit_etl.rehearsal.journal import WORKER, RehearsalError, Schedule
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore

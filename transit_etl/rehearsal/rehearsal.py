@@ -18,7 +18,7 @@ from transit_etl.endpoints import ENDPOINTS
 from transit_etl.rehearsal.journal import Checkpoint, Journal, Schedule
 from transit_etl.rehearsal.metering import Meter
 from transit_etl.rehearsal.periods import Period
-from transit_etl.rehearsal.report import OnProgress, RehearsalProgress, RehearsalReport
+from transit_etl.rehearsal.rehearsal_report import OnProgress, RehearsalProgress, RehearsalReport
 from transit_etl.rehearsal.staging import Staging, SubprocessStaging
 from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings

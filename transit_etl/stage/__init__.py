@@ -5,8 +5,8 @@ from transit_etl.stage.data_docs import build_data_docs
 from transit_etl.stage.lake import ensure_schemas
 from transit_etl.stage.quality import BatchRejectedError
 from transit_etl.stage.raw import RawFileError
-from transit_etl.stage.report import StageProgress, StageReport
 from transit_etl.stage.runner import restage, stage
+from transit_etl.stage.stage_report import StageProgress, StageReport
 from transit_etl.stage.suites import SuiteError
 
 __all__ = [

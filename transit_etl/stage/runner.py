@@ -19,8 +19,8 @@ from transit_etl.stage.data_docs import build_data_docs, keep_results
 from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, waiting_windows
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import RawFileError, RawWindow, finished_windows
-from transit_etl.stage.report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.schemas import IN_ORDER_OF_WRITING
+from transit_etl.stage.stage_report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.stager import Stager
 
 # A raw file is one compressed stream that one thread reads: two windows at once keep the cores of a small

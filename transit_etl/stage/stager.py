@@ -15,8 +15,8 @@ from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.normalise import Normalised, Normaliser
 from transit_etl.stage.quality import BatchRejectedError, Validator, left_out_results, quarantined
 from transit_etl.stage.raw import RawWindow
-from transit_etl.stage.report import StageReport
 from transit_etl.stage.schemas import QUARANTINE
+from transit_etl.stage.stage_report import StageReport
 
 if TYPE_CHECKING:
     from datetime import datetime
