@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the first is Linux's
 
 
 class Clock(Protocol):
@@ -65,8 +66,8 @@ class SystemClock:
         return instant + self._shift
 
     def stopwatch(self) -> float:
-        """Return a count that goes on evenly when the machine's clock is set."""
-        return time.perf_counter()
+        """Return a count that goes on evenly when the clock is set and while the machine sleeps."""
+        return time.clock_gettime(_STEADY)
 
     def busy(self) -> AbstractContextManager[None]:
         """Return a context that changes nothing: real time cannot be held."""
@@ -79,6 +80,33 @@ class SystemClock:
     def run(self, main: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in an event loop of its own."""
         return asyncio.run(main)
+
+
+class SteadyInstant:
+    """An instant that stays as far away as it was when the machine's clock is set by a second or more."""
+
+    def __init__(self, clock: Clock, at: datetime) -> None:
+        self._clock = clock
+        self._at = at
+        self._difference = self._clock_minus_stopwatch()
+
+    @property
+    def at(self) -> datetime:
+        """The instant, as the clock shows time now."""
+        moved = self._clock_minus_stopwatch() - self._difference
+        return self._at + timedelta(seconds=moved) if abs(moved) >= 1 else self._at
+
+    def later(self, interval: timedelta) -> "SteadyInstant":
+        """Return the instant that comes an interval after it."""
+        return SteadyInstant(self._clock, self.at + interval)
+
+    @property
+    def seconds_left(self) -> float:
+        """How far away it is; 0 when it is past."""
+        return max(0.0, (self.at - self._clock.now()).total_seconds())
+
+    def _clock_minus_stopwatch(self) -> float:
+        return self._clock.now().timestamp() - self._clock.stopwatch()
 
 
 class VirtualClock:

@@ -63,7 +63,8 @@ def write_lake(folder: Path, dataset: str, lake_rows: list[dict[str, Any]], wind
     schema = DATASETS[dataset]
     path = lake_file(folder, "emulated", dataset, NOON.date(), window)
     path.parent.mkdir(parents=True, exist_ok=True)
-    full = [{"operator": "emulated", "received_at": NOON.replace(tzinfo=None), **row} for row in lake_rows]
+    shared = {"operator": "emulated", "window": window, "received_at": NOON.replace(tzinfo=None)}
+    full = [shared | row for row in lake_rows]
     columns = {name: [row.get(name) for row in full] for name in schema.names}
     pq.write_table(pa.table(columns, schema=schema), path)
 

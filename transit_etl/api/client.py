@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Self
 
 import httpx
@@ -19,6 +19,7 @@ from transit_etl.settings import Settings
 
 NOW_HEADER = "X-Emulated-Now"
 RETRY_PAUSE_SECONDS = 0.2
+_MILLISECOND = timedelta(milliseconds=1)
 # httpx decompresses chunks of 64 KiB. One layer of these encodings expands a chunk to 64 MiB at most before
 # the size limit is checked; other encodings, or two layers, have no such bound.
 ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
@@ -95,13 +96,13 @@ class Client(AbstractAsyncContextManager["Client"]):
         sent_at, started = self._clock.now(), self._clock.stopwatch()
         with self._clock.busy():
             reply = await self._exchange(outgoing, sent_at)
-        elapsed_ms = (self._clock.stopwatch() - started) * 1000
+        elapsed = timedelta(seconds=self._clock.stopwatch() - started)
         answer = Answer(
             request=request,
             outcome=Outcome.OK,
             sent_at=sent_at,
-            received_at=self._clock.now(),
-            elapsed_ms=elapsed_ms,
+            received_at=sent_at + elapsed,  # also when the clock is set in the meantime
+            elapsed_ms=elapsed / _MILLISECOND,
             attempts=attempts,
             http_status=reply.status,
             retry_after_seconds=reply.retry_after_seconds,

@@ -8,7 +8,7 @@ from typing import Self
 import httpx
 
 from transit_etl.api.client import Client
-from transit_etl.clock import Clock
+from transit_etl.clock import Clock, SteadyInstant
 from transit_etl.collect.allowance.budget import open_budget
 from transit_etl.collect.allowance.budget_store import BudgetStore
 from transit_etl.collect.collector import Collector, Measure, Tools
@@ -122,7 +122,7 @@ async def _collect(
     deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
     landing, tally = session.landing(worker), Tally(dataset, seconds)
     with stop_on_signal() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
-        source = source_of(dataset, settings, begin_at)
+        source = source_of(dataset, settings, SteadyInstant(clock, begin_at))
         async with session:
             with landing:
                 collector = session.collector(source, landing, tally, deadline, on_progress)

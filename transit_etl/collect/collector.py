@@ -10,7 +10,7 @@ from functools import partial
 
 from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
-from transit_etl.clock import Clock
+from transit_etl.clock import Clock, SteadyInstant
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
 from transit_etl.collect.isolation import learn
 from transit_etl.collect.raw.landing import Landing
@@ -61,7 +61,7 @@ class Collector:
         self._tools = tools
         self._source = source
         self._tally = tally
-        self._deadline = deadline
+        self._deadline = None if deadline is None else SteadyInstant(tools.clock, deadline)
         self._on_progress = on_progress
         self._started_at = tools.clock.now()
         self._in_flight: set[asyncio.Task[None]] = set()
@@ -108,7 +108,7 @@ class Collector:
             if self._source.due_at(self._now()) is None:
                 continue
             try:
-                permit = await self._tools.budget.acquire(self._source.kind, self._deadline)
+                permit = await self._tools.budget.acquire(self._source.kind, self._ends_at())
             except BudgetClosedError as error:
                 self._ended_because = str(error)
                 return
@@ -116,20 +116,22 @@ class Collector:
 
     async def _wait_until_start(self) -> None:
         """Wait for the start, if it is still to come, with the budget's store already open."""
-        if self._started_at > self._now():
+        start = SteadyInstant(self._tools.clock, self._started_at)
+        if start.seconds_left:
             await self._tools.budget.snapshot()
-        while (early := (self._started_at - self._now()).total_seconds()) > 0:
+        while early := start.seconds_left:
             await self._tools.clock.sleep(early)
 
     async def _wait_until_due(self) -> bool:
         """Wait until a request is due; return False when none ever will be, or not before the deadline."""
         while True:
             due_at = self._source.due_at(self._now())
+            ends_at = self._ends_at()
             if due_at is None and not self._in_flight:
                 return False
             if due_at is None:
                 await self._wait_for_answer()
-            elif self._deadline is not None and due_at >= self._deadline:
+            elif ends_at is not None and due_at >= ends_at:
                 await self._tools.clock.sleep(self._seconds_left())  # the next window goes on from there
                 return False
             elif due_at <= self._now():
@@ -208,7 +210,7 @@ class Collector:
 
     async def _take_permit_for_retry(self, permits: list[Permit]) -> None:
         timeout_at = self._now() + _RETRY_TIMEOUT
-        deadline = timeout_at if self._deadline is None else min(timeout_at, self._deadline)
+        deadline = min(timeout_at, self._ends_at() or timeout_at)
         self._n_retrying += 1
         try:
             permits.append(await self._tools.budget.acquire(self._source.kind, deadline))
@@ -257,6 +259,10 @@ class Collector:
         self._tally.planned += 1
         return intent
 
+    def _ends_at(self) -> datetime | None:
+        """Return the deadline as the clock shows time now; None without one."""
+        return None if self._deadline is None else self._deadline.at
+
     def _is_over(self) -> bool:
         return self._seconds_left() <= 0
 
@@ -272,8 +278,7 @@ class Collector:
         return self._tools.clock.now()
 
     def _seconds_left(self) -> float:
-        left = math.inf if self._deadline is None else (self._deadline - self._now()).total_seconds()
-        return max(0.0, left)
+        return math.inf if self._deadline is None else self._deadline.seconds_left
 
     def _show_progress(self) -> None:
         if self._on_progress is not None:

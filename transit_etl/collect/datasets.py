@@ -7,6 +7,7 @@ from operator import add
 
 from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
+from transit_etl.clock import SteadyInstant
 from transit_etl.collect import sources
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
@@ -26,7 +27,7 @@ class UnknownDatasetError(TransitError):
     """There is no dataset of this name; the message lists those there are."""
 
 
-def source_of(dataset: str, settings: Settings, start: datetime) -> Source:
+def source_of(dataset: str, settings: Settings, start: SteadyInstant) -> Source:
     """Return the source of a dataset's requests as of `start`; or raise NothingKnownError."""
     if dataset not in COLLECTIONS:
         raise UnknownDatasetError(f"no dataset {dataset!r}; there are {', '.join(COLLECTIONS)}")
@@ -35,18 +36,18 @@ def source_of(dataset: str, settings: Settings, start: datetime) -> Source:
     return _SOURCES[endpoint.asked](endpoint, settings, catalogue, start)
 
 
-def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start: datetime) -> Source:
+def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start: SteadyInstant) -> Source:
     return sources.Listed(endpoint.kind, RequestList([v1.all_of(endpoint.name)]))
 
 
-def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
+def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
     codes = [line.code for line in catalogue.lines()]
     listed = requests_for(endpoint.name, partial(v1.of_line, endpoint.name), codes)
     return sources.Listed(endpoint.kind, listed)
 
 
-def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
-    today = service_date(start, settings.zone, settings.service_day_cutoff)
+def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
+    today = service_date(start.at, settings.zone, settings.service_day_cutoff)
     codes = [line.code for line in catalogue.lines() if line.is_active]
     received = catalogue.timetables()
     days = [today + DAY * ahead for ahead in range(settings.timetable_days_ahead + 1)]
@@ -63,23 +64,23 @@ def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) ->
     return listed
 
 
-def _status(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
+def _status(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
     categories = sources.SEEDED_CATEGORIES | catalogue.status_categories()
     return sources.Status(start, timedelta(seconds=settings.status_interval_seconds), categories)
 
 
-def _news(_endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
+def _news(_endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
     return sources.News(catalogue.fetched_news())
 
 
-def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _start: datetime) -> Source:
+def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
     if not (settings.legacy_token or settings.token):
         raise MissingTokenError
     codes = [line.code for line in catalogue.lines() if line.is_active]
     return sources.Legacy(codes, catalogue.stop_codes())
 
 
-def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: datetime) -> Source:
+def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
     listed = requests_for("passages", v1.passages, catalogue.stop_codes())
     stop_codes = [request.key for request in listed.requests]
     if not stop_codes:
@@ -92,11 +93,11 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     failures = Failures()
     isolated = IsolatedPolicy(policy, stop_codes, failures)
     source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures)
-    learn(source, recent_answers(settings.data_dir, settings.operator, start))
+    learn(source, recent_answers(settings.data_dir, settings.operator, start.at))
     return source
 
 
-_SOURCES: dict[Asked, Callable[[Endpoint, Settings, Catalogue, datetime], Source]] = {
+_SOURCES: dict[Asked, Callable[[Endpoint, Settings, Catalogue, SteadyInstant], Source]] = {
     Asked.ONCE: _once,
     Asked.PER_LINE: _per_line,
     Asked.PER_LINE_AND_DATE: _timetables,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from transit_etl.api import v0, v1
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
+from transit_etl.clock import SteadyInstant
 from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.isolation import Failures, Learner
 from transit_etl.collect.passage_parser import PassageParser
@@ -149,25 +150,25 @@ class Status:
     total: int | None = None
     is_shared = False
 
-    def __init__(self, start: datetime, interval: timedelta, categories: Iterable[str]) -> None:
+    def __init__(self, start: SteadyInstant, interval: timedelta, categories: Iterable[str]) -> None:
         self.failures = Failures()
         self._interval = interval
-        self._next_whole_at = start
+        self._next_whole = start
         listed = requests_for("status", v1.status, sorted(categories))
         self.invalid = listed.invalid
-        self._categories = deque((request, start) for request in listed.requests)
+        self._categories = deque((request, start.at) for request in listed.requests)
         self._missed: list[tuple[Request, datetime]] = []
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return now while a category is left, otherwise when the next whole status is due."""
-        return now if self._categories else self._next_whole_at
+        return now if self._categories else self._next_whole.at
 
     def choose(self, now: datetime) -> Request:
         """Return the whole status when it is due, otherwise the next category."""
-        if now < self._next_whole_at and self._categories:
+        if now < self._next_whole.at and self._categories:
             return self._categories.popleft()[0]
         self._pass_over_missed(now)
-        self._next_whole_at += self._interval
+        self._next_whole = self._next_whole.later(self._interval)
         return v1.status()
 
     def observe(self, answer: Answer) -> None:
@@ -176,13 +177,13 @@ class Status:
     def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
         """Return the polls that got no permit in time, and the categories left."""
         self._pass_over_missed(now)
-        due_now = [(v1.status(), self._next_whole_at)] if self._next_whole_at < now else []
+        due_now = [(v1.status(), self._next_whole.at)] if self._next_whole.at < now else []
         return [*self._missed, *due_now, *self._categories]
 
     def _pass_over_missed(self, now: datetime) -> None:
-        while self._next_whole_at + self._interval <= now:
-            self._missed.append((v1.status(), self._next_whole_at))
-            self._next_whole_at += self._interval
+        while (following := self._next_whole.later(self._interval)).at <= now:
+            self._missed.append((v1.status(), self._next_whole.at))
+            self._next_whole = following
 
 
 class Passages:

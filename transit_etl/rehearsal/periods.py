@@ -15,7 +15,7 @@ from datetime import datetime
 import httpx
 
 from transit_etl.api.exchange import Outcome
-from transit_etl.clock import VirtualClock
+from transit_etl.clock import SteadyInstant, VirtualClock
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.collection import Session
 from transit_etl.collect.datasets import source_of
@@ -155,7 +155,7 @@ class Period:
         if dataset == "passages" and self._passages_source is not None:
             return self._passages_source
         with self._meter.part("planning"):
-            source = source_of(dataset, self._settings, start)
+            source = source_of(dataset, self._settings, SteadyInstant(self._clock, start))
         if dataset == "passages":
             self._passages_source = source
         return source

@@ -112,9 +112,7 @@ class Normaliser:
 
     def _set_zone(self, window: RawWindow) -> None:
         """Define the offsets around the window as constants: DuckDB then simplifies the zone arithmetic."""
-        found = self._connection.execute(
-            "select min(planned_at), max(coalesce(received_at, planned_at)) from raw"
-        )
+        found = self._connection.execute("select min(dated_at), max(dated_at) from raw")
         first, last = found.fetchall()[0]
         if first is None:
             first = last = datetime.combine(window.day, datetime.min.time())

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.collect.helpers import NOON, write_network
+from transit_etl.clock import SteadyInstant, VirtualClock
 from transit_etl.collect.datasets import source_of
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.settings import PolicyName, Settings
@@ -22,6 +23,6 @@ def test_every_name_makes_a_policy_that_asks_known_stops_only(name: PolicyName) 
 def test_the_setting_decides_which_stops_are_asked_for(tmp_path: Path) -> None:
     write_network(tmp_path, {"015-00": STOPS})
     settings = Settings(data_dir=tmp_path, policy=PolicyName.ROTATION)
-    source = source_of("passages", settings, NOON)
+    source = source_of("passages", settings, SteadyInstant(VirtualClock(NOON), NOON))
 
     assert STOPS * 2 == [source.choose(NOON).key for _ in range(6)]

@@ -10,7 +10,7 @@ from typing import Self
 from uuid import uuid4
 
 from transit_etl.api.exchange import RetryRefusedError
-from transit_etl.clock import Clock
+from transit_etl.clock import Clock, SteadyInstant
 from transit_etl.collect.allowance.budget_state import BudgetState, Decision, Limits
 from transit_etl.collect.allowance.budget_store import BudgetStore, BudgetStoreError, SqlStore
 from transit_etl.endpoints import Kind
@@ -85,9 +85,10 @@ class Budget(AbstractAsyncContextManager["Budget"]):
     async def acquire(self, kind: Kind, deadline: datetime | None = None) -> Permit:
         """Wait for a permit; BudgetClosedError as soon as it is clear that none comes before `deadline`."""
         caller, permit = uuid4().hex, None
+        until = None if deadline is None else SteadyInstant(self._clock, deadline)
         try:
             while permit is None:
-                permit = await self._ask(caller, kind, deadline)
+                permit = await self._ask(caller, kind, until)
         except (BudgetClosedError, asyncio.CancelledError):
             await self._store.transact(lambda state, _: state.withdraw(caller), self._now)
             raise
@@ -149,7 +150,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
 
         return await self._store.transact(work, self._now)
 
-    async def _ask(self, caller: str, kind: Kind, deadline: datetime | None) -> Permit | None:
+    async def _ask(self, caller: str, kind: Kind, deadline: SteadyInstant | None) -> Permit | None:
         asked_at = self._clock.now()
         answered, self._answered = self._answered, []
 
@@ -163,12 +164,11 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         decision, permit = await self._store.transact(work, self._now)
         if decision.is_granted:
             return permit
-        told_at = self._clock.now()
-        _check(deadline, told_at + timedelta(seconds=decision.slot_in))
+        _check(deadline, self._clock.now() + timedelta(seconds=decision.slot_in))
         pauses = [
             max(decision.wait, _SHORTEST_PAUSE_SECONDS),
             self._store.heartbeat,
-            _seconds(deadline, told_at),
+            None if deadline is None else deadline.seconds_left,
         ]
         await self._clock.sleep(min(pause for pause in pauses if pause is not None))
         return None
@@ -195,10 +195,6 @@ def credential(settings: Settings) -> str:
     return f"{settings.base_url.lower()} token {digest[:16]}"
 
 
-def _check(deadline: datetime | None, at: datetime) -> None:
-    if deadline is not None and at >= deadline:
-        raise BudgetClosedError(f"no permit before {deadline:%H:%M:%S}, when the caller has to be done")
-
-
-def _seconds(deadline: datetime | None, now: datetime) -> float | None:
-    return None if deadline is None else (deadline - now).total_seconds()
+def _check(deadline: SteadyInstant | None, at: datetime) -> None:
+    if deadline is not None and at >= deadline.at:
+        raise BudgetClosedError(f"no permit before {deadline.at:%H:%M:%S}, when the caller has to be done")

@@ -17,10 +17,10 @@ select
     raw.error,
     answers.n_rows,
     raw.n_bytes as body_bytes,
-    service_date_at(epoch_us(raw.planned_at), window_zone()) as service_date,
+    service_date_at(epoch_us(raw.dated_at), window_zone()) as service_date,
     seconds_into(
-        epoch_us(raw.planned_at),
-        day_start_us(service_date_at(epoch_us(raw.planned_at), window_zone()), window_zone())
+        epoch_us(raw.dated_at),
+        day_start_us(service_date_at(epoch_us(raw.dated_at), window_zone()), window_zone())
     ) as service_seconds,
     service_seconds // 3600 as service_hour
 from raw
