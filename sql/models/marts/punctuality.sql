@@ -27,21 +27,21 @@ due as (
         departures.service_date,
         departures.line_code,
         departures.direction,
-        cast(floor((departures.service_seconds + coalesce(paces.travel_seconds, 0)) / 3600) as bigint) as service_hour,
+        cast(floor((departures.service_seconds + coalesce(times.travel_seconds, 0)) / 3600) as bigint) as service_hour,
         count(*) as n_due,
         max(departures.ruleset_version) as ruleset_version
     from {{ built('scheduled_departures') }} as departures
     inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
     inner join {{ built('leg_stops') }} as stops
         using (operator, service_date, line_code, direction, leg)
-    left join {{ built('line_travel_times') }} as paces
+    left join {{ built('line_travel_times') }} as times
         using (operator, service_date, line_code, direction, position)
     where
         departures.is_in_force
         and departures.outcome != 'not_run'
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction,
-        floor((departures.service_seconds + coalesce(paces.travel_seconds, 0)) / 3600)
+        floor((departures.service_seconds + coalesce(times.travel_seconds, 0)) / 3600)
 ),
 
 visits_and_due as (

@@ -1,6 +1,6 @@
 {{ config(materialized='ephemeral') }}
--- One row per listed visit of a clear line: its position in the stop list of the line and direction, and when its trip
--- would have started from the first stop.
+-- One row per listed visit: its line and direction, its position in their stop list, and when its trip would have
+-- started from the first stop; the latter two only where the line is clear.
 -- A stop that the direction serves twice is two candidates, of which the one that fits the rest of the trip is chosen.
 with travel_times as (
     select
@@ -12,7 +12,7 @@ with travel_times as (
     from {{ built('line_travel_times') }}
 ),
 
-candidates as (
+visits as (
     select
         evidence.listed_visit_key,
         evidence.operator,
@@ -24,15 +24,21 @@ candidates as (
         evidence.theoretical_at,
         evidence.n_polls,
         lines.line_code,
-        lines.direction,
+        lines.direction
+    from {{ built('visit_evidence') }} as evidence
+    inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
+),
+
+candidates as (
+    select
+        visits.*,
         stops.position,
         stops.stop_sequence,
         stops.occurrence,
         stops.n_occurrences,
         stops.restart_seconds,
-        {{ add_seconds('evidence.expected_at', '-stops.travel_seconds') }} as estimated_start_at
-    from {{ built('visit_evidence') }} as evidence
-    inner join {{ built('visit_lines') }} as lines using (listed_visit_key, service_date)
+        {{ add_seconds('visits.expected_at', '-stops.travel_seconds') }} as estimated_start_at
+    from visits
     inner join travel_times as stops using (operator, service_date, line_code, direction, stop_code)
 ),
 
@@ -64,9 +70,20 @@ loop_positions as (
             and anchors.n_occurrences = 1
     where looped.n_occurrences > 1
     group by looped.listed_visit_key, looped.visit_number, looped.position, looped.occurrence
+),
+
+positions as (
+    select candidates.*
+    from candidates
+    left join loop_positions using (listed_visit_key, position)
+    where candidates.n_occurrences = 1 or loop_positions.nth = 1
 )
 
-select candidates.*
-from candidates
-left join loop_positions using (listed_visit_key, position)
-where candidates.n_occurrences = 1 or loop_positions.nth = 1
+select
+    visits.*,
+    positions.position,
+    positions.stop_sequence,
+    positions.restart_seconds,
+    positions.estimated_start_at
+from visits
+left join positions using (listed_visit_key)

@@ -1,7 +1,7 @@
 -- One row per operator, service_date, listed id, stop and visit: the trip it belongs to, and its position on the way.
 -- Visits of one listed id belong to one trip when, less the travel time to each stop, they started together. That
 -- separates the trips of a vehicle, the trips that share a number, and the two times that a loop comes to a stop.
-with positions as (
+with visits as (
     select * from {{ ref('visit_positions') }}
 ),
 
@@ -16,29 +16,30 @@ segments as (
         ) as segment
     from (
         select
-            positions.*,
+            visits.*,
             case
                 when {{ seconds_between(
-                    'lag(positions.estimated_start_at) over listed', 'positions.estimated_start_at'
+                    'lag(visits.estimated_start_at) over listed', 'visits.estimated_start_at'
                 ) }}
                 -- a live bus may be much later than the timetable row of the stop before
                 > case
-                    when lag(positions.theoretical_at) over listed is not null and positions.theoretical_at is null
+                    when lag(visits.theoretical_at) over listed is not null and visits.theoretical_at is null
                         then parameters.trip_late_seconds
                     else least(
                         parameters.trip_gap_seconds,
-                        greatest(positions.restart_seconds / 2, parameters.upward_jump_seconds)
+                        greatest(visits.restart_seconds / 2, parameters.upward_jump_seconds)
                     )
                 end then 1
                 else 0
             end as is_apart
-        from positions
+        from visits
         cross join {{ ref('inference_parameters') }} as parameters
+        where visits.position is not null
         window listed as (
             partition by
-                positions.operator, positions.service_date, positions.listed_id, positions.line_code,
-                positions.direction
-            order by positions.estimated_start_at, positions.position, positions.visit_number
+                visits.operator, visits.service_date, visits.listed_id, visits.line_code,
+                visits.direction
+            order by visits.estimated_start_at, visits.position, visits.visit_number
         )
     ) as gaps
 ),
@@ -126,21 +127,6 @@ placed as (
     inner join trips using (operator, service_date, listed_id, line_code, direction, first_segment)
 ),
 
-visits as (
-    select
-        evidence.listed_visit_key,
-        evidence.operator,
-        evidence.service_date,
-        evidence.listed_id,
-        evidence.stop_code,
-        evidence.visit_number,
-        evidence.expected_at,
-        lines.line_code,
-        lines.direction
-    from {{ built('visit_evidence') }} as evidence
-    inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
-),
-
 unplaced as (
     -- a visit of no clear line goes with the visit of its id that is nearest in time
     select
@@ -154,39 +140,29 @@ unplaced as (
     from visits
     inner join placed using (operator, service_date, listed_id)
     where visits.line_code is null
-),
-
-named as (
-    select
-        visits.*,
-        visits.listed_id
-        || case
-            when coalesce(placed.n_trips, unplaced.n_trips, 1) > 1
-                then '~' || cast(coalesce(placed.trip_number, unplaced.trip_number) as varchar)
-            else ''
-        end as trip_id,
-        -- the stop list has no position for the end of a loop that it does not close
-        case when not placed.is_loop_end then placed.position end as position,
-        case when not placed.is_loop_end then placed.stop_sequence end as stop_sequence,
-        case when not placed.is_loop_end then placed.estimated_start_at end as estimated_start_at
-    from visits
-    left join placed using (listed_visit_key)
-    left join unplaced
-        on visits.listed_visit_key = unplaced.listed_visit_key and unplaced.nth_nearest = 1
 )
 
 select
-    listed_visit_key,
-    operator,
-    service_date,
-    listed_id,
-    stop_code,
-    visit_number,
-    trip_id,
-    line_code,
-    direction,
-    position,
-    stop_sequence,
-    expected_at,
-    estimated_start_at
-from named
+    visits.listed_visit_key,
+    visits.operator,
+    visits.service_date,
+    visits.listed_id,
+    visits.stop_code,
+    visits.visit_number,
+    visits.listed_id
+    || case
+        when coalesce(placed.n_trips, unplaced.n_trips, 1) > 1
+            then '~' || cast(coalesce(placed.trip_number, unplaced.trip_number) as varchar)
+        else ''
+    end as trip_id,
+    visits.line_code,
+    visits.direction,
+    -- the stop list has no position for the end of a loop that it does not close
+    case when not placed.is_loop_end then placed.position end as position,
+    case when not placed.is_loop_end then placed.stop_sequence end as stop_sequence,
+    visits.expected_at,
+    case when not placed.is_loop_end then placed.estimated_start_at end as estimated_start_at
+from visits
+left join placed using (listed_visit_key)
+left join unplaced
+    on visits.listed_visit_key = unplaced.listed_visit_key and unplaced.nth_nearest = 1
