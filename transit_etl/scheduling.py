@@ -2,9 +2,8 @@
 
 import logging
 import time
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from airflow.sdk import (
     Asset,
@@ -101,8 +100,7 @@ def polling_dags() -> list[str]:
     return [dag for dag, cadence in CADENCES.items() if cadence.every is None]
 
 
-@dataclass(frozen=True, slots=True)
-class PollWindow:
+class PollWindow(NamedTuple):
     """The time during which a run polls: real time, whatever the pipeline's clock shows."""
 
     begin: datetime
@@ -156,8 +154,7 @@ def refuse_other_moments(run: "DagRunProtocol", dataset: str, now: datetime) -> 
 
 def current_run() -> "DagRunProtocol":
     """Return the DAG run that the calling task belongs to."""
-    run: DagRunProtocol = get_current_context()["dag_run"]
-    return run
+    return get_current_context()["dag_run"]
 
 
 def poll(dataset: str) -> dict[str, int]:
@@ -268,12 +265,10 @@ def compact_closed_day() -> int:
     return compact(settings, _instant(settings).astimezone(UTC).date() - DAY)
 
 
-def _build(
-    settings: Settings, first_date: date | None = None, last_date: date | None = None
-) -> dict[str, int]:
+def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:
     from transit_etl.warehouse import build
 
-    report = build(settings, first_date=first_date, last_date=last_date)
+    report = build(settings, first_date=first, last_date=last)
     for warning in report.warnings:
         _log.warning(warning)
     return {name: getattr(report, name) for name in ("n_files", "n_dates", "n_models", "n_checks")}

@@ -1,76 +1,24 @@
 """Composes a collection, in real or virtual time, and runs that of a dataset from settings to report."""
 
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Self
 
 import httpx
 
 from transit_etl.api.client import Client
 from transit_etl.clock import Clock, SteadyInstant
-from transit_etl.collect.allowance.budget import open_budget
 from transit_etl.collect.allowance.budget_store import BudgetStore
-from transit_etl.collect.collector import Collector, Measure, Tools
+from transit_etl.collect.collector import Collector
 from transit_etl.collect.datasets import source_of
 from transit_etl.collect.peer_windows import PeerWindows, learning_from
-from transit_etl.collect.raw.landing import Landing, worker_name
+from transit_etl.collect.raw.landing import worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
+from transit_etl.collect.session import Session, landing_of, session_of
 from transit_etl.collect.signals import stop_on_signal
-from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.settings import Settings
-
-
-class Session(AbstractAsyncContextManager["Session"]):
-    """One client, one budget and one clock: everything that collections share. Use it with `async with`.
-
-    In real time a session serves one collection, and its budget is that of all processes with these
-    settings. A rehearsal runs many collections in a session on a virtual clock, with a `client` and a
-    `store` of the budget of its own.
-    """
-
-    def __init__(
-        self,
-        settings: Settings,
-        clock: Clock,
-        *,
-        client: Client | None = None,
-        store: BudgetStore | None = None,
-        measure: Measure = nullcontext,
-    ) -> None:
-        self.clock = clock
-        self._settings = settings
-        self._client = client or Client(settings, clock)
-        self._budget = open_budget(settings, clock, store)
-        self._measure = measure
-        self._open = AsyncExitStack()
-
-    async def __aenter__(self) -> Self:
-        await self._open.enter_async_context(self._client)
-        await self._open.enter_async_context(self._budget)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._open.aclose()
-
-    def landing(self, worker: str) -> Landing:
-        """Return where a collection of this session lands its answers."""
-        return Landing(self._settings.data_dir, self._settings.operator, self.clock, worker)
-
-    def collector(
-        self,
-        source: Source,
-        landing: Landing,
-        tally: Tally,
-        deadline: datetime | None,
-        on_progress: ProgressCallback | None = None,
-    ) -> Collector:
-        """Return a collector of one source, with the tools of this session."""
-        tools = Tools(self._client, self._budget, landing, self.clock, self._measure)
-        return Collector(tools, source, tally, deadline, on_progress)
 
 
 def collect(
@@ -99,7 +47,7 @@ def collect(
     recovered = recover(settings.data_dir)
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
-    session = Session(settings, clock, client=Client(settings, clock, transport), store=store)
+    session = session_of(settings, clock, client=Client(settings, clock, transport), store=store)
     main = _collect(
         session, settings, dataset,
         seconds=seconds, begin_at=begin_at, recovered=recovered, on_progress=on_progress,
@@ -120,12 +68,14 @@ async def _collect(
     clock, worker = session.clock, worker_name()
     begin_at = max(begin_at or clock.now(), clock.now())
     deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
-    landing, tally = session.landing(worker), Tally(dataset, seconds)
+    landing, tally = landing_of(settings, clock, worker), Tally(dataset, seconds)
     with stop_on_signal() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
         source = source_of(dataset, settings, SteadyInstant(clock, begin_at))
-        async with session:
+        async with session.client, session.budget:
             with landing:
-                collector = session.collector(source, landing, tally, deadline, on_progress)
+                collector = Collector(
+                    session, landing, source, tally, deadline=deadline, on_progress=on_progress
+                )
                 stop.on_made(collector.stop)
                 async with learning_from(peers, source, clock):
                     await collector.run(begin_at)

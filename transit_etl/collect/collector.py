@@ -2,20 +2,17 @@
 
 import asyncio
 import math
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer, Outcome, Request
-from transit_etl.clock import Clock, SteadyInstant
-from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
+from transit_etl.clock import SteadyInstant
+from transit_etl.collect.allowance.budget import BudgetClosedError, Permit
 from transit_etl.collect.isolation import learn
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import DataFolderError
+from transit_etl.collect.session import Session
 from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import ProgressCallback, Tally
 from transit_etl.collect.unanswered import UnansweredRequests
@@ -23,22 +20,6 @@ from transit_etl.collect.unanswered import UnansweredRequests
 MAX_IN_FLIGHT = 16  # three seconds of requests at 300 a minute: slow answers leave no allowance unused
 GRACE_SECONDS = 2.0  # how long answers in flight are waited for at the end; the next window begins within 3 s
 _RETRY_TIMEOUT = timedelta(seconds=10)
-
-Measure = Callable[[str], AbstractContextManager[object]]
-
-
-@dataclass(frozen=True, slots=True)
-class Tools:
-    """What a collection needs in addition to its source. The landing is its own, the rest may be shared.
-
-    `measure` returns a context for the time that a part of the work ("planning", "landing") takes.
-    """
-
-    client: Client
-    budget: Budget
-    landing: Landing
-    clock: Clock
-    measure: Measure = nullcontext
 
 
 class Collector:
@@ -51,19 +32,22 @@ class Collector:
 
     def __init__(
         self,
-        tools: Tools,
+        session: Session,
+        landing: Landing,
         source: Source,
         tally: Tally,
+        *,
         deadline: datetime | None,
         on_progress: ProgressCallback | None = None,
     ) -> None:
         self.is_stopped = False
-        self._tools = tools
+        self._session = session
+        self._landing = landing
         self._source = source
         self._tally = tally
-        self._deadline = None if deadline is None else SteadyInstant(tools.clock, deadline)
+        self._deadline = None if deadline is None else SteadyInstant(session.clock, deadline)
         self._on_progress = on_progress
-        self._started_at = tools.clock.now()
+        self._started_at = session.clock.now()
         self._in_flight: set[asyncio.Task[None]] = set()
         self._producer: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
@@ -108,7 +92,7 @@ class Collector:
             if self._source.due_at(self._now()) is None:
                 continue
             try:
-                permit = await self._tools.budget.acquire(self._source.kind, self._ends_at())
+                permit = await self._session.budget.acquire(self._source.kind, self._ends_at())
             except BudgetClosedError as error:
                 self._ended_because = str(error)
                 return
@@ -116,11 +100,11 @@ class Collector:
 
     async def _wait_until_start(self) -> None:
         """Wait for the start, if it is still to come, with the budget's store already open."""
-        start = SteadyInstant(self._tools.clock, self._started_at)
+        start = SteadyInstant(self._session.clock, self._started_at)
         if start.seconds_left:
-            await self._tools.budget.snapshot()
+            await self._session.budget.snapshot()
         while early := start.seconds_left:
-            await self._tools.clock.sleep(early)
+            await self._session.clock.sleep(early)
 
     async def _wait_until_due(self) -> bool:
         """Wait until a request is due; return False when none ever will be, or not before the deadline."""
@@ -132,19 +116,19 @@ class Collector:
             if due_at is None:
                 await self._wait_for_answer()
             elif ends_at is not None and due_at >= ends_at:
-                await self._tools.clock.sleep(self._seconds_left())  # the next window goes on from there
+                await self._session.clock.sleep(self._seconds_left())  # the next window goes on from there
                 return False
             elif due_at <= self._now():
                 return True
             else:
-                await self._tools.clock.sleep((due_at - self._now()).total_seconds())
+                await self._session.clock.sleep((due_at - self._now()).total_seconds())
 
     async def _wait_while_unanswered(self) -> None:
         """Back off exponentially while the upstream does not answer, with no request in flight."""
         while self._unanswered.is_series and self._in_flight:
             await self._wait_for_answer()
         if self._unanswered.is_series:
-            await self._tools.clock.sleep(min(self._unanswered.pause_seconds, self._seconds_left()))
+            await self._session.clock.sleep(min(self._unanswered.pause_seconds, self._seconds_left()))
 
     async def _wait_for_free_slot(self) -> None:
         """Wait while too many requests are in flight, or one waits for the permit of its second attempt."""
@@ -156,7 +140,7 @@ class Collector:
         if self._deadline is None:
             await asyncio.wait(self._in_flight, return_when=asyncio.FIRST_COMPLETED)
             return
-        timer = asyncio.create_task(self._tools.clock.sleep(self._seconds_left()))
+        timer = asyncio.create_task(self._session.clock.sleep(self._seconds_left()))
         try:
             await asyncio.wait({timer, *self._in_flight}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -170,12 +154,12 @@ class Collector:
         """
         passed_over: set[str] = set()
         while True:
-            with self._tools.measure("planning"):
+            with self._session.measure("planning"):
                 request = self._source.choose(self._now())
             if not self._source.is_shared or request.key in passed_over:
                 return request
             is_free = request.key not in permit.leased_elsewhere
-            if is_free and await self._tools.budget.lease(permit, request.key):
+            if is_free and await self._session.budget.lease(permit, request.key):
                 return request
             passed_over.add(request.key)
 
@@ -189,31 +173,31 @@ class Collector:
     async def _exchange(self, request: Request, intent: Planned, permit: Permit) -> None:
         permits = [permit]
         try:
-            answer = await self._tools.client.send(
+            answer = await self._session.client.send(
                 request, before_retry=partial(self._take_permit_for_retry, permits)
             )
         except asyncio.CancelledError:
-            self._tools.landing.interrupt(intent)
+            self._landing.interrupt(intent)
             self._tally.add_unanswered(Outcome.INTERRUPTED)
             return
-        with self._tools.measure("landing"):
-            self._tools.landing.land(intent, answer)
+        with self._session.measure("landing"):
+            self._landing.land(intent, answer)
         self._count(answer)
-        with self._tools.measure("planning"):
+        with self._session.measure("planning"):
             learn(self._source, [answer])
         for message in self._source.failures.messages:
             self._tally.warn(message)
         for used in permits:
-            await self._tools.budget.settle(used)
+            await self._session.budget.settle(used)
         if answer.outcome is Outcome.RATE_LIMITED:
-            await self._tools.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
+            await self._session.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
 
     async def _take_permit_for_retry(self, permits: list[Permit]) -> None:
         timeout_at = self._now() + _RETRY_TIMEOUT
         deadline = min(timeout_at, self._ends_at() or timeout_at)
         self._n_retrying += 1
         try:
-            permits.append(await self._tools.budget.acquire(self._source.kind, deadline))
+            permits.append(await self._session.budget.acquire(self._source.kind, deadline))
         finally:
             self._n_retrying -= 1
 
@@ -233,7 +217,7 @@ class Collector:
     async def _drain(self) -> None:
         """Wait for what is in flight for the grace period, then cancel it."""
         tasks = set(self._in_flight)
-        timer = asyncio.create_task(self._tools.clock.sleep(GRACE_SECONDS))
+        timer = asyncio.create_task(self._session.clock.sleep(GRACE_SECONDS))
         while (pending := {task for task in tasks if not task.done()}) and not timer.done():
             await asyncio.wait({timer, *pending}, return_when=asyncio.FIRST_COMPLETED)
         timer.cancel()
@@ -244,18 +228,18 @@ class Collector:
     def _land_unsent(self) -> None:
         """Land a row, with the reason, for what was due and not sent or cannot be asked for."""
         for request, due_at in self._source.unsent(self._now()):
-            self._tools.landing.skip(self._plan(request, due_at), self._ended_because)
+            self._landing.skip(self._plan(request, due_at), self._ended_because)
             self._tally.add_unanswered(Outcome.NOT_SENT)
         for each in self._source.invalid:
             intent = self._plan(each.request, self._now())
-            self._tools.landing.skip(intent, each.reason, Outcome.BAD_IDENTIFIER)
+            self._landing.skip(intent, each.reason, Outcome.BAD_IDENTIFIER)
             self._tally.add_unanswered(Outcome.BAD_IDENTIFIER)
             self._tally.warn(f"not asked: {each.reason}")
         self._show_progress()
 
     def _plan(self, request: Request, at: datetime) -> Planned:
-        with self._tools.measure("landing"):
-            intent = self._tools.landing.plan(request, at)
+        with self._session.measure("landing"):
+            intent = self._landing.plan(request, at)
         self._tally.planned += 1
         return intent
 
@@ -275,7 +259,7 @@ class Collector:
         return True
 
     def _now(self) -> datetime:
-        return self._tools.clock.now()
+        return self._session.clock.now()
 
     def _seconds_left(self) -> float:
         return math.inf if self._deadline is None else self._deadline.seconds_left

@@ -17,8 +17,9 @@ import httpx
 from transit_etl.api.exchange import Outcome
 from transit_etl.clock import SteadyInstant, VirtualClock
 from transit_etl.collect.allowance.budget_state import BudgetState
-from transit_etl.collect.collection import Session
+from transit_etl.collect.collector import Collector
 from transit_etl.collect.datasets import source_of
+from transit_etl.collect.session import landing_of, session_of
 from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import Tally
 from transit_etl.endpoints import CADENCES, Cadence, collections_of, is_polled
@@ -65,7 +66,9 @@ class Period:
         self._clock = VirtualClock(start)
         self._client = MeteredClient(settings, self._clock, transport, meter)
         store = MeteredStore(budget, meter)
-        self._session = Session(settings, self._clock, client=self._client, store=store, measure=meter.part)
+        self._session = session_of(
+            settings, self._clock, client=self._client, store=store, measure=meter.part
+        )
         self._first_network: asyncio.Task[None] | None = None
         self._lists: dict[str, asyncio.Task[None]] = {}
         self._passages_source: Source | None = None
@@ -84,7 +87,7 @@ class Period:
             raise _first(failures) from None
 
     async def _run(self) -> None:
-        async with self._session, asyncio.TaskGroup() as group:
+        async with self._session.client, self._session.budget, asyncio.TaskGroup() as group:
             while not self._is_over():
                 if self.end > self._start:
                     self._on_window_end()
@@ -137,10 +140,11 @@ class Period:
         start = self._clock.now()
         source = self._source(dataset, start)
         tally = Tally(dataset, (end - start).total_seconds() if is_polled(dataset) else None)
-        with self._session.landing(WORKER) as landing:
-            collector = self._session.collector(
-                source, landing, tally, end, lambda _: self._on_answer(self._clock.now())
-            )
+        with landing_of(self._settings, self._clock, WORKER) as landing:
+            collector = Collector(
+                self._session, landing, source, tally,
+                deadline=end, on_progress=lambda _: self._on_answer(self._clock.now()),
+            )  # fmt: skip
             await collector.run()
         self.outcomes.update(tally.outcomes)
         self.n_sent += tally.sent + tally.retries

@@ -1,10 +1,4 @@
-"""The planner's parameters: every number that was chosen rather than computed, in one immutable object.
-
-The end of a name is its unit: `seconds`, `stops`, `choices`, `answers`; `spreads` are standard deviations of
-an estimate; a `share` is a fraction of something, a `factor` multiplies it; a `probability` lies between 0
-and 1. A `value`, `weight` or `bonus` is measured in visits: 1 is one ordinary visit evidenced for certain.
-`docs/planning.md` explains how they work together and lists them all.
-"""
+"""The planner's parameters: every number chosen rather than computed. `docs/planning.md` explains them."""
 
 from dataclasses import dataclass, field
 
