@@ -1,4 +1,7 @@
-"""The base class of the errors whose message is written for the user."""
+"""The base class of the errors whose message is written for the user, and what damaged documents raise."""
+
+# What parsing a document raises whose shape is not the expected one, whatever it holds.
+MISSHAPEN = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
 class TransitError(Exception):

@@ -4,10 +4,11 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.errors import TransitError
 from transit_etl.files import write_text
 from transit_etl.paths import lake_dir, quarantine_dir, raw_dir, rehearsal_journal, window_stamp
@@ -74,7 +75,7 @@ class Journal:
             "policy": schedule.policy,
             "operator": settings.operator,
         }
-        self.checkpoint = self._read() or Checkpoint(schedule.start, BudgetState().dumps(), n_refused=0)
+        self.checkpoint = self._read() or Checkpoint(schedule.start, dumps(BudgetState()), n_refused=0)
 
     def begin(self) -> None:
         """Claim the folder, and remove the windows of an interrupted period, which is rehearsed again.
@@ -113,7 +114,7 @@ class Journal:
 
     def _read(self) -> Checkpoint | None:
         try:
-            kept = json.loads(self._path.read_text())
+            text = self._path.read_text()
         except FileNotFoundError:
             if raw_dir(self._data_dir).exists():
                 raise RehearsalError(
@@ -121,9 +122,34 @@ class Journal:
                     "(TRANSIT_DATA_DIR)"
                 ) from None
             return None
-        done_until = datetime.fromisoformat(kept.pop("done_until"))
-        checkpoint = Checkpoint(done_until, kept.pop("budget"), kept.pop("n_refused"))
+        except ValueError as error:
+            raise self._damaged(error) from error
+        checkpoint, kept = self._parse(text)
         if kept != self._identity:
             found = ", ".join(f"{name} {value}" for name, value in kept.items())
             raise RehearsalError(f"{self._data_dir} holds another rehearsal: {found}")
         return checkpoint
+
+    def _parse(self, text: str) -> tuple[Checkpoint, dict[str, object]]:
+        """Return the checkpoint in a journal, and what else it holds; RehearsalError if it is damaged."""
+        try:
+            kept = json.loads(text)
+            done_until = datetime.fromisoformat(kept.pop("done_until")).astimezone(UTC)
+            checkpoint = Checkpoint(done_until, kept.pop("budget"), int(kept.pop("n_refused")))
+            loads(checkpoint.budget)
+        except (
+            ValueError,
+            LookupError,
+            TypeError,
+            AttributeError,
+            RecursionError,
+            OverflowError,
+            TransitError,
+        ) as error:
+            raise self._damaged(error) from error
+        return checkpoint, kept
+
+    def _damaged(self, error: Exception) -> RehearsalError:
+        return RehearsalError(
+            f"{self._path} is damaged ({error!r}): rehearse in another folder (TRANSIT_DATA_DIR)"
+        )

@@ -13,7 +13,7 @@ from functools import partial
 
 import httpx
 
-from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.rehearsal.journal import Checkpoint, Journal, Schedule
 from transit_etl.rehearsal.metering import Meter
@@ -96,7 +96,7 @@ class _Rehearsal:
             self.settings,
             self.schedule,
             before.done_until,
-            BudgetState.loads(before.budget),
+            loads(before.budget),
             transport=self.transport,
             meter=self.meter,
             stage=self._stage,
@@ -109,7 +109,7 @@ class _Rehearsal:
         self._write_checkpoint()
         self._stage(*_READ_BY_SOURCES)
         self._begin_staging(*_NOT_READ)
-        self.checkpoint = Checkpoint(period.end, period.budget.dumps(), before.n_refused + period.n_refused)
+        self.checkpoint = Checkpoint(period.end, dumps(period.budget), before.n_refused + period.n_refused)
         return self.checkpoint
 
     def _begin_staging(self, *endpoints: str) -> None:

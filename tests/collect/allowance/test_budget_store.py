@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from threading import Barrier
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from tests.collect.allowance.budgets import FAST
 from transit_etl.clock import SystemClock
@@ -19,6 +21,7 @@ from transit_etl.collect.allowance import budget_store
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
+from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
@@ -33,6 +36,23 @@ def _with_budget(
             return await use(budget)
 
     return asyncio.run(main())
+
+
+async def _permit_at(budget: Budget) -> float:
+    await budget.acquire(Kind.PASSAGES)
+    return time.monotonic()
+
+
+async def _seconds_until_a_permit(budget: Budget) -> float:
+    asked_at = time.monotonic()
+    return await _permit_at(budget) - asked_at
+
+
+def _overwrite_state(url: str, state: str) -> None:
+    engine = create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE request_budget SET state = :state"), {"state": state})
+    engine.dispose()
 
 
 async def _granted(budget: Budget) -> int:
@@ -119,30 +139,75 @@ def test_the_default_store_is_made_where_the_data_is(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "state" / "budget.sqlite").exists()
 
 
-def test_a_file_that_is_not_a_database_is_named_with_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("state", ["", "{}", "[1]", '{"format": 1, "permits": [[1]]}'])
+def test_a_damaged_state_grants_nothing_for_a_window_and_everything_after_it(
+    store_url: str, state: str
+) -> None:
+    _with_budget(store_url, _granted)
+    _overwrite_state(store_url, state)
+
+    assert FAST.span - 1 <= _with_budget(store_url, _seconds_until_a_permit)
+    assert 1 >= _with_budget(store_url, _seconds_until_a_permit)
+
+
+def test_a_state_of_another_version_is_an_error_and_stays_as_it_is(store_url: str) -> None:
+    _with_budget(store_url, _granted)
+    _overwrite_state(store_url, '{"format": 99}')
+
+    for _ in range(2):
+        with pytest.raises(BudgetStoreError, match="has format 99, this version has 1"):
+            _with_budget(store_url, _granted)
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "other content": lambda _: b"not a database, not at all" * 100,
+    "a damaged header": lambda whole: b"\xff" * 64 + whole[64:],
+    "a damaged second page": lambda whole: whole[:4096] + b"\xff" * 4096 + whole[8192:],
+    "cut in the middle": lambda whole: whole[: len(whole) // 2],
+    "cut within the header": lambda whole: whole[:50],
+}
+
+
+# SQLite still has the pages that it has read, and writes them anew.
+HEALED_BY_SQLITE = (True, "a damaged second page")
+
+
+@pytest.mark.parametrize(
+    ("is_open", "name"), [each for each in product([True, False], DAMAGES) if each != HEALED_BY_SQLITE]
+)
+def test_a_damaged_file_is_replaced_and_nothing_is_granted_for_a_window(
+    tmp_path: Path, name: str, *, is_open: bool
+) -> None:
+    damage = DAMAGES[name]
     path = tmp_path / "budget.sqlite"
-    path.write_bytes(b"not a database, not at all" * 100)
 
-    with pytest.raises(BudgetStoreError) as error:
-        _with_budget(f"sqlite:///{path}", _granted)
+    async def use_up(budget: Budget) -> list[float]:
+        granted = [await _permit_at(budget) for _ in range(5)]
+        if is_open:
+            path.write_bytes(damage(path.read_bytes()))
+            granted += [await _permit_at(budget) for _ in range(5)]
+        return granted
 
-    assert str(path) in str(error.value)
-    assert "not a database" in str(error.value)
-    assert "remove it while nothing collects" in str(error.value)
+    granted = _with_budget(f"sqlite:///{path}", use_up)
+    if not is_open:
+        path.write_bytes(damage(path.read_bytes()))
+        granted += _with_budget(f"sqlite:///{path}", use_up)
+
+    assert FAST.window <= granted[5] - granted[4]
+    assert 10 == len(granted)
 
 
-@pytest.mark.parametrize("state", ["", "{}", "[1]", '{"format": 99}', '{"format": 1, "permits": [[1]]}'])
-def test_a_state_that_cannot_be_read_is_an_error_and_stays_as_it_is(tmp_path: Path, state: str) -> None:
+def test_after_a_file_is_removed_while_it_is_used_nothing_is_granted_for_a_window(tmp_path: Path) -> None:
     path = tmp_path / "budget.sqlite"
-    _with_budget(f"sqlite:///{path}", _granted)
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE request_budget SET state = ?", [state])
 
-    with pytest.raises(BudgetStoreError, match="its state is unreadable"):
-        _with_budget(f"sqlite:///{path}", _granted)
+    async def use_up(budget: Budget) -> list[float]:
+        granted = [await _permit_at(budget) for _ in range(5)]
+        path.unlink()
+        return [*granted, await _permit_at(budget)]
 
-    with sqlite3.connect(path) as connection:
-        assert [(state,)] == connection.execute("SELECT state FROM request_budget").fetchall()
+    granted = _with_budget(f"sqlite:///{path}", use_up)
+
+    assert FAST.window <= granted[5] - granted[4]
 
 
 def test_a_locked_store_is_an_error_after_a_timeout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,6 +257,6 @@ def test_a_state_reads_back_as_it_was_written() -> None:
     state.ask(1010.1, "waiting", Kind.NEWS, Limits(60))
     state.slow_down(1010.2, 1010.0, 7.0, Limits(60))
 
-    assert state == BudgetState.loads(state.dumps())
+    assert state == loads(dumps(state))
     assert state.permits
     assert state.demands

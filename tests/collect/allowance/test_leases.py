@@ -7,6 +7,7 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import Rotation
 from transit_etl.collect.sources import Passages
@@ -115,7 +116,7 @@ def test_leases_move_with_a_clock_that_was_set_back() -> None:
 def test_leases_read_back_as_they_were_written() -> None:
     state = state_with_a_lease()
 
-    assert state == BudgetState.loads(state.dumps())
+    assert state == loads(dumps(state))
 
 
 def test_the_leases_of_a_worker_end_with_it() -> None:

@@ -17,12 +17,13 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
   `share` grows again by `1 / recovery` a second, from the end of the block.
 - Leases: what a caller asks for with its permit is leased to it until `lease` seconds have passed, or
   `learning` seconds after the answer, in which the others can read it. Meanwhile no other can lease it.
+- Loss: of a state that is lost it is only known that the whole allowance may have been used, so nobody gets
+  a permit for a whole window.
 - Clock set back: every time in the state moves back with it. Ages stay as they were at the last access, so
   no permit expires early, and no caller is blocked for longer than before.
 """
 
 import bisect
-import json
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -31,8 +32,8 @@ from typing import NamedTuple
 from transit_etl.collect.allowance.priorities import next_kind
 from transit_etl.endpoints import Kind
 
-FORMAT = 1
 CLOCK_TOLERANCE_SECONDS = 1.0
+LONGEST_BLOCK_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,10 @@ class Decision(NamedTuple):
 
 @dataclass(slots=True)
 class BudgetState:
-    """The permits of the last window, oldest first, the waiting callers, the leases, and the slow-down."""
+    """The permits of the last window, oldest first, the waiting callers, the leases, and the slow-down.
+
+    One that `is_lost` blocks all callers for a window from when it is first brought to a time.
+    """
 
     permits: deque[tuple[float, Kind]] = field(default_factory=deque)
     demands: dict[str, Demand] = field(default_factory=dict)
@@ -100,12 +104,16 @@ class BudgetState:
     blocked_until: float = 0.0
     slowed_at: float = 0.0
     slow_share: float = 1.0
+    is_lost: bool = False
 
     def advance(self, now: float, limits: Limits, expiry: float | None) -> None:
         """Bring the state to `now`: drop old permits, and demands not renewed for `expiry` seconds."""
         if now < self.touched_at - CLOCK_TOLERANCE_SECONDS:
             self._move(now - self.touched_at)
         self.touched_at = now
+        if self.is_lost:
+            self.is_lost = False
+            self.blocked_until = now + limits.span
         while self.permits and self.permits[0][0] <= now - limits.span:
             self.counts[self.permits.popleft()[1]] -= 1
         if self.leases:
@@ -171,7 +179,7 @@ class BudgetState:
         if granted_at > self.slowed_at:
             self.slow_share = max(limits.smallest_share, self._share(now, limits) / 2)
             self.slowed_at = now
-        self.blocked_until = max(self.blocked_until, now + wait)
+        self.blocked_until = max(self.blocked_until, now + min(wait, LONGEST_BLOCK_SECONDS))
         self.paced_at = max(
             self.paced_at, self.blocked_until - limits.span / (limits.allowance * self.slow_share)
         )
@@ -179,45 +187,6 @@ class BudgetState:
     def rate(self, now: float, limits: Limits) -> float:
         """Return how many requests per window are made at present."""
         return limits.allowance * self._share(now, limits)
-
-    def dumps(self) -> str:
-        """Write the state as text."""
-        leases = {"leases": self.leases} if self.leases else {}
-        return json.dumps(
-            {
-                **leases,
-                "format": FORMAT,
-                "touched_at": self.touched_at,
-                "granted_at": self.granted_at,
-                "paced_at": self.paced_at,
-                "blocked_until": self.blocked_until,
-                "slowed_at": self.slowed_at,
-                "slow_share": self.slow_share,
-                "granted_since": self.granted_since,
-                "permits": list(self.permits),
-                "demands": self.demands,
-            },
-            separators=(",", ":"),
-        )
-
-    @classmethod
-    def loads(cls, text: str) -> "BudgetState":
-        """Read a state back; ValueError, KeyError or TypeError if the text is not one."""
-        fields = json.loads(text)
-        if fields.pop("format") != FORMAT:
-            raise ValueError("written by another version of this program")
-        permits = [(float(at), Kind(kind)) for at, kind in fields.pop("permits")]
-        demands = fields.pop("demands").items()
-        granted_since = fields.pop("granted_since", {}).items()
-        leases = fields.pop("leases", {}).items()
-        return cls(
-            permits=deque(permits),
-            counts=Counter(kind for _, kind in permits),
-            granted_since={Kind(kind): n for kind, n in granted_since},
-            leases={key: Lease(owner, until) for key, (owner, until) in leases},
-            demands={caller: Demand(Kind(kind), *times) for caller, (kind, *times) in demands},
-            **fields,
-        )
 
     def _is_next(self, now: float, caller: str, kind: Kind, *, is_left: bool) -> bool:
         waiting = {demand.kind for demand in self.demands.values()}

@@ -1,15 +1,19 @@
 """Stores the state of a request budget so that all callers can change it, one at a time."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from sqlite3 import SQLITE_CORRUPT, SQLITE_NOTADB
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DatabaseError, SQLAlchemyError
 
 from transit_etl.collect.allowance.budget_state import BudgetState
+from transit_etl.collect.allowance.sqlite_file import SqliteFile
+from transit_etl.collect.allowance.state_text import DamagedStateError, OtherVersionError, dumps, loads
 from transit_etl.errors import TransitError
 from transit_etl.files import make_folder
 
@@ -23,6 +27,8 @@ _CREATE = "CREATE TABLE IF NOT EXISTS request_budget (credential TEXT PRIMARY KE
 _INSERT = "INSERT INTO request_budget VALUES (:credential, :state) ON CONFLICT (credential) DO NOTHING"
 _SELECT = "SELECT state FROM request_budget WHERE credential = :credential"
 _UPDATE = "UPDATE request_budget SET state = :state WHERE credential = :credential"
+_UNUSABLE = (SQLAlchemyError, OSError, ImportError, OtherVersionError, DamagedStateError)
+_log = logging.getLogger(__name__)
 _CREATION_LOCK = 0x7472_616E_7369_7400  # two sessions that create a table at once fail in PostgreSQL
 
 
@@ -67,6 +73,9 @@ class SqlStore:
     A transaction locks the row before it reads the time and until the new state is committed, so no decision
     is made on an outdated state or at an outdated time. In PostgreSQL the time is the server's, so that the
     machines' clocks need not agree. All work runs in one thread, which keeps the event loop free.
+
+    A state that is damaged, or a SQLite file that is damaged or disappears while it is used, is replaced by
+    one that is marked as lost; a damaged file is kept under another name.
     """
 
     heartbeat: float | None = HEARTBEAT_SECONDS
@@ -76,6 +85,7 @@ class SqlStore:
         self._credential = credential
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="request-budget")
         self._engine: Engine | None = None
+        self._file = SqliteFile(Path(self._url.database or "")) if _is_sqlite(self._url) else None
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
         """Change the state in one transaction; BudgetStoreError if the store cannot be used."""
@@ -83,17 +93,15 @@ class SqlStore:
 
     def peek(self) -> BudgetState | None:
         """Return the last committed state, None if there is none; nothing is created, changed or locked."""
-        if self._url.get_backend_name() == "sqlite" and not Path(self._url.database or "").exists():
+        if self._file is not None and not self._file.path.exists():
             return None
         engine = create_engine(self._url)
         try:
             with engine.connect() as connection:
                 found = connection.execute(text(_SELECT), {"credential": self._credential}).scalar()
-            return None if found is None else BudgetState.loads(str(found))
-        except (SQLAlchemyError, OSError, ImportError) as error:
+            return None if found is None else loads(str(found))
+        except _UNUSABLE as error:
             raise BudgetStoreError(self._explain(error)) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise BudgetStoreError(self._explain(f"its state is unreadable: {error!r}")) from error
         finally:
             engine.dispose()
 
@@ -104,36 +112,77 @@ class SqlStore:
 
     def _transact(self, work: Work[T], now: Callable[[], float]) -> T:
         try:
-            self._engine = self._engine or _prepared_engine(self._url, self._credential)
-            with self._engine.begin() as connection:
-                state = BudgetState.loads(self._locked_state(connection))
-                result = work(state, _time(connection, now))
-                self._write(connection, state)
-                return result
-        except (SQLAlchemyError, OSError, ImportError) as error:
+            if self._engine is not None and self._file is not None and self._file.is_replaced():
+                self._start_anew("it was removed while it was used")
+            try:
+                return self._attempt(work, now)
+            except DatabaseError as error:
+                if self._file is None or not _is_damage(error):
+                    raise
+                self._file.set_aside()
+                self._start_anew(f"it is damaged ({error.orig})")
+                return self._attempt(work, now)
+        except _UNUSABLE as error:
             raise BudgetStoreError(self._explain(error)) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise BudgetStoreError(self._explain(f"its state is unreadable: {error!r}")) from error
 
-    def _locked_state(self, connection: Connection) -> str:
+    def _attempt(self, work: Work[T], now: Callable[[], float]) -> T:
+        if self._engine is None:
+            self._engine = self._prepare(BudgetState())
+        with self._engine.begin() as connection:
+            state = self._locked_state(connection)
+            result = work(state, _time(connection, now))
+            self._write(connection, state)
+            return result
+
+    def _start_anew(self, why: str) -> None:
+        """Make a new file that holds a lost state."""
+        _log.warning(
+            "the request budget in %s starts anew, nothing is sent for a minute: %s", self._name(), why
+        )
+        self._dispose()
+        self._engine = self._prepare(BudgetState(is_lost=True))
+
+    def _prepare(self, state: BudgetState) -> Engine:
+        engine = _prepared_engine(self._url, self._credential, state)
+        if self._file is not None:
+            self._file.remember()
+        return engine
+
+    def _locked_state(self, connection: Connection) -> BudgetState:
         lock = " FOR UPDATE" if connection.dialect.name == "postgresql" else ""
-        row = connection.execute(text(_SELECT + lock), {"credential": self._credential})
-        return str(row.scalar_one())
+        found: str = connection.execute(text(_SELECT + lock), {"credential": self._credential}).scalar_one()
+        try:
+            return loads(found)
+        except DamagedStateError as error:
+            _log.warning("the request budget in %s: %s; nothing is sent for a minute", self._name(), error)
+            return BudgetState(is_lost=True)
 
     def _write(self, connection: Connection, state: BudgetState) -> None:
-        connection.execute(text(_UPDATE), {"credential": self._credential, "state": state.dumps()})
+        connection.execute(text(_UPDATE), {"credential": self._credential, "state": dumps(state)})
 
     def _dispose(self) -> None:
         if self._engine is not None:
             self._engine.dispose()
 
+    def _name(self) -> str:
+        return self._url.render_as_string(hide_password=True)
+
     def _explain(self, why: object) -> str:
         cause = getattr(why, "orig", None) or why
-        where = self._url.render_as_string(hide_password=True)
         return (
-            f"the request budget in {where} cannot be used, so nothing may be sent: {cause}. It holds "
+            f"the request budget in {self._name()} cannot be used, so nothing may be sent: {cause}. It holds "
             "nothing older than some minutes: remove it while nothing collects, or set TRANSIT_LIMITER_URL"
         )
+
+
+def _is_damage(error: DatabaseError) -> bool:
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    is_without_table = "no such table" in str(error.orig)
+    return is_without_table or (code is not None and code & 0xFF in (SQLITE_CORRUPT, SQLITE_NOTADB))
+
+
+def _is_sqlite(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite"
 
 
 def _driver_url(url: str) -> URL:
@@ -141,13 +190,13 @@ def _driver_url(url: str) -> URL:
     return parsed.set(drivername="postgresql+psycopg") if parsed.drivername == "postgresql" else parsed
 
 
-def _prepared_engine(url: URL, credential: str) -> Engine:
-    engine = _sqlite_engine(url) if url.get_backend_name() == "sqlite" else _postgresql_engine(url)
+def _prepared_engine(url: URL, credential: str, state: BudgetState) -> Engine:
+    engine = _sqlite_engine(url) if _is_sqlite(url) else _postgresql_engine(url)
     with engine.begin() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CREATION_LOCK})
         connection.execute(text(_CREATE))
-        connection.execute(text(_INSERT), {"credential": credential, "state": BudgetState().dumps()})
+        connection.execute(text(_INSERT), {"credential": credential, "state": dumps(state)})
     return engine
 
 
