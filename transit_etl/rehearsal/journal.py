@@ -9,7 +9,7 @@ from pathlib import Path
 
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.state_text import dumps, loads
-from transit_etl.errors import TransitError
+from transit_etl.errors import MISSHAPEN, TransitError
 from transit_etl.files import write_text
 from transit_etl.paths import lake_dir, quarantine_dir, raw_dir, rehearsal_journal, window_stamp
 from transit_etl.settings import Settings
@@ -137,15 +137,7 @@ class Journal:
             done_until = datetime.fromisoformat(kept.pop("done_until")).astimezone(UTC)
             checkpoint = Checkpoint(done_until, kept.pop("budget"), int(kept.pop("n_refused")))
             loads(checkpoint.budget)
-        except (
-            ValueError,
-            LookupError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            OverflowError,
-            TransitError,
-        ) as error:
+        except (*MISSHAPEN, TransitError) as error:
             raise self._damaged(error) from error
         return checkpoint, kept
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from transit_etl.collect.allowance.budget_state import LONGEST_BLOCK_SECONDS, BudgetState, Demand, Lease
 from transit_etl.endpoints import Kind
-from transit_etl.errors import TransitError
+from transit_etl.errors import MISSHAPEN, TransitError
 
 FORMAT = 1
 _TIMES = ("touched_at", "granted_at", "paced_at", "blocked_until", "slowed_at")
@@ -44,7 +44,7 @@ def loads(text: str) -> BudgetState:
         fields = json.loads(text)
         version = fields["format"]
         state = _state_of(fields) if version == FORMAT else None
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as error:
+    except MISSHAPEN as error:
         raise DamagedStateError(f"its state is unreadable: {error!r}") from error
     if state is None:
         raise OtherVersionError(f"its state has format {version}, this version has {FORMAT}")
