@@ -1,5 +1,6 @@
 """Durable writing: a file or folder is there whole, the old one or the new, whatever happens meanwhile."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,23 @@ def test_an_exchange_in_steps_that_was_killed_is_finished(
 
     assert {"old"} == names(place)
     assert {"place"} == names(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("umask", "file_mode", "folder_mode"),
+    [(0o000, 0o640, 0o750), (0o022, 0o640, 0o750), (0o027, 0o640, 0o750), (0o077, 0o600, 0o700)],
+)
+def test_what_is_written_is_for_owner_and_group_and_never_for_more_than_the_umask_allows(
+    tmp_path: Path, umask: int, file_mode: int, folder_mode: int
+) -> None:
+    before = os.umask(umask)
+    try:
+        files.write_text(tmp_path / "new" / "folder" / "file", "text")
+        with files.locked(tmp_path / "new" / "lock"):
+            pass
+    finally:
+        os.umask(before)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "new").rglob("*")}
+
+    assert {"folder": folder_mode, "file": file_mode, "lock": file_mode} == modes
+    assert folder_mode == (tmp_path / "new").stat().st_mode & 0o777

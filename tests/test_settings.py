@@ -30,18 +30,18 @@ def test_without_settings_it_is_the_emulator_without_a_token() -> None:
         ("BASE_URL", "localhost:8400", "http or https"),
         ("BASE_URL", "https://t.test/", "must end in /api/v1/"),
         ("BASE_URL", "http://localhost:8400/api/v2/", "must end in /api/v1/"),
-        ("BASE_URL", "https://user:pw@t.test/api/v1/", "no user, query or fragment"),
-        ("BASE_URL", "https://t.test/api/v1/?a=1", "no user, query or fragment"),
+        ("BASE_URL", "https://user:pw@t.test/api/v1/", "no user, password, query or fragment"),
+        ("BASE_URL", "https://t.test/api/v1/?a=1", "no user, password, query or fragment"),
         ("RATE_PER_MINUTE", "0", "greater than or equal to 1"),
         ("RATE_PER_MINUTE", "many", "valid integer"),
-        ("TIMEZONE", "Europe/Roma", "no such time zone: Europe/Roma"),
+        ("TIMEZONE", "Europe/Roma", "no such time zone: 'Europe/Roma'"),
         ("TIMEZONE", "../etc/passwd", "no such time zone"),
         ("OPERATOR", "../x", "it names folders"),
         ("OPERATOR_SEGMENT", "a/b", "match pattern"),
         ("TOKEN_HEADER", "X Key", "match pattern"),
         ("TOKEN", "two words", "printable ASCII without spaces"),
         ("LEGACY_TOKEN", "più", "printable ASCII without spaces"),
-        ("LIMITER_URL", "redis://x", "match pattern"),
+        ("LIMITER_URL", "redis://x", "must begin with sqlite:/// or postgresql://"),
         ("TOTAL_TIMEOUT_SECONDS", "60", "less than or equal to 55"),
         ("SERVICE_DAY_CUTOFF", "25:00", "time"),
         ("WINDOW_SECONDS", "nan", "less than or equal to 3600"),
@@ -62,20 +62,39 @@ def test_a_bad_setting_names_itself(
 
 
 def test_every_bad_setting_gets_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRANSIT_TIMEZONE", "Nowhere")
+    monkeypatch.setenv("TRANSIT_TIMEZONE", "Nowhere\n")
     monkeypatch.setenv("TRANSIT_RATE_PER_MINUTE", "-1")
+    monkeypatch.setenv("TRANSIT_BASE_URL", "https://t.test/")
 
     with pytest.raises(BadSettingError) as error:
         load_settings()
 
     names = [line.partition(":")[0] for line in str(error.value).splitlines()]
-    assert ["TRANSIT_RATE_PER_MINUTE", "TRANSIT_TIMEZONE"] == sorted(names)
+    assert ["TRANSIT_BASE_URL", "TRANSIT_RATE_PER_MINUTE", "TRANSIT_TIMEZONE"] == sorted(names)
 
 
-def test_an_unknown_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_setting_is_refused_and_the_bad_ones_are_named_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TRANSIT_RATE_PER_MINUT", "60")
+    monkeypatch.setenv("transit_operator", "x")
+    monkeypatch.setenv("TRANSIT_WINDOW_SECONDS", "0")
 
-    with pytest.raises(BadSettingError, match="unknown setting: TRANSIT_RATE_PER_MINUT"):
+    with pytest.raises(BadSettingError) as error:
+        load_settings()
+
+    assert [
+        "unknown setting: TRANSIT_RATE_PER_MINUT",
+        "unknown setting: transit_operator: write TRANSIT_OPERATOR",
+        "TRANSIT_WINDOW_SECONDS: Input should be greater than or equal to 5",
+    ] == str(error.value).splitlines()
+
+
+@pytest.mark.parametrize("name", ["transit_token", "Transit_Token", "TRANSIT_token", "transit_tokn"])
+def test_a_setting_in_lower_case_is_named(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv(name, "abcdefgh")
+
+    with pytest.raises(BadSettingError, match=f"unknown setting: {name}"):
         load_settings()
 
 
@@ -108,8 +127,36 @@ def test_a_token_is_masked_and_a_database_password_hidden(monkeypatch: pytest.Mo
     monkeypatch.setenv("TRANSIT_LIMITER_URL", "postgresql://u:pa55word@db/x")
     settings = load_settings()
 
-    assert "s3cr3t-t0ken" not in repr(settings) + str(settings) + settings.model_dump_json()
-    assert "pa55word" not in repr(settings) + str(settings)
+    texts = repr(settings) + str(settings) + settings.model_dump_json()
+    assert "s3cr3t-t0ken" not in texts
+    assert "pa55word" not in texts
+
+
+@pytest.mark.parametrize("name", ["TRANSIT_TOKEN", "TRANSIT_LEGACY_TOKEN"])
+@pytest.mark.parametrize("blank", [" ", "\n", "\t \r\n", "\u00a0"])
+def test_a_blank_token_is_none(monkeypatch: pytest.MonkeyPatch, name: str, blank: str) -> None:
+    monkeypatch.setenv(name, blank)
+
+    assert Settings.model_construct().token is load_settings().token is None
+    assert load_settings().token_of_version_0 is None
+    assert 60 == load_settings().rate_per_minute
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "has_token"),
+    [
+        ("https://t.test/api/old/", True),
+        ("https://t.test/", True),
+        ("http://t.test/api/old/", False),
+        ("https://old.t.test/api/", False),
+        ("https://t.test:8443/api/", False),
+        ("https://t.test.evil.test/api/", False),
+    ],
+)
+def test_another_host_is_not_sent_the_token_of_version_1(elsewhere: str, has_token: bool) -> None:  # noqa: FBT001
+    settings = Settings(base_url="https://t.test/api/v1/", legacy_base_url=elsewhere, token="abcdefgh")
+
+    assert has_token == (settings.token_of_version_0 is not None)
 
 
 def test_a_bad_token_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+FILE_MODE, FOLDER_MODE = 0o640, 0o750  # at most: the umask takes more away
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 
@@ -25,7 +26,7 @@ def open_atomic(path: Path, *, temporary: Path | None = None) -> Iterator[Binary
     temporary = temporary or path.with_name(f"{path.name}.new")
     make_folder(path.parent)
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE), "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -54,7 +55,7 @@ def locked(path: Path, *, waits: bool = True) -> Iterator[int]:
     killed. If another process has the lock, it waits or raises BlockingIOError.
     """
     make_folder(path.parent)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         yield descriptor
@@ -67,7 +68,7 @@ def make_folder(folder: Path) -> None:
     if folder.is_dir():
         return
     make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(FOLDER_MODE, exist_ok=True)
     sync_folder(folder.parent)
 
 

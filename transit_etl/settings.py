@@ -1,24 +1,26 @@
 """Reads the settings from TRANSIT_* environment variables, and names those that are bad."""
 
 import os
-import re
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from transit_etl import setting_checks
 from transit_etl.clock import SystemClock
 from transit_etl.errors import TransitError
 from transit_etl.paths import budget_database
 
 PREFIX = "TRANSIT_"
 RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
+MIB = 1024 * 1024
+LONGEST_SHIFT = 25 * 365 * 86_400.0  # a clock moved further leaves the dates that are built
 
 
 class PolicyName(StrEnum):
@@ -33,37 +35,12 @@ class BadSettingError(TransitError):
     """A setting is wrong, missing or unknown; the message names each and says why."""
 
 
-def _http_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ValueError("must be an http or https address")
-    if parts.username or parts.query or parts.fragment:
-        raise ValueError("must hold no user, query or fragment")
-    return url if url.endswith("/") else url + "/"
+def _allowance(settings: dict[str, Any]) -> int:
+    return RATE_WITH_TOKEN if settings.get("token") else RATE_WITHOUT_TOKEN
 
 
-def _zone_name(name: str) -> str:
-    try:
-        ZoneInfo(name)
-    except (KeyError, OSError, ValueError) as error:
-        raise ValueError(f"no such time zone: {name}") from error
-    return name
-
-
-def _partition_name(name: str) -> str:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name):
-        raise ValueError("must be lower-case letters, digits, '_' or '-': it names folders")
-    return name
-
-
-def _sendable_token(token: SecretStr) -> SecretStr:
-    text = token.get_secret_value().strip()
-    if not re.fullmatch(r"[!-~]*", text):
-        raise ValueError("must be printable ASCII without spaces: it is sent in a header")
-    return SecretStr(text)
-
-
-Token = Annotated[SecretStr, AfterValidator(_sendable_token)]
+Url = Annotated[str, AfterValidator(setting_checks.http_url)]
+Token = Annotated[SecretStr | None, AfterValidator(setting_checks.sendable_token)]
 
 
 class Settings(BaseSettings):
@@ -73,44 +50,34 @@ class Settings(BaseSettings):
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, hide_input_in_errors=True
     )
 
-    base_url: Annotated[str, AfterValidator(_http_url)] = "http://127.0.0.1:8400/api/v1/"
-    legacy_base_url: Annotated[str, AfterValidator(_http_url)] | None = None
-    operator: Annotated[str, AfterValidator(_partition_name)] = "emulated"
-    operator_segment: str = Field("amt", pattern=r"^[A-Za-z0-9_-]+$")
-    token: Token | None = None
-    token_header: str = Field("Authorization", pattern=r"^[A-Za-z0-9-]+$")
-    legacy_token: Token | None = None
-    user_agent: str = Field("transit-etl/0.1", min_length=1)
+    base_url: Annotated[Url, AfterValidator(setting_checks.version_1)] = "http://127.0.0.1:8400/api/v1/"
+    legacy_base_url: Url | None = None
+    operator: Annotated[str, AfterValidator(setting_checks.partition_name)] = "emulated"
+    operator_segment: str = Field("amt", pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    token: Token = None
+    token_header: Annotated[str, AfterValidator(setting_checks.token_header)] = Field(
+        "Authorization", pattern=r"^[A-Za-z0-9-]{1,64}$"
+    )
+    legacy_token: Token = None
+    user_agent: str = Field("transit-etl/0.1", pattern=r"^[!-~]([ -~]{0,254}[!-~])?$")
 
-    rate_per_minute: int = Field(RATE_WITHOUT_TOKEN, ge=1, le=6000)
-    limiter_url: str | None = Field(None, pattern=r"^(sqlite|postgresql(\+psycopg)?)://", repr=False)
+    rate_per_minute: int = Field(default_factory=_allowance, ge=1, le=6000)
+    limiter_url: Annotated[SecretStr | None, AfterValidator(setting_checks.limiter_url)] = None
     connect_timeout_seconds: float = Field(5, gt=0, le=60)
     read_timeout_seconds: float = Field(15, gt=0, le=120)
     total_timeout_seconds: float = Field(30, gt=0, le=55)  # an answer must come within its own minute
-    max_body_bytes: int = Field(8 * 1024 * 1024, ge=1024)
+    max_body_bytes: int = Field(8 * MIB, ge=1024, le=64 * MIB)
 
     window_seconds: float = Field(600, ge=5, le=3600)
     status_interval_seconds: float = Field(60, ge=5, le=3600)
     policy: PolicyName = PolicyName.ADAPTIVE
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 
-    timezone: Annotated[str, AfterValidator(_zone_name)] = "Europe/Rome"
-    service_day_cutoff: time = time(4)
-    data_dir: Path = Path("data")
-    clock_shift_seconds: float = 0  # moves `clock`, for an emulated upstream at another time
-
-    @model_validator(mode="before")
-    @classmethod
-    def _allowance_follows_token(cls, values: dict[str, object]) -> dict[str, object]:
-        if values.get("token") and "rate_per_minute" not in values:
-            return {**values, "rate_per_minute": RATE_WITH_TOKEN}
-        return values
-
-    @model_validator(mode="after")
-    def _base_is_version_1(self) -> Self:
-        if not self.base_url.endswith("/api/v1/"):
-            raise ValueError("base_url: must end in /api/v1/, as the interface specification gives it")
-        return self
+    timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
+    service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
+    data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
+    # moves `clock`, for an emulated upstream at another time
+    clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
 
     @property
     def zone(self) -> ZoneInfo:
@@ -132,9 +99,17 @@ class Settings(BaseSettings):
         return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
     @property
+    def token_of_version_0(self) -> SecretStr | None:
+        """The token of version 0; without one of its own that of version 1, which no other host is sent."""
+        has_same_host = urlsplit(self.legacy_root)[:2] == urlsplit(self.base_url)[:2]
+        return self.legacy_token or (self.token if has_same_host else None)
+
+    @property
     def budget_url(self) -> str:
         """The database in which all processes share the request budget."""
-        return self.limiter_url or f"sqlite:///{budget_database(self.data_dir.absolute())}"
+        if self.limiter_url:
+            return self.limiter_url.get_secret_value()
+        return f"sqlite:///{budget_database(self.data_dir.absolute())}"
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked like its variable
@@ -142,22 +117,27 @@ def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked l
 
     A value `given` by name takes the place of its variable.
     """
-    unknown = [
-        name
-        for name in sorted(os.environ)
-        if name.startswith(PREFIX) and name.removeprefix(PREFIX).lower() not in Settings.model_fields
-    ]
-    if unknown:
-        raise BadSettingError(f"unknown setting: {', '.join(unknown)}")
+    problems = [complaint for name in sorted(os.environ) if (complaint := _complaint(name))]
     try:
-        return Settings(**given)
+        settings = Settings(**given)
     except ValidationError as error:
-        raise BadSettingError("\n".join(_explain(problem) for problem in error.errors())) from None
+        # a default that depends on another setting is not computed when any is bad
+        causes = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
+        problems += map(_explain, causes)
+    if problems:
+        raise BadSettingError("\n".join(problems))
+    return settings
+
+
+def _complaint(variable: str) -> str:
+    """Say why a variable of the environment cannot be a setting; nothing if it is one, or none of ours."""
+    if not variable.upper().startswith(PREFIX):
+        return ""
+    if variable.upper().removeprefix(PREFIX).lower() not in Settings.model_fields:
+        return f"unknown setting: {variable}"
+    return "" if variable.isupper() else f"unknown setting: {variable}: write {variable.upper()}"
 
 
 def _explain(problem: ErrorDetails) -> str:
-    name = str(problem["loc"][0]) if problem["loc"] else ""
-    message = problem["msg"].removeprefix("Value error, ")
-    if not name:
-        name, _, message = message.partition(": ")
-    return f"{PREFIX}{name.upper()}: {message}"
+    message = " ".join(problem["msg"].removeprefix("Value error, ").split())
+    return f"{PREFIX}{str(problem['loc'][0]).upper()}: {message}"

@@ -87,7 +87,7 @@ def test_version_0_always_carries_a_bearer_token(values: dict[str, str], expecte
 
 @pytest.mark.parametrize("values", [{}, {"token": "", "legacy_token": ""}])
 def test_version_0_without_a_token_is_an_error_that_says_what_to_set(values: dict[str, str]) -> None:
-    with pytest.raises(MissingTokenError, match="TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN"):
+    with pytest.raises(MissingTokenError, match="set TRANSIT_LEGACY_TOKEN, or TRANSIT_TOKEN"):
         request_sent(v0.status(), **values)
 
 

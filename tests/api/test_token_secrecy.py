@@ -1,9 +1,11 @@
 """The token goes into request headers and nowhere else: no log, text, exception, address or file."""
 
 import asyncio
+import base64
 import json
 import logging
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -14,11 +16,12 @@ from hypothesis import strategies as st
 from tests.api import raw_server
 from tests.api.raw_server import sends
 from transit_etl.api import v0, v1
-from transit_etl.api.client import Client
+from transit_etl.api.client import Client, MissingTokenError
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.redaction import MARK, SHORTEST_TOKEN, Redactor
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance.budget import credential, open_budget
+from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
 from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
@@ -101,8 +104,9 @@ def test_no_address_holds_it() -> None:
         '[{"titolo": "s3cr3t%2Ftok%2Ben%3D%3D"}]',
         '[{"titolo": "s3cr3t%2ftok%2ben%3d%3d"}]',
         r'[{"titolo": "s3cr3t\u002Ftok\u002Ben\u003D\u003D"}]',
+        json.dumps([{"titolo": base64.b64encode(f"user:{TOKEN}".encode()).decode()}]),
     ],
-    ids=["plain", "escaped", "quoted", "quoted in lower case", "escaped as in other languages"],
+    ids=["plain", "escaped", "quoted", "quoted in lower case", "escaped as in other languages", "base64"],
 )
 def test_a_body_that_repeats_it_is_redacted_before_anyone_can_land_it(request_: Request, echo: str) -> None:
     answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo.encode())), request_)
@@ -187,3 +191,102 @@ def test_whatever_the_token_it_is_gone(token: str, before: str, after: str) -> N
     redacted = Redactor([token]).text(before + token + after)
 
     assert token not in redacted.replace(MARK, "\n")
+
+
+@given(
+    st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=7), st.binary(), st.binary(),
+    st.sampled_from([base64.b64encode, base64.urlsafe_b64encode]),
+)  # fmt: skip
+def test_a_token_within_base64_is_gone(
+    token: str, before: bytes, after: bytes, encode: Callable[[bytes], bytes]
+) -> None:
+    encoded = encode(before + token.encode() + after)
+
+    redacted = Redactor([token]).body(encoded)
+
+    assert MARK.encode() in redacted
+    kept = len(encoded.rstrip(b"=")) - len(redacted.replace(MARK.encode(), b"").rstrip(b"="))
+    assert kept >= len(token) * 8 // 6 - 1  # but for bits that it shares with its neighbours
+
+
+@pytest.mark.parametrize("request_", [v1.all_of("lines"), v0.news()])
+def test_a_redirect_is_not_followed_so_the_token_stays(request_: Request) -> None:
+    seen: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request.url.host)
+        return httpx.Response(302, headers={"Location": "https://elsewhere.test/api/v1/"})
+
+    answer = _send(httpx.MockTransport(handler), request_)
+
+    assert Outcome.CLIENT_ERROR == answer.outcome
+    assert ["t.test"] == seen
+
+
+def test_version_0_at_another_host_is_not_sent_the_token_of_version_1() -> None:
+    settings = Settings(
+        base_url="https://t.test/api/v1/", legacy_base_url="https://old.test/api/", token=TOKEN
+    )
+    seen: list[httpx.Request] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request)
+        return httpx.Response(200)
+
+    async def main() -> None:
+        async with Client(settings, SystemClock(), httpx.MockTransport(handler)) as client:
+            await client.send(v0.news())
+
+    with pytest.raises(MissingTokenError, match="set TRANSIT_LEGACY_TOKEN"):
+        asyncio.run(main())
+    assert [] == seen
+
+
+@pytest.mark.parametrize(
+    ("values", "n_warnings"),
+    [
+        ({"base_url": "http://t.test/api/v1/", "token": TOKEN}, 2),
+        ({"base_url": "http://t.test/api/v1/"}, 0),
+        ({"base_url": "https://t.test/api/v1/", "token": TOKEN}, 0),
+        ({"base_url": "http://127.0.0.1:8400/api/v1/", "token": TOKEN}, 0),
+        ({"base_url": "http://localhost/api/v1/", "token": TOKEN}, 0),
+        ({"base_url": "http://[::1]/api/v1/", "token": TOKEN}, 0),
+        ({"base_url": "http://127.evil.test/api/v1/", "token": TOKEN}, 2),
+        ({"legacy_base_url": "http://old.test/", "legacy_token": LEGACY}, 1),
+    ],
+)
+def test_a_token_that_others_could_read_is_warned_of(
+    caplog: pytest.LogCaptureFixture, values: dict[str, str], n_warnings: int
+) -> None:
+    async def main() -> None:
+        transport = httpx.MockTransport(lambda _: httpx.Response(200))
+        async with Client(Settings(**values), SystemClock(), transport):  # type: ignore[arg-type]
+            pass
+
+    asyncio.run(main())
+
+    assert n_warnings == caplog.text.count("everybody on the way can read the token")
+    assert _is_clean(caplog.text)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://user:{}@127.0.0.1:1/transit", "postgresql://127.0.0.1:1/transit?password={}",
+        "postgresql://user@127.0.0.1:1/transit?sslpassword={}&password={}",
+    ],
+)  # fmt: skip
+def test_no_message_about_the_limiter_holds_its_password(url: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    settings = Settings(limiter_url=url.replace("{}", TOKEN.replace("/", "%2F")))
+
+    async def main() -> None:
+        async with open_budget(settings, SystemClock()) as budget:
+            await budget.acquire(Kind.STATUS)
+
+    with pytest.raises(BudgetStoreError) as asked:
+        asyncio.run(main())
+    with pytest.raises(BudgetStoreError) as read:
+        SqlStore(settings.budget_url, credential(settings)).peek()
+    for text in (str(asked.value), str(read.value), caplog.text):
+        assert "s3cr3t" not in text

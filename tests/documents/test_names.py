@@ -93,14 +93,14 @@ def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
         if default not in ("none", "SQLite below the data folder"):
             assert str(getattr(Settings(), name)) in (default, f"{default}:00", f"{default}.0"), name
         limits = [
-            f"{value:g}"
+            f"{value:.15g}"
             for limit in field.metadata
             for kind in ("gt", "ge", "le")
             if (value := getattr(limit, kind, None)) is not None
         ]
 
         assert (
-            limits == [number for number in re.findall(r"\d+", bounds) if number in limits][: len(limits)]
+            limits == [number for number in re.findall(r"-?\d+", bounds) if number in limits][: len(limits)]
         ), name
 
 

@@ -1,6 +1,8 @@
 """Sends one GET at a time and turns its response, or its failure, into an answer."""
 
 import asyncio
+import logging
+import re
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
@@ -25,14 +27,18 @@ _MILLISECOND = timedelta(milliseconds=1)
 ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 _LIMITS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
 
+_log = logging.getLogger(__name__)
+
 BeforeRetry = Callable[[], Awaitable[object]]
 
 
 class MissingTokenError(TransitError):
-    """Version 0 is to be asked, and no token is set."""
+    """Version 0 is to be asked, and no token is set that its host may be sent."""
 
     def __init__(self) -> None:
-        super().__init__("version 0 requires a token: set TRANSIT_LEGACY_TOKEN or TRANSIT_TOKEN")
+        super().__init__(
+            "version 0 requires a token: set TRANSIT_LEGACY_TOKEN, or TRANSIT_TOKEN if both have one host"
+        )
 
 
 @dataclass(slots=True)
@@ -68,6 +74,8 @@ class Client(AbstractAsyncContextManager["Client"]):
 
     async def __aenter__(self) -> Self:
         self._open.enter_context(WireLogGuard(self._redactor))
+        for url in _readable_on_the_way(self._settings):
+            _log.warning("%s is not https: everybody on the way can read the token", url)
         await self._open.enter_async_context(self._http)
         return self
 
@@ -174,20 +182,31 @@ class Client(AbstractAsyncContextManager["Client"]):
 
     def _credential(self) -> dict[str, str]:
         token, header = self._settings.token, self._settings.token_header
-        if token is None or not token.get_secret_value():
+        if token is None:
             return {}
         scheme = "Bearer " if header.lower() == "authorization" else ""
         return {header: scheme + token.get_secret_value()}
 
     def _legacy_credential(self) -> dict[str, str]:
-        token = self._settings.legacy_token or self._settings.token
-        if token is None or not token.get_secret_value():
+        token = self._settings.token_of_version_0
+        if token is None:
             raise MissingTokenError
         return {"Authorization": f"Bearer {token.get_secret_value()}"}
 
 
 def _tokens(settings: Settings) -> list[str]:
     return [token.get_secret_value() for token in (settings.token, settings.legacy_token) if token]
+
+
+def _readable_on_the_way(settings: Settings) -> list[str]:
+    """List the addresses to which a token is sent without encryption, other than those of this machine."""
+    used = [(settings.base_url, settings.token), (settings.legacy_root, settings.token_of_version_0)]
+    return [url for url, token in used if token and url.startswith("http:") and not _is_here(url)]
+
+
+def _is_here(url: str) -> bool:
+    host = httpx.URL(url).host
+    return host in {"localhost", "::1"} or re.fullmatch(r"127(\.\d+){3}", host) is not None
 
 
 def _connection_pool(settings: Settings, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:

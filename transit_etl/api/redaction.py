@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+from base64 import b64encode
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Self
@@ -10,13 +11,15 @@ from urllib.parse import quote
 
 MARK = "[redacted]"
 SHORTEST_TOKEN = 4  # anything shorter is no secret, and would be found in every body
+_SHORTEST_BASE64 = 6  # anything shorter would be found in images
+_URL_SAFE = str.maketrans("+/", "-_")
 _WIRE_LOGGERS = (
     "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
 )  # fmt: skip
 
 
 class Redactor:
-    """Replaces tokens, also percent-quoted or escaped as in JSON, by a mark."""
+    """Replaces tokens, also percent-quoted, escaped as in JSON, or within base64, by a mark."""
 
     def __init__(self, tokens: Iterable[str]) -> None:
         forms = {form for token in tokens if len(token) >= SHORTEST_TOKEN for form in _forms(token)}
@@ -68,4 +71,25 @@ def _forms(token: str) -> set[str]:
         "".join(char if char.isalnum() else style.format(ord(char)) for char in token)
         for style in (r"\u{:04x}", r"\u{:04X}")
     }
-    return {token, quoted, quote(token), lower_quoted, escaped, escaped.replace("/", r"\/"), *unicode_escaped}
+    plain = {
+        token,
+        quoted,
+        quote(token),
+        lower_quoted,
+        escaped,
+        escaped.replace("/", r"\/"),
+        *unicode_escaped,
+    }
+    return plain | _base64_forms(token)
+
+
+def _base64_forms(token: str) -> set[str]:
+    """Return what of base64 is the token's alone, wherever it stands in the text that was encoded."""
+    forms = set()
+    for n_before in range(3):
+        encoded = b64encode(bytes(n_before) + token.encode()).decode().rstrip("=")
+        first = -(-n_before * 8 // 6)  # characters before hold bits of what stands before
+        last = (n_before + len(token)) * 8 // 6  # and the one after it bits of what follows
+        forms.add(encoded[first:last])
+    long_enough = {form for form in forms if len(form) >= _SHORTEST_BASE64}
+    return long_enough | {form.translate(_URL_SAFE) for form in long_enough}

@@ -74,7 +74,7 @@ def _news(_endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start
 
 
 def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
-    if not (settings.legacy_token or settings.token):
+    if settings.token_of_version_0 is None:
         raise MissingTokenError
     codes = [line.code for line in catalogue.lines() if line.is_active]
     return sources.Legacy(codes, catalogue.stop_codes())

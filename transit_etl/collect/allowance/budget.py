@@ -188,10 +188,10 @@ def open_budget(settings: Settings, clock: Clock, store: BudgetStore | None = No
 
 def credential(settings: Settings) -> str:
     """Name the allowance that settings use: the upstream and, with a token, a hash of it."""
-    token = settings.token.get_secret_value() if settings.token else ""
-    if not token:
+    if settings.token is None:
         return f"{settings.base_url.lower()} without a token"
-    digest = hashlib.sha256(f"{settings.base_url}\n{token}".encode()).hexdigest()
+    secret = f"{settings.base_url}\n{settings.token.get_secret_value()}"
+    digest = hashlib.sha256(secret.encode()).hexdigest()
     return f"{settings.base_url.lower()} token {digest[:16]}"
 
 

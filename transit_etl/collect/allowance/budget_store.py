@@ -165,7 +165,7 @@ class SqlStore:
             self._engine.dispose()
 
     def _name(self) -> str:
-        return self._url.render_as_string(hide_password=True)
+        return self._url.difference_update_query(["password", "sslpassword"]).render_as_string()
 
     def _explain(self, why: object) -> str:
         cause = getattr(why, "orig", None) or why

@@ -9,7 +9,7 @@ from pathlib import Path
 import zstandard
 
 from transit_etl.errors import TransitError
-from transit_etl.files import make_folder, open_atomic, rename, sync_folder
+from transit_etl.files import FILE_MODE, make_folder, open_atomic, rename, sync_folder
 from transit_etl.paths import intents_file, open_raw_file
 
 _CHUNK_BYTES = 65_536
@@ -47,7 +47,7 @@ class RawWriter:
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self._size = 0
         self._part_fd = self._create()
-        self._planned_fd = os.open(self._planned, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._planned_fd = os.open(self._planned, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
         sync_folder(path.parent)
 
     def plan(self, line: bytes) -> None:
@@ -96,7 +96,7 @@ class RawWriter:
         if self.path.exists() or self._planned.exists():
             raise RawFileTakenError(self.path.name)
         try:
-            fd = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            fd = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
         except FileExistsError as error:
             raise RawFileTakenError(self.path.name) from error
         if lock(fd) and is_same_file(fd, self._part):

@@ -1,0 +1,146 @@
+"""Checks values of settings at the start, so that none is accepted that fails later."""
+
+import re
+from datetime import time
+from importlib.util import find_spec
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+from zoneinfo import available_timezones
+
+from pydantic import SecretStr
+
+from transit_etl.paths import NO_OPERATOR
+
+_HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?|\[[0-9A-Fa-f:.]+\]")
+_LONGEST_ADDRESS, _LONGEST_TOKEN, _LONGEST_PATH = 2000, 4096, 1024
+_SET_BY_CLIENT = {
+    "accept", "accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade",
+    "user-agent", "x-emulated-now",
+}  # fmt: skip
+# The parameters of libpq that may follow the address of a PostgreSQL database.
+_POSTGRESQL_PARAMETERS = {
+    "application_name", "channel_binding", "dbname", "gssencmode", "host", "hostaddr", "keepalives",
+    "keepalives_count", "keepalives_idle", "keepalives_interval", "passfile", "password", "port",
+    "require_auth", "service", "sslcert", "sslcrl", "sslkey", "sslmode", "sslpassword", "sslrootcert",
+    "target_session_attrs", "tcp_user_timeout", "user",
+}  # fmt: skip
+
+
+def http_url(url: str) -> str:
+    """Return the address of an interface with a slash at its end; it holds no credential."""
+    if not re.fullmatch(r"[!-~]+", url) or len(url) > _LONGEST_ADDRESS:
+        raise ValueError("must be an http or https address in ASCII, without spaces")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        raise ValueError("must be an http or https address")
+    if re.search(r"[@?#\\]", url):
+        raise ValueError("must hold no user, password, query or fragment")
+    if re.search(r"%(?![0-9A-Fa-f]{2})|[\"<>^`{|}]", url):
+        raise ValueError("must be percent-encoded where it holds other than letters, digits and -._~/")
+    _check_host(parts.hostname, parts.netloc, parts.port)
+    return url if url.endswith("/") else url + "/"
+
+
+def version_1(url: str) -> str:
+    """Check that an address is the base of version 1."""
+    if not url.endswith("/api/v1/"):
+        raise ValueError("must end in /api/v1/, as the interface specification gives it")
+    return url
+
+
+def limiter_url(secret: SecretStr | None) -> SecretStr | None:
+    """Check the address of the database that holds the request budget; no message repeats any of it."""
+    if secret is None:
+        return None
+    url = secret.get_secret_value()
+    if not re.fullmatch(r"[!-~]+", url):
+        raise ValueError("must be percent-encoded ASCII without spaces")
+    if url.startswith("sqlite://"):
+        path = url.removeprefix("sqlite:///")
+        if path == url or not path.strip("/") or path.endswith(("/", ":memory:")) or re.search(r"[?#]", path):
+            raise ValueError("must name a file: sqlite:////folder/budget.sqlite")
+    elif url.startswith(("postgresql://", "postgresql+psycopg://")):
+        _check_postgresql(url)
+    else:
+        raise ValueError("must begin with sqlite:/// or postgresql://")
+    return secret
+
+
+def _check_postgresql(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        parameters = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        _check_host(parts.hostname or "localhost", parts.netloc, parts.port)
+    except ValueError:
+        raise ValueError("must be like postgresql://user:password@host:5432/database") from None
+    unknown = {name for name, _ in parameters} - _POSTGRESQL_PARAMETERS
+    if unknown or parts.fragment or not re.fullmatch(r"/[^/]+|/?", parts.path):
+        raise ValueError("must hold a database name and parameters of PostgreSQL after the host, and no more")
+    if find_spec("psycopg") is None:
+        raise ValueError("needs the package psycopg: run pip install 'transit-etl[postgresql]'")
+
+
+def _check_host(host: str | None, netloc: str, port: int | None) -> None:
+    """Check what stands between // and the path; `port` has been read, so that it is in range."""
+    host_text = netloc.rpartition("@")[2]
+    name = host_text.rpartition(":")[0] if port is not None else host_text
+    if port == 0 or (name and not _HOST.fullmatch(name)) or host is None:
+        raise ValueError("must name a host, and a port from 1 to 65535 if any")
+    if name.startswith("["):
+        ip_address(host)
+    elif re.fullmatch(r"[0-9.]+", name):
+        ip_address(name)
+
+
+def zone_name(name: str) -> str:
+    """Check the name of a time zone that Python and DuckDB both know."""
+    if name not in available_timezones() - {"localtime"}:
+        raise ValueError(f"no such time zone: {name!r}")
+    return name
+
+
+def cutoff(local: time) -> time:
+    """Check that a clock time has no zone of its own."""
+    if local.tzinfo is not None:
+        raise ValueError("must be a local time without a zone, such as 04:00")
+    return local
+
+
+def partition_name(name: str) -> str:
+    """Check a name that becomes a part of names of folders."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,62}", name):
+        raise ValueError("must be lower-case letters, digits, '_' or '-': it names folders")
+    if name == NO_OPERATOR:
+        raise ValueError(f"must not be {NO_OPERATOR!r}, which stands for the files without rows in the lake")
+    return name
+
+
+def sendable_token(token: SecretStr | None) -> SecretStr | None:
+    """Return a token without the white space around it, and none for a blank one."""
+    text = token.get_secret_value().strip() if token else ""
+    if not re.fullmatch(r"[!-~]*", text):
+        raise ValueError("must be printable ASCII without spaces: it is sent in a header")
+    if len(text) > _LONGEST_TOKEN:
+        raise ValueError(f"must have {_LONGEST_TOKEN} characters at most: it is sent in a header")
+    return SecretStr(text) if text else None
+
+
+def token_header(name: str) -> str:
+    """Check the name of a header that carries nothing else."""
+    if name.lower() in _SET_BY_CLIENT:
+        raise ValueError("must not be a header that every request has already")
+    return name
+
+
+def data_folder(folder: Path) -> Path:
+    """Check that a path can be a folder."""
+    text = str(folder)
+    if not text.isprintable() or len(text.encode(errors="replace")) > _LONGEST_PATH or text.startswith("~"):
+        raise ValueError("must be the path of a folder, of printable characters and without ~")
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise ValueError("must be a folder: a file has this name")
+    except OSError as error:
+        raise ValueError(f"must be the path of a folder: {error.strerror}") from error
+    return folder
