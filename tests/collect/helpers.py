@@ -58,18 +58,18 @@ def killed_landing(folder: Path, now: datetime = NOON) -> Iterator[Landing]:
         shutil.copytree(living, folder, dirs_exist_ok=True)
 
 
-def write_lake(folder: Path, dataset: str, lake_rows: list[dict[str, Any]], window: str = "w") -> None:
-    """Put rows into a lake file; columns left out are null, the operator is `emulated`."""
-    schema = DATASETS[dataset]
-    path = lake_file(folder, "emulated", dataset, NOON.date(), window)
+def write_lake(
+    folder: Path, dataset: str, lake_rows: list[dict[str, Any]], window: str = "w", at: datetime = NOON
+) -> None:
+    """Put rows received at an instant into a lake file of `emulated`; columns left out are null."""
+    path = lake_file(folder, "emulated", dataset, at.date(), window)
     path.parent.mkdir(parents=True, exist_ok=True)
-    shared = {"operator": "emulated", "window": window, "received_at": NOON.replace(tzinfo=None)}
+    shared = {"operator": "emulated", "window": window, "received_at": at.replace(tzinfo=None)}
     full = [shared | row for row in lake_rows]
-    columns = {name: [row.get(name) for row in full] for name in schema.names}
-    pq.write_table(pa.table(columns, schema=schema), path)
+    pq.write_table(pa.Table.from_pylist(full, schema=DATASETS[dataset]), path)
 
 
-def write_network(folder: Path, stops_of_lines: dict[str, list[str]]) -> None:
+def write_network(folder: Path, stops_of_lines: dict[str, list[str]], at: datetime = NOON) -> None:
     """Put lines, and the stops of each in one direction, into the lake."""
     lines = [
         {"line_code": code, "line_number": code.split("-")[0].lstrip("0"), "is_active": True, "row_number": n}
@@ -86,8 +86,8 @@ def write_network(folder: Path, stops_of_lines: dict[str, list[str]]) -> None:
         for code, stops in stops_of_lines.items()
         for n, stop in enumerate(stops, 1)
     ]
-    write_lake(folder, "lines", lines)
-    write_lake(folder, "line_stops", stops)
+    write_lake(folder, "lines", lines, at=at)
+    write_lake(folder, "line_stops", stops, at=at)
 
 
 def body_of(row: dict[str, Any]) -> bytes:

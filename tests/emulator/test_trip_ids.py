@@ -53,7 +53,6 @@ def test_reused_ids_repeat_on_the_same_day() -> None:
     world = build_world(id_mode=IdMode.REUSED)
     uses = Counter(world.live_ids(DAY))
 
-    assert min(uses.values()) >= 1
     assert max(uses.values()) > 20
     assert {row.shown_id for row in listed(world)} <= set(uses)
 

@@ -2,21 +2,22 @@
 
 from datetime import timedelta
 
-from tests.status.installations import NOW, Exchange, land, minutes, put_network, put_requests, stop
+from tests.collect.helpers import write_network
+from tests.status.installations import NOW, Exchange, land, minutes, put_requests, stop
 from transit_etl.settings import Settings
 from transit_etl.status import read_status
 from transit_etl.status.coverage import LineCoverage
 
 
 def test_the_lines_least_covered_come_first(settings: Settings) -> None:
-    put_network(settings, {"001-00": ["0000", "0001"], "002-00": ["0001", "0002", "0003"]})
+    write_network(settings.data_dir, {"001-00": ["0000", "0001"], "002-00": ["0001", "0002", "0003"]}, at=NOW)
     put_requests(settings, "passages", [minutes(9), minutes(3), timedelta(hours=5)])
     land(settings, Exchange(stop(0), minutes(2), {"passaggi": []})).close()
 
     assert read_status(settings).lines == [
         LineCoverage(
             line_code="002-00",
-            line_number=None,
+            line_number="2",
             n_stops=3,
             n_seen=1,
             share=0.3333,
@@ -25,7 +26,7 @@ def test_the_lines_least_covered_come_first(settings: Settings) -> None:
         ),
         LineCoverage(
             line_code="001-00",
-            line_number=None,
+            line_number="1",
             n_stops=2,
             n_seen=2,
             share=1.0,
@@ -36,7 +37,7 @@ def test_the_lines_least_covered_come_first(settings: Settings) -> None:
 
 
 def test_a_stop_that_never_answered_comes_before_the_one_longest_unseen(settings: Settings) -> None:
-    put_network(settings, {"001-00": ["0000", "0001", "0002"]})
+    write_network(settings.data_dir, {"001-00": ["0000", "0001", "0002"]}, at=NOW)
     put_requests(settings, "passages", [minutes(9), minutes(3)])
     status = read_status(settings)
 

@@ -5,7 +5,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from tests.status.installations import NOW, Passage, land, poll, put, put_network
+from tests.collect.helpers import write_lake, write_network
+from tests.status.installations import NOW, Passage, land, poll
 from transit_etl.settings import Settings
 from transit_etl.status import read_status, show_status
 
@@ -20,7 +21,7 @@ def screen(settings: Settings, width: int = 110) -> str:
 
 
 def test_the_screen_says_what_matters_in_a_few_lines(settings: Settings) -> None:
-    put_network(settings, {"001-00": ["0001", "0002"]})
+    write_network(settings.data_dir, {"001-00": ["0001", "0002"]}, at=NOW)
     land(settings, poll(10, Passage(1)), poll(9.1)).close()
     shown = screen(settings)
 
@@ -34,28 +35,26 @@ def test_the_screen_says_what_matters_in_a_few_lines(settings: Settings) -> None
 
 @pytest.mark.parametrize("width", [80, 100])
 def test_the_screen_fits_a_terminal_and_keeps_its_bars_on_one_line(settings: Settings, width: int) -> None:
-    put_network(settings, {"001-00": ["0001", "0002"]})
+    write_network(settings.data_dir, {"001-00": ["0001", "0002"]}, at=NOW)
     land(settings, poll(10, Passage(1)), poll(9.1)).close()
     lines = screen(settings, width).splitlines()
 
     assert max(map(len, lines)) <= width
     assert 1 == sum(line.startswith("passages ") and "0.1%" in line for line in lines)
-    assert 1 == sum(line.startswith("001-00 ") and "50.0%" in line for line in lines)
+    assert 1 == sum(line.startswith("1 ") and "50.0%" in line for line in lines)
 
 
 def test_a_rejected_batch_is_shown_with_its_reason(settings: Settings) -> None:
-    put(
-        settings,
-        "validation_results",
-        "w",
-        window=["w"],
-        suite=["passages"],
-        rule=["two"],
-        reason=["because"],
-        scope=["batch"],
-        is_success=[False],
-        last_received_at=[NOW.replace(tzinfo=None)],
-    )
+    failed = {
+        "window": "w",
+        "suite": "passages",
+        "rule": "two",
+        "reason": "because",
+        "scope": "batch",
+        "is_success": False,
+        "last_received_at": NOW.replace(tzinfo=None),
+    }
+    write_lake(settings.data_dir, "validation_results", [failed], at=NOW)
 
     assert "passages of w: two: because" in screen(settings)
 

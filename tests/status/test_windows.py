@@ -1,6 +1,7 @@
 """Which windows the status says wait to be staged, and which batches were rejected."""
 
-from tests.status.installations import NOW, put
+from tests.collect.helpers import write_lake
+from tests.status.installations import NOW
 from transit_etl.paths import open_raw_file, raw_file
 from transit_etl.settings import Settings
 from transit_etl.status import read_status
@@ -15,7 +16,7 @@ def test_a_finished_window_waits_until_it_is_staged(settings: Settings) -> None:
     staged.parent.mkdir(parents=True)
     for path in (staged, waiting, open_raw_file(still_open)):
         path.touch()
-    put(settings, "requests", "staged", endpoint=["status"])
+    write_lake(settings.data_dir, "requests", [{"endpoint": "status"}], "staged", at=NOW)
     status = read_status(settings)
 
     assert {"status": 1} == status.waiting
@@ -23,17 +24,17 @@ def test_a_finished_window_waits_until_it_is_staged(settings: Settings) -> None:
 
 
 def test_a_rejected_batch_is_listed_with_its_rule(settings: Settings) -> None:
-    put(
-        settings,
-        "validation_results",
-        "w",
-        window=["w"] * 3,
-        suite=["passages"] * 3,
-        rule=["one", "two", "three"],
-        reason=["because"] * 3,
-        scope=["batch", "batch", "row"],
-        is_success=[True, False, False],
-        last_received_at=[NOW.replace(tzinfo=None)] * 3,
-    )
+    same = {
+        "window": "w",
+        "suite": "passages",
+        "reason": "because",
+        "last_received_at": NOW.replace(tzinfo=None),
+    }
+    results = [
+        {**same, "rule": "one", "scope": "batch", "is_success": True},
+        {**same, "rule": "two", "scope": "batch", "is_success": False},
+        {**same, "rule": "three", "scope": "row", "is_success": False},
+    ]
+    write_lake(settings.data_dir, "validation_results", results, at=NOW)
 
     assert [Rejection("w", "passages", "two", "because", NOW)] == read_status(settings).rejected

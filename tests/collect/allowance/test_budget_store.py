@@ -4,11 +4,11 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from itertools import product
+from multiprocessing import get_context
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
-from threading import Barrier
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -59,17 +59,24 @@ async def _granted(budget: Budget) -> int:
     return sum((await budget.snapshot()).granted.values())
 
 
-def test_callers_that_create_a_store_at_the_same_moment_can_all_use_it(tmp_path: Path) -> None:
-    n_callers = 8
-    together = Barrier(n_callers)
+def _create_stores(folder: Path, together: Barrier) -> None:
+    for turn in range(40):  # few of them collide
+        together.wait(timeout=30)
+        _with_budget(f"sqlite:///{folder}/{turn}.sqlite", _granted)
 
-    def open_it(path: Path) -> None:
-        together.wait()
-        _with_budget(f"sqlite:///{path}", _granted)
 
-    with ThreadPoolExecutor(n_callers) as callers:
-        for turn in range(150):  # few of them collide
-            list(callers.map(open_it, [tmp_path / f"{turn}.sqlite"] * n_callers))
+def test_processes_that_create_a_store_at_the_same_moment_can_all_use_it(tmp_path: Path) -> None:
+    n_processes, context = 4, get_context("spawn")
+    together = context.Barrier(n_processes)
+    processes = [
+        context.Process(target=_create_stores, args=(tmp_path, together)) for _ in range(n_processes)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+
+    assert [0] * n_processes == [process.exitcode for process in processes]
 
 
 def test_a_state_survives_its_process(store_url: str) -> None:
