@@ -1,6 +1,12 @@
 """Which service dates a build takes on: what changed and what an interrupted build left, if possible."""
 
+import os
+import re
+import shutil
+import subprocess
+import sys
 from datetime import date, timedelta
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -10,7 +16,7 @@ from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.warehouse.dbt import BuildProgress
 
-pytestmark = pytest.mark.xdist_group("builder")
+pytestmark = pytest.mark.xdist_group("warehouse")
 MUCH_LATER = TUESDAY + timedelta(days=267)
 WRONG_CLOCK = date(1970, 1, 2)
 
@@ -75,3 +81,36 @@ def test_an_impossible_date_is_refused_in_one_line(settings: Settings, day: date
     _tell(settings, TUESDAY)
     with pytest.raises(warehouse.WarehouseError, match=f"^{day} cannot be a service date: [^\n]+$"):
         warehouse.build(settings, first_date=day)
+
+
+FULL_DISK = """
+import resource, sys
+# A longer file is refused, as on a full disk.
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+from transit_etl.cli import main
+sys.argv = ["transit-etl", *sys.argv[1:]]
+main()
+"""
+
+
+@pytest.mark.parametrize("command", ["build", "publish"])
+def test_a_full_disk_ends_a_build_or_publication_in_one_line(
+    built: Settings, tmp_path: Path, command: str
+) -> None:
+    shutil.copytree(built.data_dir, tmp_path / "data")
+    settings = built.model_copy(update={"data_dir": tmp_path / "data"})
+    published = paths.published_database(settings.data_dir)
+    before = published.read_bytes()
+    if command == "build":
+        paths.build_database(settings.data_dir).unlink()
+    process = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, command],
+        env={**os.environ, "TRANSIT_DATA_DIR": str(settings.data_dir), "TRANSIT_OPERATOR": "testville"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert 1 == process.returncode
+    assert re.fullmatch(r"transit-etl: [^\n]*File too large[^\n]*\n", process.stderr)
+    assert before == published.read_bytes()

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -201,7 +202,8 @@ def _warnings(changes: LakeChanges) -> list[str]:
 
 
 def _record_failure(settings: Settings, started: _StartedBuild) -> None:
-    with open_build_database(settings) as connection:
+    """Record that a build failed; one that stays recorded as running counts as unfinished, too."""
+    with suppress(WarehouseError), open_build_database(settings) as connection:
         connection.execute(
             "update quality.builds set outcome = 'failed' where build_number = ?", [started.number]
         )

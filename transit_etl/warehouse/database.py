@@ -90,17 +90,24 @@ def warehouse_lock(settings: Settings) -> Iterator[int]:
 
 @contextmanager
 def open_build_database(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open the build database with its history tables; the caller holds the lock."""
+    """Open the build database with its history tables; the caller holds the lock.
+
+    WarehouseError if it is damaged, or if the disk does not let it be read or written.
+    """
     path = paths.build_database(settings.data_dir)
     make_folder(path.parent)
     try:
-        connection = duckdb.connect(path)
-    except duckdb.IOException as error:
-        raise WarehouseError(f"cannot open the build database {path}: {error}") from error
-    with connection:
-        connection.execute("set timezone = 'UTC'")
-        connection.execute(_HISTORY)
-        yield connection
+        with duckdb.connect(path) as connection:
+            connection.execute("set timezone = 'UTC'")
+            connection.execute(_HISTORY)
+            yield connection
+    except (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException) as error:
+        # DuckDB reports a write that fails, such as on a full disk, as any of the three.
+        raise WarehouseError(f"cannot use the build database {path}: {_first_line(error)}") from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0]
 
 
 def drop_models(connection: duckdb.DuckDBPyConnection) -> None:

@@ -167,13 +167,20 @@ def _events(lines: IO[str]) -> Iterator[dict[str, Any]]:
 def _explain(target: Path, last_error: str) -> str:
     broken = [result for result in _results(target) if result["status"] in _BROKEN]
     if not broken:
-        return f"the build did not start: {last_error}"
+        return f"the build did not start: {_in_one_line(last_error)}"
     first = broken[0]
     kind, name = first["unique_id"].split(".")[0], first["unique_id"].split(".")[2]
-    message = " ".join(str(first["message"]).split())
+    message = _in_one_line(str(first["message"]))
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
     what = "check" if kind == "test" else kind
     return f"{what} {name} failed{more}: {message} Its SQL: {_compiled(target, first['unique_id'])}"
+
+
+def _in_one_line(message: str) -> str:
+    """Return a message in one line; of a traceback only the error at its end."""
+    lines = message.strip().splitlines()
+    is_traceback = bool(lines) and lines[0].startswith("Traceback")
+    return " ".join(" ".join(lines[-1:] if is_traceback else lines).split())
 
 
 def _results(target: Path) -> list[dict[str, Any]]:
