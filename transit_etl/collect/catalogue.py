@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from transit_etl.errors import TransitError
+from transit_etl.lake_reading import read_undamaged
 from transit_etl.paths import lake_files
 
 _FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
@@ -88,29 +89,35 @@ class Catalogue:
 
     def fetched_news(self) -> set[NewsItem]:
         """Return the versions of news items whose full text was fetched after the version was listed."""
-        if not self._files("news"):
-            return set()
-        return {
-            news_item(*row) for row in self._query("news_details", _FETCHED_NEWS, news=self._files("news"))
-        }
+        return {news_item(*row) for row in self._query("news_details", _FETCHED_NEWS, also="news")}
 
-    def _query(self, dataset: str, sql: str, **files: list[str]) -> list[tuple[Any, ...]]:
-        """Run a query over a dataset's lake files, again if one was just merged; no file, no row."""
-        for is_last_try in (False, True):
-            found = self._files(dataset)
-            if not found:
+    def _query(self, dataset: str, sql: str, also: str | None = None) -> list[tuple[Any, ...]]:
+        """Run a query over the lake files of one or two datasets; no row if there are no files of one.
+
+        The query names the files by the parameter `files`, and those of the second dataset by its name. It
+        runs again if files were merged while it ran, and without those that are damaged.
+        """
+
+        def run(good: list[Path]) -> list[tuple[Any, ...]]:
+            of_dataset = {
+                name: [str(path) for path in good if path in found] for name, found in files.items()
+            }
+            if not all(of_dataset.values()):
                 return []
+            with duckdb.connect() as connection:
+                return connection.execute(sql, {"operator": self._operator, **of_dataset}).fetchall()
+
+        for is_last_try in (False, True):
+            files = {"files": self._files(dataset)} | ({also: self._files(also)} if also else {})
             try:
-                with duckdb.connect() as connection:
-                    parameters = {"files": found, "operator": self._operator, **files}
-                    return connection.execute(sql, parameters).fetchall()
+                return read_undamaged(run, [path for found in files.values() for path in sorted(found)])
             except duckdb.IOException:
                 if is_last_try:
                     raise
         return []
 
-    def _files(self, dataset: str) -> list[str]:
-        return [str(path) for path in lake_files(self._data_dir, dataset, self._operator)]
+    def _files(self, dataset: str) -> set[Path]:
+        return set(lake_files(self._data_dir, dataset, self._operator))
 
 
 def news_item(news_id: str, title: str | None, published: str | None) -> NewsItem:

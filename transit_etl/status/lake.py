@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from transit_etl.paths import lake_files, lake_glob
+from transit_etl.lake_reading import read_undamaged
+from transit_etl.paths import lake_files
 from transit_etl.settings import Settings
 from transit_etl.status.last_hour import EndpointRequests
 
@@ -56,12 +58,15 @@ def rejections(settings: Settings) -> list[Rejection]:
 
 def _query(settings: Settings, dataset: str, sql: str, **parameters: object) -> list[tuple[Any, ...]]:
     """Query a dataset of this operator's lake, as the view `lake`; no row if there are no files."""
-    if not lake_files(settings.data_dir, dataset, settings.operator):
-        return []
-    pattern = str(lake_glob(settings.data_dir, dataset, settings.operator))
-    with duckdb.connect() as connection:
-        connection.read_parquet(pattern, union_by_name=True).create_view("lake")
-        rows = connection.execute(sql, parameters or None).fetchall()
+
+    def run(files: list[Path]) -> list[tuple[Any, ...]]:
+        if not files:
+            return []
+        with duckdb.connect() as connection:
+            connection.read_parquet([str(path) for path in files], union_by_name=True).create_view("lake")
+            return connection.execute(sql, parameters or None).fetchall()
+
+    rows = read_undamaged(run, lake_files(settings.data_dir, dataset, settings.operator))
     return [tuple(_aware(value) for value in row) for row in rows]
 
 
