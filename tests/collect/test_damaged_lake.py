@@ -16,7 +16,7 @@ FOUND_BY_CHECKSUMS = (DAMAGES["a damaged start"], DAMAGES["damaged data"])
 NETWORK = {"015-00": ["0001", "0002"], "016-00": ["0002", "0003"]}
 
 
-@pytest.fixture(params=DAMAGES.values(), ids=DAMAGES)
+@pytest.fixture(params=list(DAMAGES.values()), ids=list(DAMAGES))
 def damage(request: pytest.FixtureRequest) -> Damage:
     """Return a way in which a file is damaged."""
     found: Damage = request.param
