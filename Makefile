@@ -1,7 +1,7 @@
 # The commands for working on this project; `make` alone lists them. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long docs up down clean
+.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long docs sbom audit up down clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -21,8 +21,8 @@ $(STAMP): requirements.lock pyproject.toml scripts/setup.sh
 	@sh scripts/setup.sh
 	@touch $@
 
-lock: ## write requirements.lock anew from pyproject.toml, with the newest versions
-	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --all-extras --group dev \
+lock: ## write requirements.lock anew from pyproject.toml, with the newest versions and their checksums
+	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --all-extras --group dev --generate-hashes \
 	  --annotation-style line --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 demo: setup ## rehearse a day, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
@@ -57,6 +57,15 @@ docs: setup ## write the documentation as pages that open from disk: build/docs/
 	$(BIN)/python -m scripts.lineage
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo build/docs/index.html
+
+sbom: setup ## write the list of locked packages as CycloneDX: build/sbom.json
+	@mkdir -p build
+	@$(BIN)/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible \
+	  --output-file build/sbom.json requirements.lock
+	@echo build/sbom.json
+
+audit: setup ## ask advisory services about known vulnerabilities of the locked packages; fails if none can be asked
+	@$(BIN)/python -m scripts.audit
 
 up: setup ## run everything on this machine: Airflow on http://localhost:8080 and an emulated upstream on port 8400
 	@$(BIN)/python -m scripts.up

@@ -22,7 +22,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
-from scripts.local_airflow import BIN, environment, set_up
+from scripts.local_airflow import BIN, PROGRAMS, environment, set_up
 from scripts.stack import Stack, without_settings
 from transit_emulator.process import first_answer, free_port
 from transit_etl.collect.raw.rawfile import read_lines
@@ -89,7 +89,8 @@ def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
                 [BIN / "transit-etl", *step], env={**plain, **settings}, check=True, stdout=sys.stderr
             )
         set_up(airflow)
-        stack.start("airflow", [BIN / "airflow", "standalone"], airflow)
+        for name, words in PROGRAMS.items():
+            stack.start(name, [BIN / "airflow", *words], airflow)
         _unpause(airflow, ["passages", *OTHER_DAGS])
         yield data_dir
     finally:

@@ -10,8 +10,17 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from secrets import token_urlsafe
 
 CHECKOUT = Path(__file__).resolve().parents[1]
+USER = "admin"
+# Without the servers of logs, which listen to every machine: the web server reads the logs from disk.
+PROGRAMS = {
+    "scheduler": ["scheduler", "--skip-serve-logs"],
+    "dag-processor": ["dag-processor"],
+    "triggerer": ["triggerer", "--skip-serve-logs"],
+    "airflow": ["api-server"],
+}
 BIN = Path(sys.executable).parent
 
 _SET_UP = """
@@ -40,7 +49,8 @@ def main() -> None:
 def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -> dict[str, str]:
     """Return the environment of an Airflow in `home`: `inherited` without the settings of another Airflow.
 
-    Every user is an administrator without a login, so it listens on this machine only.
+    It listens on this machine only, answers to its names alone, and has one user, whose password is set by
+    `new_password`.
     """
     inherited = {name: value for name, value in inherited.items() if not name.startswith("AIRFLOW_")}
     address = f"http://localhost:{port}"
@@ -51,7 +61,10 @@ def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -
         "AIRFLOW__CORE__DAGS_FOLDER": str(CHECKOUT / "dags"),
         "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
         "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "False",
-        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__CORE__PLUGINS_FOLDER": str(CHECKOUT / "scripts" / "airflow_plugins"),
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "False",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS": f"{USER}:admin",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(_passwords(home).resolve()),
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{address}/execution/",
         "AIRFLOW__CORE__PARALLELISM": "6",
         "AIRFLOW__API__BASE_URL": address,
@@ -60,6 +73,19 @@ def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -
         "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }
+
+
+def new_password(home: Path) -> str:
+    """Give the user a new password, kept where only its owner can read it, and return it."""
+    password, file = token_urlsafe(18), _passwords(home)
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
+    file.write_text(json.dumps({USER: password}))
+    return password
+
+
+def _passwords(home: Path) -> Path:
+    return home / "passwords.json"
 
 
 def set_up(env: Mapping[str, str]) -> None:

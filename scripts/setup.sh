@@ -3,7 +3,6 @@
 # Packages come from the index that pip and uv are configured to use, and from Debian; nothing is configured here.
 set -eu
 cd "$(dirname "$0")/.."
-UV_VERSION=0.13.8
 PYTHON=${PYTHON:-python3.11}
 
 say() { printf '%s\n' "setup: $*" >&2; }
@@ -38,7 +37,9 @@ if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2
 fi
 
 say "installing requirements.lock"
-.venv/bin/python -m pip install --quiet "uv==$UV_VERSION"
+# uv installs the lock, and is in it; like every package it must have one of the checksums that the lock gives.
+sed -n '/^uv==/,/# via/p' requirements.lock > .venv/uv.txt
+.venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.txt
 # uv does not read pip's settings: pass on the index and the certificates that pip is configured with.
 index=${PIP_INDEX_URL:-$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)}
 if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ]; then
@@ -48,8 +49,8 @@ if [ -n "${PIP_CERT:-}" ] && [ -z "${SSL_CERT_FILE:-}" ]; then
     export SSL_CERT_FILE="$PIP_CERT"
 fi
 export UV_LINK_MODE="${UV_LINK_MODE:-copy}"
-.venv/bin/uv pip install --quiet --python .venv/bin/python -r requirements.lock
-.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps -e .
+.venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock
+.venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
 
 if ! command -v chromium >/dev/null 2>&1; then
     apt_install chromium || say "no chromium here: the browser tests will be skipped"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import httpx
 from rich.console import Console
 
-from scripts.local_airflow import BIN, CHECKOUT, environment, set_up
+from scripts.local_airflow import BIN, CHECKOUT, PROGRAMS, USER, environment, new_password, set_up
 from scripts.stack import Stack
 from transit_etl.settings import BadSettingError, load_settings
 
@@ -32,26 +32,30 @@ def main() -> int:
         data_dir = load_settings().data_dir
         if stack.programs() and is_airflow_healthy():
             Console().print("Already running.")
+            login = "as you were told when it was started; `make down` and `make up` give a new password"
         else:
             stack.stop()
-            start(stack, {**os.environ, "TRANSIT_DATA_DIR": str((CHECKOUT / data_dir).resolve())})
+            password = start(stack, {**os.environ, "TRANSIT_DATA_DIR": str((CHECKOUT / data_dir).resolve())})
+            login = f"user {USER}, password {password} (shown only now)"
     except (CannotStartError, BadSettingError, subprocess.CalledProcessError) as error:
         Console(stderr=True).print(f"up: {error}", style="red", highlight=False)
         stack.stop()
         return 1
     Console().print(
-        f"Airflow  {AIRFLOW}  (no login: every user of this machine is an administrator)\n"
+        f"Airflow  {AIRFLOW}\n"
+        f"Login    {login}\n"
         f"Upstream {os.environ.get('TRANSIT_BASE_URL') or EMULATOR}\n"
         f"Logs     {FOLDER}/*.log\n"
         "Stop it with `make down`.",
         highlight=False,
+        markup=False,
         soft_wrap=True,
     )
     return 0
 
 
-def start(stack: Stack, inherited: dict[str, str]) -> None:
-    """Start the emulator and Airflow and return once both answer; raises CannotStartError."""
+def start(stack: Stack, inherited: dict[str, str]) -> str:
+    """Start the emulator and Airflow; return its password once both answer. Raises CannotStartError."""
     is_emulated = not os.environ.get("TRANSIT_BASE_URL")
     for port in [AIRFLOW_PORT, EMULATOR_PORT] if is_emulated else [AIRFLOW_PORT]:
         require_free(port)
@@ -60,8 +64,11 @@ def start(stack: Stack, inherited: dict[str, str]) -> None:
         wait_until(lambda: is_answering(EMULATOR), stack, "emulator")
     airflow = environment(AIRFLOW_HOME, inherited, port=AIRFLOW_PORT)
     set_up(airflow)
-    stack.start("airflow", [BIN / "airflow", "standalone"], airflow)
+    password = new_password(AIRFLOW_HOME)
+    for name, words in PROGRAMS.items():
+        stack.start(name, [BIN / "airflow", *words], airflow)
     wait_until(is_airflow_healthy, stack, "airflow")
+    return password
 
 
 def require_free(port: int) -> None:

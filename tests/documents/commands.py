@@ -14,6 +14,7 @@ INSTEAD = {
 ON_THE_TOUR = [
     "make",
     "make docs",
+    "make sbom",
     "python -m scripts.lineage",
     "transit-etl compact D",
     "transit-etl reprocess --from D --to D",
@@ -54,9 +55,11 @@ SHORTENED = {
 # Commands that no document's session can run: the file that runs them, and how it calls them.
 ELSEWHERE = {
     "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
+    "make audit": ("tests/test_lock.py", "audit.audit("),
     "make demo": ("tests/documents/test_demonstration.py", "make demo"),
     "make down": ("tests/documents/test_local_stack.py", "make down"),
     "make lint": ("Makefile", "test: setup lint unit"),
+    "make lock": ("tests/test_lock.py", "LOCK"),
     "make test": (".ci/run", "make test"),
     "make test-long": (".ci/run", "make test-long"),
     "make up": ("tests/documents/test_local_stack.py", "make up"),

@@ -3,12 +3,16 @@
 import socket
 from pathlib import Path
 
+import httpx
+import psutil
 import pytest
 
+from scripts.stack import Stack
 from tests.documents.commands import INSTEAD
 from tests.documents.sessions import Session
 
 pytestmark = [pytest.mark.long, pytest.mark.whole_command, pytest.mark.timeout(900)]
+AIRFLOW = "http://localhost:8080"
 PORTS = (8080, 8400)  # Airflow and the emulator
 
 
@@ -16,6 +20,29 @@ def is_taken(port: int) -> bool:
     """Tell whether a program of this machine listens on a port."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def login(password: str) -> httpx.Response:
+    """Ask Airflow for a token."""
+    user = {"username": "admin", "password": password}
+    return httpx.post(f"{AIRFLOW}/auth/token", json=user, timeout=30)
+
+
+def listening_addresses(session: Session) -> set[str]:
+    """Return the addresses on which the programs that `make up` started accept connections."""
+    programs = Stack(session.folder / "data" / "up").programs()
+    return {
+        connection.laddr.ip
+        for program in programs
+        for process in program.processes()
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+
+
+def logs(session: Session) -> list[Path]:
+    """List the logs of the programs."""
+    return sorted((session.folder / "data" / "up").glob("*.log"))
 
 
 @pytest.mark.skipif(
@@ -28,6 +55,15 @@ def test_what_make_up_starts_answers_and_make_down_stops_it(tmp_path: Path) -> N
 
         assert "http://localhost:8080" in printed
         assert all(map(is_taken, PORTS))
+        assert {"127.0.0.1"} == listening_addresses(session)
+        password = printed.split("password ")[1].split()[0]
+        assert 401 == login("not the password").status_code
+        assert 401 == httpx.get(f"{AIRFLOW}/api/v2/dags", timeout=30).status_code
+        token = {"Authorization": f"Bearer {login(password).json()['access_token']}"}
+        assert httpx.get(f"{AIRFLOW}/api/v2/dags", headers=token, timeout=30).is_success
+        assert 400 == httpx.get(AIRFLOW, headers={"Host": "elsewhere.test"}, timeout=30).status_code
+        assert password not in session.run("make up")
+        assert not [path for path in logs(session) if password in path.read_text(errors="replace")]
     finally:
         session.run("make down")
 

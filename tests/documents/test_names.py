@@ -48,7 +48,7 @@ def _rows(text: str) -> Iterator[list[str]]:
 def test_every_path_exists(document: Path) -> None:
     top = {path.name for path in ROOT.iterdir()}
     paths = [
-        code.split(" ")[-1].rstrip("/")
+        code.split(" ")[-1].partition("::")[0].rstrip("/")
         for code in inline_code(document)
         if "/" in code
         and code.split(" ")[-1].split("/")[0] in top
@@ -72,6 +72,16 @@ def test_every_make_target_exists() -> None:
 
     assert named
     assert set() == named - targets
+
+
+def test_every_test_exists() -> None:
+    named = [name for text in _texts().values() for name in re.findall(r"`(tests/\S+\.py)::(\w+)`", text)]
+
+    assert named
+    for file, test in named:
+        assert re.search(
+            rf"^(async )?def {test}\(", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE
+        ), test
 
 
 def test_every_setting_exists() -> None:
