@@ -100,6 +100,8 @@ class Endpoint:
     dates: which service dates are rebuilt when its answers are staged.
     is_read_by_sources: whether the lake is asked for its answers to decide what to request next. Rehearsals
         then stage it before they collect on.
+    most_rows: how many rows a credible answer lists at most, where each may cause requests: one that lists
+        more is set aside, and no more than so many are asked for.
     collected_as: what `transit-etl collect` calls it, where that is not its name: several endpoints may be
         collected together.
     """
@@ -113,6 +115,7 @@ class Endpoint:
     dataset: str | None = None
     dates: Dates = Dates.OF_REQUEST
     is_read_by_sources: bool = False
+    most_rows: int | None = None
     version: int = 1
     collected_as: str | None = None
 
@@ -154,6 +157,7 @@ _TABLE = (
         dataset="lines",
         dates=Dates.OF_RECEIPT,
         is_read_by_sources=True,
+        most_rows=5_000,  # several times the lines of the largest networks
     ),
     Endpoint(
         name="stops",
@@ -204,6 +208,7 @@ _TABLE = (
         shape=Shape.ROWS,
         dataset="news",
         is_read_by_sources=True,
+        most_rows=1_000,  # an operator lists tens of them
     ),
     Endpoint(
         name="news_details",

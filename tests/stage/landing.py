@@ -1,6 +1,7 @@
 """Lands raw windows in a data folder line by line, and looks at what became of them."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -33,7 +34,7 @@ class Folder:
     def land(
         self,
         endpoint: str,
-        answers: list[tuple[str, object]],
+        answers: Sequence[tuple[str, object]],
         *,
         at: datetime = AT,
         worker: str = "a",
@@ -69,7 +70,9 @@ class Folder:
         """Read what left a dataset, by request and rule."""
         folder = self.settings.data_dir / "quarantine" / f"operator={OPERATOR}" / f"dataset={dataset}"
         found = (
-            self._read("quarantine", dataset, "request_id, rule, row").to_pylist() if folder.exists() else []
+            self._read("quarantine", dataset, "request_id, rule, row").to_pylist()
+            if any(folder.rglob("*.parquet"))
+            else []
         )
         return [row | {"row": json.loads(row["row"])} for row in found]
 

@@ -103,9 +103,32 @@ def test_a_damaged_raw_file_is_named_and_the_others_go_on(landed: Folder) -> Non
     wrong.write_bytes(zstandard.compress(b'{"request_id": "w/1", "api_version": "one"}\n'))
     report = stage(landed.settings)
 
-    assert 4 == report.windows
-    assert [str(odd), str(cut), str(wrong)] == [error.split(": ", 1)[0] for error in report.errors]
+    assert 5 == report.windows
+    assert [str(odd), str(cut)] == [error.split(": ", 1)[0] for error in report.errors]
     assert not report.is_clean
+    assert ["window_staged"] * 2 + ["line_read"] == [
+        row["rule"]
+        for dataset in ("passages", "requests")
+        for row in landed.quarantine(dataset)
+        if row["rule"] in ("window_staged", "line_read")
+    ]
+
+
+def test_a_damaged_raw_file_is_staged_again_by_restaging_once_it_is_repaired(landed: Folder) -> None:
+    window = landed.land("passages", [("0001", answer(passage()))] * 50, worker="c")
+    path = landed.raw_path("passages", window)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-5])
+    first, second = stage(landed.settings), stage(landed.settings)
+    path.write_bytes(whole)
+    third = restage(landed.settings, DAY, DAY)
+    repaired = landed.files()
+    shutil.rmtree(landed.settings.data_dir / "lake")
+    shutil.rmtree(landed.settings.data_dir / "quarantine", ignore_errors=True)
+    stage(landed.settings)
+
+    assert (1, 0, True) == (len(first.errors), len(second.errors), third.is_clean)
+    assert repaired == landed.files()
 
 
 def test_a_day_with_a_damaged_raw_file_is_not_replaced(landed: Folder) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests import scalar_times
 from transit_etl import service_day
 from transit_etl.settings import Settings
-from transit_etl.stage.normalise import connect
+from transit_etl.stage.connection import connect
 from transit_etl.stage.raw import arrow
 
 ROME = ZoneInfo("Europe/Rome")

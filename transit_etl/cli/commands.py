@@ -69,7 +69,8 @@ def collect(
 def stage(as_json: Json = False) -> None:
     """Normalise, validate and store every finished raw window that is not in the lake yet.
 
-    Fails if a batch was rejected or a raw file could not be read; the other windows are staged all the same.
+    An answer that cannot be staged is set aside, and `status` says so. Fails if a batch was rejected or a raw
+    file could not be read; the other windows are staged all the same.
 
     Example: transit-etl stage
     """
@@ -86,6 +87,9 @@ def stage(as_json: Json = False) -> None:
 def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: Json = False) -> None:
     """Stage days of receipt (UTC) again from the raw answers, and rebuild the service dates they touch.
 
+    What was set aside is tried again. Fails if a batch was rejected or a raw file could not be read; the rest
+    is staged and rebuilt all the same.
+
     Example: transit-etl reprocess --from 2026-03-02 --to 2026-03-03
     """
     from transit_etl.stage import restage
@@ -95,10 +99,10 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
     with staging() as on_progress:
         report = restage(settings, first, last, on_progress=on_progress)
     output.print_report(report, as_json=as_json)
-    if not report.is_clean:
-        raise typer.Exit(EXIT_FAILED)
     with building() as on_build_progress:
         rebuild(settings, on_progress=on_build_progress)
+    if not report.is_clean:
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command()

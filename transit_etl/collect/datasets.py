@@ -16,11 +16,13 @@ from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, requests_for
-from transit_etl.endpoints import COLLECTIONS, Asked, Endpoint, endpoints_of
+from transit_etl.endpoints import COLLECTIONS, ENDPOINTS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
 from transit_etl.line_labels import normal_label
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
+
+_MOST_LINES = ENDPOINTS["lines"].most_rows or sources.MOST_LISTED
 
 
 class UnknownDatasetError(TransitError):
@@ -42,7 +44,7 @@ def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start
 
 def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
     codes = [line.code for line in catalogue.lines()]
-    listed = requests_for(endpoint.name, partial(v1.of_line, endpoint.name), codes)
+    listed = requests_for(endpoint.name, partial(v1.of_line, endpoint.name), codes, at_most=_MOST_LINES)
     return sources.Listed(endpoint.kind, listed)
 
 
@@ -58,7 +60,11 @@ def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, st
 def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> RequestList:
     """Return a day's timetable requests: first those without a good answer, then by age of the last one."""
     listed = requests_for(
-        "timetables", partial(v1.timetable, day=day), codes, key=lambda code: f"{code}/{day.isoformat()}"
+        "timetables",
+        partial(v1.timetable, day=day),
+        codes,
+        key=lambda code: f"{code}/{day.isoformat()}",
+        at_most=_MOST_LINES,
     )
     listed.requests.sort(key=lambda request: received.get(request.key, datetime.min))  # noqa: DTZ901 - before any
     return listed
@@ -91,6 +97,7 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     ]
     policy = policy_of(settings.policy, stop_codes, all_line_stops, settings.rate_per_minute)
     failures = Failures()
+    failures.messages += listed.warnings
     isolated = IsolatedPolicy(policy, stop_codes, failures)
     source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures)
     learn(source, recent_answers(settings.data_dir, settings.operator, start.at))

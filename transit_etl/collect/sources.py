@@ -27,6 +27,9 @@ _TRANSIENT = frozenset({
     Outcome.TIMEOUT,
     Outcome.CONNECTION_ERROR,
 })  # fmt: skip
+# The largest networks have fewer stops, and asking for so many things takes over an hour at 300 a minute.
+MOST_LISTED = 20_000
+MOST_CATEGORIES = 50  # the interface names three, and each is asked for in every window
 SEEDED_CATEGORIES = frozenset({"ASC", "MM", "SG"})
 
 
@@ -68,6 +71,7 @@ class Listed:
     def __init__(self, kind: Kind, listed: "RequestList") -> None:
         self.kind = kind
         self.failures = Failures()
+        self.failures.messages += listed.warnings
         self.invalid = listed.invalid
         self._queue = deque(listed.requests)
         self._n_tries: dict[Request, int] = {}
@@ -96,6 +100,7 @@ class Listed:
     def add(self, listed: "RequestList") -> None:
         """Put more at the end of the list."""
         self._queue.extend(listed.requests)
+        self.failures.messages += listed.warnings
         self.invalid += listed.invalid
         self.total = (self.total or 0) + len(listed.requests)
 
@@ -111,7 +116,8 @@ class News(Listed):
         """Queue the items that a good list names."""
         super().observe(answer)
         if answer.request.endpoint == "news" and answer.outcome is Outcome.OK:
-            self.add(requests_for("news_details", v1.news_item, self._new_ids(answer)))
+            most = ENDPOINTS["news"].most_rows or MOST_LISTED
+            self.add(requests_for("news_details", v1.news_item, self._new_ids(answer), at_most=most))
 
     def _new_ids(self, answer: Answer) -> Iterator[str]:
         for row in _dictionaries(_document(answer)):
@@ -154,7 +160,9 @@ class Status:
         self.failures = Failures()
         self._interval = interval
         self._next_whole = start
-        listed = requests_for("status", v1.status, sorted(categories))
+        known_first = sorted(categories, key=lambda code: (code not in SEEDED_CATEGORIES, code))
+        listed = requests_for("status", v1.status, known_first, at_most=MOST_CATEGORIES)
+        self.failures.messages += listed.warnings
         self.invalid = listed.invalid
         self._categories = deque((request, start.at) for request in listed.requests)
         self._missed: list[tuple[Request, datetime]] = []
@@ -228,14 +236,17 @@ class Passages:
 
 @dataclass(slots=True)
 class RequestList:
-    """Requests to be made, in order, and those left out because they cannot be made."""
+    """Requests to be made, in order, those left out because they cannot be made, and warnings."""
 
     requests: list[Request]
     invalid: list[InvalidRequest] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     def __add__(self, other: "RequestList") -> "RequestList":
         """Return both, one after the other."""
-        return RequestList(self.requests + other.requests, self.invalid + other.invalid)
+        return RequestList(
+            self.requests + other.requests, self.invalid + other.invalid, self.warnings + other.warnings
+        )
 
 
 def requests_for(
@@ -244,15 +255,26 @@ def requests_for(
     codes: Iterable[str],
     *,
     key: Callable[[str], str] = str,
+    at_most: int = MOST_LISTED,
 ) -> RequestList:
-    """Build a request per code; `key` makes the ledger's key of a code that no request can be built from."""
+    """Build a request per code; `key` makes the ledger's key of a code that no request can be built from.
+
+    There are `at_most` so many: a list that is longer is not credible, and would use up the allowance.
+    """
     listed = RequestList([])
-    for code in codes:
+    n_left_out = 0
+    for number, code in enumerate(codes, start=1):
+        if number > at_most:
+            n_left_out += 1
+            continue
         try:
             listed.requests.append(build(code))
         except InvalidIdentifierError as error:
             request = Request(endpoint, key(code), "", ENDPOINTS[endpoint].version)
             listed.invalid.append(InvalidRequest(request, str(error)))
+    if n_left_out:
+        left_out = f"{n_left_out:,} of {n_left_out + at_most:,} listed for {endpoint} are not asked for"
+        listed.warnings.append(f"{left_out}: more than {at_most:,} are not credible")
     return listed
 
 

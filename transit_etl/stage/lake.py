@@ -7,8 +7,9 @@ again from raw. Compaction merges a day's windows into one `day.parquet` whose m
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date
+from itertools import chain
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,6 +25,7 @@ from transit_etl.paths import (
     quality_pages_lock,
     quarantine_file,
 )
+from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import RawWindow, finished_windows
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
@@ -38,13 +40,25 @@ def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -
     """
     if windows is not None:
         table = table.replace_schema_metadata({_WINDOWS_KEY: json.dumps(windows)})
+    write_pieces(path, Pieces(table))
+
+
+def write_pieces(path: Path, pieces: Pieces) -> None:
+    """Write tables of one schema, of which there is at least one, atomically into one file.
+
+    The same pieces give the same bytes.
+    """
     # Two processes may stage one window at the same time.
     with open_atomic(path, temporary=path.with_name(f"{path.name}.{os.getpid()}.new")) as file:
-        pq.write_table(table, file, compression="zstd", row_group_size=ROW_GROUP)
+        tables = iter(pieces)
+        first = next(tables)
+        with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+            for table in chain([first], tables):
+                writer.write_table(table, row_group_size=ROW_GROUP)
 
 
 def write_window(
-    data_dir: Path, window: RawWindow, tables: Mapping[str, pa.Table], quarantine: Mapping[str, pa.Table]
+    data_dir: Path, window: RawWindow, tables: Mapping[str, Pieces], quarantine: Mapping[str, Pieces]
 ) -> None:
     """Write the tables of a window, `requests` last; a dataset without rows has no file.
 
@@ -57,7 +71,7 @@ def write_window(
         path = lake_file(data_dir, window.operator, dataset, window.day, window.name)
         table = tables.get(dataset)
         if dataset == "requests":
-            write_table(path, table if table is not None else DATASETS[dataset].empty_table())
+            write_pieces(path, table if table is not None else Pieces(DATASETS[dataset].empty_table()))
         else:
             _write_or_remove(path, table)
 
@@ -114,9 +128,19 @@ def pages_lock(data_dir: Path) -> Iterator[None]:
         yield
 
 
-def _write_or_remove(path: Path, table: pa.Table | None) -> None:
-    if table is not None and table.num_rows:
-        write_table(path, table)
+def windows_with_requests(data_dir: Path, operator: str, day: date) -> set[str]:
+    """Return the names of the windows that have a request in the lake; a file that is damaged has none."""
+    names: set[str] = set()
+    for path in lake_files(data_dir, "requests", operator, day):
+        with suppress(OSError, pa.ArrowException):
+            windows = pq.read_table(path, columns=["window"], partitioning=None)["window"]
+            names.update(str(name) for name in windows.unique().to_pylist())
+    return names
+
+
+def _write_or_remove(path: Path, pieces: Pieces | None) -> None:
+    if pieces is not None and pieces.num_rows:
+        write_pieces(path, pieces)
     elif path.exists():
         path.unlink()
         sync_folder(path.parent)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from transit_etl.errors import TransitError
 from transit_etl.stage import validation_context
-from transit_etl.stage.normalise import LeftOut
+from transit_etl.stage.normalised import LeftOut
 from transit_etl.stage.raw import RawWindow, arrow
 from transit_etl.stage.schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage.suites import Rule, Suite, SuiteError, load_suites
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # In a batch of fewer rows the share of bad rows is not judged: one bad row would reject all of them.
 _FEW_ROWS = 20
+_N_REASONS = 5
 _BRIEF = {"result_format": "BASIC", "partial_unexpected_count": 5}
 _INDEXED = {"result_format": "COMPLETE", "partial_unexpected_count": 0, "exclude_unexpected_values": True}
 
@@ -45,6 +46,27 @@ class Validated:
     good: pa.Table
     quarantine: pa.Table
     results: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class StagingRule:
+    """What staging itself expects of a window, and the quarantine says where it does not hold."""
+
+    name: str
+    scope: str
+    reason: str
+
+
+ANSWER_STAGED = StagingRule(
+    "answer_staged", "answer", "An answer that cannot be staged stays in its raw file until it is repaired."
+)
+LINE_READ = StagingRule(
+    "line_read", "line", "A line of a raw file that is no row of its window says nothing."
+)
+ROWS_VALIDATED = StagingRule("rows_validated", "batch", "Rows that cannot be checked are not used.")
+WINDOW_STAGED = StagingRule(
+    "window_staged", "window", "A window that cannot be staged stays in its raw file until it is repaired."
+)
 
 
 class Validator:
@@ -132,6 +154,40 @@ def quarantined(window: RawWindow, dataset: str, table: pa.Table, rule: str, rea
     return rows.select(QUARANTINE.names).cast(QUARANTINE)
 
 
+def set_aside_rows(
+    window: RawWindow, dataset: str, rule: StagingRule, lines: Sequence[tuple[str | None, str, str]]
+) -> pa.Table:
+    """Return quarantine rows of what was set aside: each a request (if known), the reason and a JSON text."""
+    rows = [
+        {
+            "operator": window.operator, "window": window.name, "dataset": dataset,
+            "request_id": request_id, "rule": rule.name, "reason": reason, "row": line,
+        }
+        for request_id, reason, line in lines
+    ]  # fmt: skip
+    return pa.Table.from_pylist(rows, schema=QUARANTINE)
+
+
+def set_aside_result(
+    window: RawWindow,
+    dataset: str,
+    rule: StagingRule,
+    reasons: Sequence[str],
+    *,
+    n_rows: int,
+    last_received_at: datetime | None,
+) -> pa.Table:
+    """Return the result that says how much of a window was set aside under a rule, and gives some reasons."""
+    observed = json.dumps(list(dict.fromkeys(reasons))[:_N_REASONS], ensure_ascii=False)
+    row = {
+        "operator": window.operator, "window": window.name, "suite": dataset,
+        "last_received_at": last_received_at or window.began_at, "expectation": "staged",
+        "rule": rule.name, "scope": rule.scope, "reason": rule.reason, "is_success": False,
+        "n_rows": n_rows, "n_unexpected": len(reasons), "observed": observed,
+    }  # fmt: skip
+    return pa.Table.from_pylist([row], schema=VALIDATION_RESULTS)
+
+
 def left_out_results(
     window: RawWindow, dataset: str, left_out: Sequence[LeftOut], last_received_at: datetime | None
 ) -> pa.Table:
@@ -148,6 +204,20 @@ def left_out_results(
         ],
         schema=VALIDATION_RESULTS,
     )  # fmt: skip
+
+
+def merged_results(tables: Sequence[pa.Table]) -> pa.Table:
+    """Put the results of a window together; those of one rule on several pieces of a dataset become one."""
+    merged: dict[tuple[str, str], dict[str, Any]] = {}
+    rows = [row for table in tables for row in table.to_pylist()]
+    for row in rows:
+        known = merged.setdefault((row["suite"], row["rule"]), row)
+        if known is not row:
+            known["is_success"] = known["is_success"] and row["is_success"]
+            known["observed"] = known["observed"] or row["observed"]
+            for count in ("n_rows", "n_unexpected"):
+                known[count] = (known[count] or 0) + (row[count] or 0)
+    return pa.Table.from_pylist(list(merged.values()), schema=VALIDATION_RESULTS)
 
 
 def _rule_name(result: "ExpectationValidationResult") -> str:

@@ -1,8 +1,10 @@
-"""Finds finished raw windows and loads one into DuckDB, one row per raw line."""
+"""Finds finished raw windows, checks that one is whole, and loads it into DuckDB, one row per raw line."""
 
+import io
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import duckdb
@@ -12,6 +14,8 @@ import zstandard
 from transit_etl.errors import TransitError
 from transit_etl.paths import raw_files, raw_parts
 
+# The instants of a window lie within a day; those in its answers lie within two days of them.
+NEAR = timedelta(days=3)
 _CHUNK_BYTES = 1 << 20
 
 
@@ -33,6 +37,13 @@ class RawWindow:
     day: date
     name: str
 
+    @property
+    def began_at(self) -> datetime:
+        """The instant in its name, in UTC; midnight of its day if there is none."""
+        with suppress(ValueError):
+            return datetime.strptime(self.name[: len("20260302T060000Z")], "%Y%m%dT%H%M%SZ")  # noqa: DTZ007 - UTC
+        return datetime.combine(self.day, datetime.min.time())
+
 
 def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[RawWindow]:
     """Yield the finished raw files of the endpoints (default: all), by operator, day and window."""
@@ -51,8 +62,17 @@ def raw_window(path: Path) -> RawWindow:
         raise RawFileError(path, f"not a raw file's place: {error}") from error
 
 
-def check_whole(path: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class RawSize:
+    """The size of a raw file, decompressed. Its commas bound the number of rows that it can list."""
+
+    n_bytes: int
+    n_commas: int
+
+
+def check_whole(path: Path) -> RawSize:
     """Decompress a raw file to its end, which DuckDB does not require; RawFileError if it is damaged."""
+    n_bytes = n_commas = 0
     decompressor = zstandard.ZstdDecompressor().decompressobj()
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK_BYTES):
@@ -60,22 +80,31 @@ def check_whole(path: Path) -> None:
                 if decompressor.eof:
                     decompressor = zstandard.ZstdDecompressor().decompressobj()
                 try:
-                    decompressor.decompress(chunk)
+                    piece = decompressor.decompress(chunk)
                 except zstandard.ZstdError as error:
                     raise RawFileError(path, f"damaged: {error}") from error
+                n_bytes, n_commas = n_bytes + len(piece), n_commas + piece.count(b",")
                 chunk = decompressor.unused_data if decompressor.eof else b""
     if not decompressor.eof:
         raise RawFileError(path, "breaks off before its end")
+    return RawSize(n_bytes, n_commas)
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a whole raw file, without those that hold nothing."""
+    with (
+        path.open("rb") as file,
+        zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True) as reader,
+    ):
+        for line in io.BufferedReader(reader):
+            if line.strip():
+                yield line
 
 
 def load(connection: duckdb.DuckDBPyConnection, path: Path, statement: str) -> None:
-    """Run the statement that makes table `raw` of a file; RawFileError names the file it cannot read."""
-    check_whole(path)
+    """Run the statement that makes table `raw` of a whole file; duckdb.Error if a line is no row."""
     connection.execute("create or replace temp macro raw_path() as " + sql_text(str(path)))
-    try:
-        connection.execute(statement)
-    except duckdb.Error as error:
-        raise RawFileError(path, str(error).splitlines()[0]) from error
+    connection.execute(statement)
 
 
 def sql_text(text: str) -> str:

@@ -1,5 +1,6 @@
 """Stages finished windows from raw to the lake, and whole days anew."""
 
+import logging
 import os
 import shutil
 import time
@@ -11,17 +12,27 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
+from transit_etl.errors import TransitError
 from transit_etl.files import make_folder, remove_folder, replace_folder
 from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import build_data_docs, keep_results
-from transit_etl.stage.lake import day_lock, ensure_schemas, pages_lock, waiting_windows
+from transit_etl.stage.lake import (
+    day_lock,
+    ensure_schemas,
+    pages_lock,
+    waiting_windows,
+    windows_with_requests,
+)
 from transit_etl.stage.listed_lines import ListedLines
-from transit_etl.stage.raw import RawFileError, RawWindow, finished_windows
+from transit_etl.stage.normalise import one_line
+from transit_etl.stage.raw import RawWindow, finished_windows
 from transit_etl.stage.schemas import IN_ORDER_OF_WRITING
 from transit_etl.stage.stage_report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.stager import Stager
+
+_log = logging.getLogger(__name__)
 
 # A raw file is one compressed stream that one thread reads: two windows at once keep the cores of a small
 # machine busy, faster than one window on all threads of DuckDB.
@@ -33,8 +44,9 @@ def stage(
 ) -> StageReport:
     """Stage every finished raw window that is not in the lake yet, lines before the answers that name them.
 
-    A raw file that cannot be read is reported and the others are staged; a rejected batch is kept in
-    quarantine and not tried again until its day is restaged.
+    An answer or a line that cannot be staged is set aside, and so is a whole window that cannot be, such as
+    of a damaged raw file; the rest is staged. They and rejected batches are kept in quarantine and not tried
+    again until their day is restaged.
     """
     started = time.monotonic()
     report = StageReport()
@@ -44,7 +56,7 @@ def stage(
         with closing(Stager(settings, _threads(len(waiting)))) as stager:
             listed_lines = ListedLines([settings.data_dir])
             staged = _stage_all(stager, waiting, settings.data_dir, listed_lines, report)
-            for n_done, window in enumerate(staged, start=1):
+            for n_done, (window, _) in enumerate(staged, start=1):
                 if on_progress is not None:
                     on_progress(StageProgress(n_done, len(waiting), window.name))
             _update_pages(settings, stager)
@@ -58,7 +70,8 @@ def restage(
     """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw.
 
     Each day is built in a folder of its own and then replaces the old one dataset by dataset, compacted if
-    that was. A day with a raw file that cannot be read is reported and stays as it is.
+    that was. A day with a raw file that can be read no more, and has rows in the lake, is reported and stays
+    as it is.
     """
     started = time.monotonic()
     report = StageReport()
@@ -89,18 +102,29 @@ def _stage_all(
     root: Path,
     listed_lines: ListedLines,
     report: StageReport,
-) -> Iterator[RawWindow]:
-    """Stage windows in order and yield each when done; while one is validated, the next ones are read."""
+) -> Iterator[tuple[RawWindow, bool]]:
+    """Stage windows in order and yield each when done, and whether it could be staged.
+
+    While one is validated, the next ones are read. A window that fails is set aside, unless the disk is at
+    fault: then it is tried again by the next run.
+    """
     with ThreadPoolExecutor(max_workers=_READERS, thread_name_prefix="normalise") as readers:
         unread = iter(windows)
         being_read = deque(readers.submit(stager.prepare, window) for window in islice(unread, _READERS + 1))
         for window in windows:
+            is_staged = False
             try:
                 stager.finish(being_read.popleft().result(), root, listed_lines, report)
-            except RawFileError as error:
-                report.errors.append(str(error))
+                is_staged = True
+            except OSError as error:
+                report.errors.append(f"{window.path}: {error}")
+            except TransitError as error:
+                stager.set_aside(window, root, str(error), report)
+            except Exception as error:  # noqa: BLE001 - whatever it is, the rest is staged
+                _log.exception("setting %s aside", window.name)
+                stager.set_aside(window, root, f"{window.path}: {one_line(error)}", report)
             being_read.extend(readers.submit(stager.prepare, later) for later in islice(unread, 1))
-            yield window
+            yield window, is_staged
 
 
 def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, date], list[RawWindow]]:
@@ -117,10 +141,9 @@ def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[RawWindow], r
     root = restaging_dir(data_dir, operator, day)
     shutil.rmtree(root, ignore_errors=True)
     make_folder(root)
-    n_errors = len(report.errors)
-    for _ in _stage_all(stager, windows, root, ListedLines([data_dir, root]), report):
-        pass
-    if len(report.errors) == n_errors:
+    staged = _stage_all(stager, windows, root, ListedLines([data_dir, root]), report)
+    failed = {window.name for window, is_staged in staged if not is_staged}
+    if failed.isdisjoint(windows_with_requests(data_dir, operator, day)):
         if lake_file(data_dir, operator, "requests", day, DAY_STEM).exists():
             compact_operator(root, operator, day)
         _replace_day(root, data_dir, operator, day)

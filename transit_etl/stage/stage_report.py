@@ -21,12 +21,14 @@ OnProgress = Callable[[StageProgress], None]
 class StageReport:
     """What a run staged. `rejected` and `errors` are sentences; either makes the run not clean.
 
-    `rows` counts good rows by dataset, `quarantined` rows by `dataset.rule`.
+    `rows` counts good rows by dataset, `quarantined` rows by `dataset.rule`. `set_aside` says which answers
+    and lines could not be staged: as quarantined rows, they do not make a run fail.
     """
 
     windows: int = 0
     rows: Counter[str] = field(default_factory=Counter)
     quarantined: Counter[str] = field(default_factory=Counter)
+    set_aside: list[str] = field(default_factory=list)
     rejected: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     seconds: float = 0.0

@@ -17,7 +17,7 @@ N_REJECTED = 10
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A batch that broke a batch rule: it is in raw and quarantine, and in no figure."""
+    """A batch that broke a batch rule, or what could not be staged: in raw and quarantine, in no figure."""
 
     window: str
     dataset: str
@@ -42,13 +42,16 @@ def last_good_answers(settings: Settings) -> dict[str, datetime]:
 
 
 def rejections(settings: Settings) -> list[Rejection]:
-    """Return the last batches that were rejected, newest first."""
+    """Return the last batches, answers, lines and windows that were rejected, newest first."""
     rows = _query(
         settings,
         "validation_results",
         """
-        select "window", suite, rule, reason, last_received_at from lake
-        where scope = 'batch' and not is_success
+        select
+            "window", suite, rule,
+            concat_ws(' ', reason, case when expectation = 'staged' then observed end), last_received_at
+        from lake
+        where scope in ('batch', 'answer', 'line', 'window') and not is_success
         order by last_received_at desc, "window", suite, rule limit $n
         """,
         n=N_REJECTED,

@@ -136,7 +136,8 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     yield _section("Published", [Text(_published(status))])
     rejected = [f"{each.dataset} of {each.window}: {each.rule}: {each.reason}" for each in status.rejected]
     if rejected:
-        yield _section("Rejected", map(Text, rejected), style="red")
+        again = "after a repair, `transit-etl reprocess --from DATE --to DATE` stages their days again"
+        yield _section("Rejected", map(Text, [*rejected, again]), style="red")
 
 
 def _published(status: Status) -> str:

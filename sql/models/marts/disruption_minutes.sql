@@ -1,7 +1,8 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an episode may last for many days'}) }}
 -- One row per operator, service_date, category, event and line number: how long it was disrupted, from the first to the
 -- last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer with
--- it, at most until the first later answer without it. Episodes that name no line are under a null line.
+-- it, at most until the first later answer without it. Episodes that name no line are under a null line; one withdrawn
+-- before it was to start took no time, and has no row.
 with line_episodes as (
     select
         operator,
@@ -13,6 +14,7 @@ with line_episodes as (
         ended_after,
         coalesce(ended_before, ended_after) as ends_before
     from {{ ref('disruptions') }}
+    where coalesce(ended_before, ended_after) >= coalesce(started_at, first_seen_at)
 ),
 
 line_days as (

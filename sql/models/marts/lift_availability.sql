@@ -2,7 +2,7 @@
 -- One row per operator, service_date and lift: how long it was out of use, and how often it failed, from the first to
 -- the last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer
 -- with it, at most until the first later answer without it. Upstream lists only lifts that fail: one that never failed
--- has no row.
+-- has no row, nor has one whose only failures were withdrawn before they were to start.
 with episodes as (
     select
         operator,
@@ -17,7 +17,7 @@ with episodes as (
 
 named as (
     select * from episodes
-    where lift is not null
+    where lift is not null and to_at >= from_at
 ),
 
 outages as (

@@ -1,6 +1,19 @@
 -- Macros of the datasets' queries. Instants are computed as whole microseconds UTC (`_us`).
 -- A zone is a struct {early, late, changed}: the offset before and from the one change near an instant.
 
+-- Marks of a raw line: an answer that may hold rows; and a body of passages without anything unspecified, in which no
+-- name stands twice and no character is written as half of a pair.
+create or replace temp macro may_hold_rows(outcome, api_version, body) as
+    outcome = 'ok' and api_version = 1 and body is not null;
+create or replace temp macro has_plain_shape(endpoint, body) as coalesce(
+    endpoint = 'passages' and regexp_full_match(body, passages_shape())
+    and not contains(body, '\ud') and not contains(body, '\uD'), false);
+
+-- The instant whose service date a request has: when it was planned, or when it was answered if the clock was set by
+-- days between them.
+create or replace temp macro date_from(planned_at, received_at) as
+    case when abs(epoch_us(received_at) - epoch_us(planned_at)) > 86400000000 then received_at else planned_at end;
+
 create or replace temp macro json_pointer(name) as '/' || replace(replace(name, '~', '~0'), '/', '~1');
 
 -- A JSON value as text, flag, whole number or list; null if it is not of that type.
@@ -43,9 +56,12 @@ create or replace temp macro extra_text(members) as
     case when len(members) > 0 then '{' || array_to_string(list_sort(members), ',') || '}' end;
 
 -- XML entities, named and numeric, and runs of spaces.
+-- A number that is no character, such as half of a surrogate pair, stays as it is written.
 create or replace temp macro decode_numeric(text) as list_reduce(
-    regexp_extract_all(text, '&#(\d{1,6});', 1),
-    lambda decoded, code: replace(decoded, '&#' || code || ';', chr(least(code::integer, 1114111))),
+    list_filter(
+        regexp_extract_all(text, '&#(\d{1,6});', 1), lambda code: code::integer not between 55296 and 57343
+    ),
+    lambda decoded, code: replace(decoded, '&#' || code || ';', chr(code::integer)),
     text
 );
 create or replace temp macro decode_entities(text) as replace(replace(replace(replace(replace(

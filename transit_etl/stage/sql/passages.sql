@@ -7,7 +7,7 @@ with parsed as (
         try(from_json(body, '{"codice_fermata": "VARCHAR", "timestamp": "VARCHAR", "passaggi": [{
             "linea": "VARCHAR", "destinazione": "VARCHAR", "orario": "VARCHAR", "attesa": "VARCHAR",
             "teorico": "BOOLEAN", "id_corsa": "VARCHAR", "pieno": "BOOLEAN", "extra": "VARCHAR"}]}')) as b,
-        regexp_full_match(body, passages_shape()) as has_shape
+        has_shape
     from raw
     where is_read
 ),

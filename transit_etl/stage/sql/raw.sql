@@ -1,11 +1,10 @@
--- One row per line of the raw file. `is_read` marks answers that may hold rows. `dated_at` is the instant whose
--- service date a request has: when it was planned, or when it was answered if the clock was set by days between them.
+-- One row per line of the raw file.
 create or replace temp table raw as
 select
     * exclude (body_base64),
-    outcome = 'ok' and api_version = 1 and body is not null as is_read,
-    case when abs(epoch_us(received_at) - epoch_us(planned_at)) > 86400000000 then received_at
-        else planned_at end as dated_at
+    may_hold_rows(outcome, api_version, body) as is_read,
+    has_plain_shape(endpoint, body) as has_shape,
+    date_from(planned_at, received_at) as dated_at
 from read_json(
     raw_path(),
     format = 'newline_delimited',
