@@ -1,16 +1,19 @@
 """# nightly: rebuilds the last two service dates, now that they are complete.
 
 **What it does.** At 05:30 in the operator's time zone, after the end of the service day: rebuilds the last
-two service dates from the lake and publishes the result, and merges the windows of the last UTC day into
-one file per dataset without changing a row. The dates follow from the date of the run, so it **can** be
-backfilled or run for an older date: this rebuilds the two service dates before it.
+two service dates from the lake and publishes the result, merges the windows of the last UTC day into one
+file per dataset without changing a row, and compares every file with its checksum. The dates follow from
+the date of the run, so it **can** be backfilled or run for an older date: this rebuilds the two service
+dates before it.
 
 **What a failure means.** `build` red: a model or a check failed on a complete day; the builds that passed
 had only parts of it. Nothing was published. `compact` red: merging failed and the windows of that day stay
-as they were; no figure changes.
+as they were; no figure changes. `verify` red: a raw file, or the published file, has changed by itself or is
+missing; the log names it. Damaged lake files are made again from raw, which is no failure.
 
 **What to do.** Read the log, correct the cause, clear the red task: every step can run twice with the same
-result. If a whole night was missed, run the DAG for the morning after it.
+result. A damaged raw file comes back from the backup alone. If a whole night was missed, run the DAG for
+the morning after it.
 
 **What not to do.** Do not raise the slots of the pool `warehouse`: it prevents that this DAG and `warehouse`
 write at the same time. Do not delete windows by hand.
@@ -25,6 +28,7 @@ from transit_etl.scheduling import (
     compact_closed_day,
     operator_timezone,
     publish_build,
+    verify_files,
 )
 
 
@@ -37,7 +41,7 @@ from transit_etl.scheduling import (
     tags=["warehouse"],
 )
 def nightly() -> None:
-    """Rebuild and publish the last two service dates; compact the closed day."""
+    """Rebuild and publish the last two service dates; compact the closed day; verify every file."""
 
     @task(pool=WAREHOUSE_POOL)
     def build() -> dict[str, int]:
@@ -51,8 +55,11 @@ def nightly() -> None:
     def compact() -> int:
         return compact_closed_day()
 
-    build() >> publish()
-    compact()
+    @task(pool=WAREHOUSE_POOL)
+    def verify() -> dict[str, int]:
+        return verify_files()
+
+    [build() >> publish(), compact()] >> verify()
 
 
 nightly()

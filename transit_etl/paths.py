@@ -114,6 +114,17 @@ def lake_files(data_dir: Path, dataset: str, operator: str = "*", day: date | No
     return sorted(data_dir.glob(str(pattern)))
 
 
+def all_lake_files(data_dir: Path, operator: str = "*", day: date | None = None) -> list[Path]:
+    """List the lake files of every dataset, sorted: of every operator and UTC day unless given."""
+    return lake_files(data_dir, "*", operator, day)
+
+
+def lake_day(path: Path) -> tuple[str, date]:
+    """Read the operator and the UTC day back from a lake file's path."""
+    parts = dict(folder.split("=", 1) for folder in path.parts if "=" in folder)
+    return parts["operator"], date.fromisoformat(parts["date"])
+
+
 def operators_on(data_dir: Path, day: date) -> list[str]:
     """List the operators that have staged answers of a UTC day, sorted."""
     folders = lake_dir(data_dir).glob(f"operator=*/dataset=*/date={day.isoformat()}")
@@ -203,6 +214,11 @@ def quality_pages_lock(data_dir: Path) -> Path:
 
 def _lake_locks(data_dir: Path) -> Path:
     return state_dir(data_dir) / "lake-locks"
+
+
+def manifest(data_dir: Path) -> Path:
+    """Return the file that holds a checksum of every file of raw, lake, quarantine and published data."""
+    return data_dir / "checksums.jsonl"
 
 
 # Reports

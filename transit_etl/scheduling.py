@@ -55,6 +55,10 @@ class WindowLostError(AirflowFailException):
     """A window failed and has ended. Never retried: the upstream answers only about now."""
 
 
+class DamageError(AirflowFailException):
+    """A file that cannot be made again is damaged or missing. Never retried: the result would be the same."""
+
+
 class StagingError(AirflowFailException):
     """A batch was rejected, or a raw file cannot be read. Never retried: the result would be the same."""
 
@@ -189,8 +193,11 @@ def usable(report: "CollectReport") -> dict[str, int]:
 
 
 def _collect(settings: Settings, dataset: str, window: PollWindow | None = None) -> "CollectReport":
-    from transit_etl.collect import collect
+    from transit_etl.collect import collect as collect_once
+    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.stage.repair import repairing
 
+    collect = repairing(collect_once, NothingKnownError)
     if window is None:
         report = collect(settings, dataset)
     else:
@@ -263,6 +270,18 @@ def compact_closed_day() -> int:
 
     settings = load_settings()
     return compact(settings, _instant(settings).astimezone(UTC).date() - DAY)
+
+
+def verify_files() -> dict[str, int]:
+    """Compare every file with its checksum; return the counts. Raises DamageError if something is lost."""
+    from transit_etl.verification import verify
+
+    report = verify(load_settings())
+    for message in [*report.repaired, *report.warnings]:
+        _log.warning(message)
+    if report.is_failure:
+        raise DamageError("\n".join([*report.damaged, *(f"{path} is missing" for path in report.missing)]))
+    return {"n_files": report.n_files, "n_new": report.n_new}
 
 
 def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:

@@ -18,6 +18,7 @@ ON_THE_TOUR = [
     "python -m scripts.lineage",
     "transit-etl compact D",
     "transit-etl reprocess --from D --to D",
+    "transit-etl verify",
 ]
 
 # The same, but builds of seconds each, which only `make test-long` runs.

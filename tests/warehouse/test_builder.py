@@ -11,9 +11,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from tests.warehouse.lakes import TUESDAY, Lake, Listed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
+from transit_etl.stage import stage
+from transit_etl.stage.repair import find_damaged
 from transit_etl.warehouse.dbt import BuildProgress
 
 pytestmark = pytest.mark.xdist_group("warehouse")
@@ -114,3 +117,22 @@ def test_a_full_disk_ends_a_build_or_publication_in_one_line(
     assert 1 == process.returncode
     assert re.fullmatch(r"transit-etl: [^\n]*File too large[^\n]*\n", process.stderr)
     assert before == published.read_bytes()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("is_noticed", [True, False], ids=["changed", "unchanged by all signs"])
+def test_a_build_makes_damaged_lake_files_again_from_raw(tmp_path: Path, *, is_noticed: bool) -> None:
+    settings = settings_at(tmp_path)
+    for dataset in ("lines", "stops", "passages"):
+        collect_from(Upstream(), settings, dataset, seconds=20)
+        stage(settings)
+    warehouse.build(settings)
+    for path in paths.all_lake_files(tmp_path, "emulated"):
+        status = path.stat()
+        path.write_bytes(b"x" * status.st_size)
+        if not is_noticed:
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    report = warehouse.build(settings, first_date=START.date())
+
+    assert (0, 0) != (report.n_models, report.n_checks)
+    assert {} == find_damaged(tmp_path)

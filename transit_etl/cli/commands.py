@@ -55,9 +55,13 @@ def collect(
     Example: transit-etl collect passages --for 10m
     """
     from transit_etl.collect import collect as run
+    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.stage.repair import repairing
 
     with collecting() as on_progress:
-        report = run(load_settings(), dataset, seconds=seconds, on_progress=on_progress)
+        report = repairing(run, NothingKnownError)(
+            load_settings(), dataset, seconds=seconds, on_progress=on_progress
+        )
     output.print_report(report, as_json=as_json)
     if report.is_stopped:
         raise typer.Exit(EXIT_STOPPED)
@@ -172,6 +176,30 @@ def compact(
         output.print_json({"files_merged": merged})
     else:
         output.print_text(f"{merged} files merged")
+
+
+@app.command()
+def verify(
+    *,
+    repairs: Annotated[
+        bool, typer.Option("--repair/--no-repair", help="Make damaged lake files again from raw.")
+    ] = True,
+    as_json: Json = False,
+) -> None:
+    """Check that no file has changed by itself, and make damaged lake files again from raw.
+
+    The first time a file is seen its checksum goes into the manifest, data/checksums.jsonl; from then on the
+    file must not change. Fails if a raw file, or the published warehouse, is damaged or missing.
+
+    Example: transit-etl verify
+    """
+    from transit_etl.verification import verify as run
+
+    with spinner("verifying"):
+        report = run(load_settings(), repairs=repairs)
+    output.print_report(report, as_json=as_json)
+    if report.is_failure:
+        raise typer.Exit(EXIT_FAILED)
 
 
 @app.command()

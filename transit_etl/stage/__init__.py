@@ -1,13 +1,18 @@
 """Stages finished raw windows: normalises, validates and writes them to the lake; compacts the lake."""
 
-from transit_etl.stage.compaction import compact
+from transit_etl.stage.compaction import compact as _compact
 from transit_etl.stage.data_docs import build_data_docs
 from transit_etl.stage.lake import ensure_schemas
 from transit_etl.stage.quality import BatchRejectedError
 from transit_etl.stage.raw import RawFileError
-from transit_etl.stage.runner import restage, stage
+from transit_etl.stage.repair import repairing
+from transit_etl.stage.runner import restage
+from transit_etl.stage.runner import stage as _stage
 from transit_etl.stage.stage_report import StageProgress, StageReport
 from transit_etl.stage.suites import SuiteError
+
+compact = repairing(_compact)
+stage = repairing(_stage)
 
 __all__ = [
     "BatchRejectedError",

@@ -30,6 +30,7 @@ from transit_etl.stage.raw import RawWindow, finished_windows
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
 ROW_GROUP = 122_880
+SCHEMA_DAY = date(1970, 1, 1)  # of the files without rows
 _WINDOWS_KEY = b"transit_etl.windows"
 
 
@@ -52,7 +53,7 @@ def write_pieces(path: Path, pieces: Pieces) -> None:
     with open_atomic(path, temporary=path.with_name(f"{path.name}.{os.getpid()}.new")) as file:
         tables = iter(pieces)
         first = next(tables)
-        with pq.ParquetWriter(file, first.schema, compression="zstd") as writer:
+        with pq.ParquetWriter(file, first.schema, compression="zstd", write_page_checksum=True) as writer:
             for table in chain([first], tables):
                 writer.write_table(table, row_group_size=ROW_GROUP)
 
@@ -109,7 +110,7 @@ def _merged_windows(path: Path) -> list[str]:
 def ensure_schemas(data_dir: Path) -> None:
     """Write a file without rows for every dataset, so that views over the lake never fail."""
     for dataset, schema in DATASETS.items():
-        path = lake_file(data_dir, NO_OPERATOR, dataset, date(1970, 1, 1), "schema")
+        path = lake_file(data_dir, NO_OPERATOR, dataset, SCHEMA_DAY, "schema")
         if not path.exists() or not pq.read_schema(path).equals(schema):
             write_table(path, schema.empty_table())
 

@@ -1,18 +1,23 @@
 """Turns the lake into the warehouse: builds and checks it, publishes it in one step, answers questions."""
 
-from transit_etl.warehouse.builder import BuildReport, build
+from transit_etl.stage.repair import repairing
+from transit_etl.warehouse.builder import BuildReport
+from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
-from transit_etl.warehouse.lake_changes import EmptyLakeError
+from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
 from transit_etl.warehouse.queries import NotPublishedError, QueryError, query
 from transit_etl.warehouse.variants import Variant, build_variant
+
+build = repairing(_build, DamagedLakeError, BuildFailedError)
 
 __all__ = [
     "BuildFailedError",
     "BuildProgress",
     "BuildReport",
     "BuildRunningError",
+    "DamagedLakeError",
     "EmptyLakeError",
     "NotPublishedError",
     "QueryError",

@@ -10,6 +10,7 @@ import duckdb
 
 from transit_etl import paths
 from transit_etl.endpoints import ENDPOINTS, Asked, Dates
+from transit_etl.lake_reading import damage_of
 from transit_etl.service_day import DAY, is_possible
 from transit_etl.settings import Settings
 from transit_etl.stage.schemas import DATASETS
@@ -31,6 +32,10 @@ _ROW_DATES = {
 
 class EmptyLakeError(WarehouseError):
     """There is no lake to build from; the message says where one was expected."""
+
+
+class DamagedLakeError(WarehouseError):
+    """A lake file is damaged; the message names it and says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,15 @@ def lake_files(settings: Settings) -> list[LakeFile]:
 def find_changes(
     connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]
 ) -> LakeChanges:
-    """Compare the lake's files with those built, and read which service dates the difference affects."""
+    """Compare the lake's files with those built, and read which service dates the difference affects.
+
+    DamagedLakeError if a new or changed file is damaged.
+    """
     rows = connection.execute("select path, size_bytes, modified_ns from quality.built_files").fetchall()
     built = {LakeFile(*row) for row in rows}
     present = set(files)
     changed = sorted(present - built, key=lambda file: file.path)
+    _require_sound(settings, changed)
     removed = {file.path for file in built} - {file.path for file in present}
     dates_of: dict[LakeFile, set[date]] = {file: set() for file in changed}
     for dataset in DATASETS:
@@ -97,6 +106,14 @@ def find_changes(
             dates_of[some[name]].add(day)
     _add_first_network(connection, settings, dates_of, built_datasets={file.dataset for file in built})
     return LakeChanges(dates_of, {path: _dates_of_receipt(path) for path in removed})
+
+
+def _require_sound(settings: Settings, files: Iterable[LakeFile]) -> None:
+    """Raise DamagedLakeError if a file cannot be read to its end, or a checksum in it is wrong."""
+    for file in files:
+        path = settings.data_dir / file.path
+        if damage := damage_of(path):
+            raise DamagedLakeError(f"{path} is damaged ({damage}): `transit-etl reprocess` makes it again")
 
 
 def all_dates(

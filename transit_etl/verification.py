@@ -1,0 +1,153 @@
+"""Checks that no file of an installation has changed by itself, by a manifest of checksums."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from transit_etl.errors import MISSHAPEN
+from transit_etl.files import write_text
+from transit_etl.lake_reading import damage_of
+from transit_etl.paths import lake_dir, manifest, published_database, quarantine_dir, raw_dir, raw_files
+from transit_etl.settings import Settings
+from transit_etl.stage.raw import RawFileError, check_whole
+from transit_etl.stage.repair import repair
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file as it was when it was checked first: its path below the data folder, size, time and SHA-256."""
+
+    path: str
+    size_bytes: int
+    modified_ns: int
+    sha256: str
+
+
+@dataclass(slots=True)
+class VerificationReport:
+    """What was checked. `damaged` and `missing` name what cannot be made again, `repaired` what was.
+
+    `n_new` files were not in the manifest, or were replaced since: they were read to their end, and their
+    checksums are compared from now on.
+    """
+
+    n_files: int = 0
+    n_new: int = 0
+    n_bytes: int = 0
+    damaged: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether anything was lost that cannot be made again."""
+        return bool(self.damaged or self.missing)
+
+
+def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
+    """Check every file of raw, lake, quarantine and the published warehouse; make damaged lake files again.
+
+    A file that was checked before must have the same SHA-256 unless it was replaced, which raw files never
+    are; a new one must be readable to its end. Raw files must not disappear.
+    """
+    root, report = settings.data_dir, VerificationReport()
+    entries = _read_manifest(root, report)
+    found: dict[str, Entry] = {}
+    damaged: dict[Path, str] = {}
+    for path in _files(root):
+        try:
+            entry = _entry(root, path)
+        except FileNotFoundError:
+            continue  # merged or replaced since it was listed
+        known = entries.get(entry.path)
+        if known is not None and _must_be_same(root, path, known, entry):
+            damage = None if known.sha256 == entry.sha256 else "its SHA-256 is not the one of the manifest"
+            entry = known
+        else:
+            damage = _damage_of(path)
+            report.n_new += 1
+        if damage:
+            damaged[path] = damage
+        found[entry.path] = entry
+        report.n_files += 1
+        report.n_bytes += entry.size_bytes
+    lost = {
+        path: entry for path, entry in entries.items() if path not in found and _is_raw(root, root / path)
+    }
+    report.missing = sorted(lost)
+    if repairs:
+        _repair_lake(settings, damaged, found, report)
+    report.damaged = [f"{path}: {damage}" for path, damage in damaged.items()]
+    _write_manifest(root, found | lost)
+    return report
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """List what is verified, sorted by folder: finished files alone."""
+    yield from sorted(raw_files(root))
+    for folder in (lake_dir(root), quarantine_dir(root)):
+        yield from sorted(folder.rglob("*.parquet"))
+    if published_database(root).exists():
+        yield published_database(root)
+
+
+def _entry(root: Path, path: Path) -> Entry:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    status = path.stat()
+    return Entry(str(path.relative_to(root)), status.st_size, status.st_mtime_ns, digest)
+
+
+def _must_be_same(root: Path, path: Path, known: Entry, entry: Entry) -> bool:
+    is_untouched = (known.size_bytes, known.modified_ns) == (entry.size_bytes, entry.modified_ns)
+    return is_untouched or _is_raw(root, path)
+
+
+def _is_raw(root: Path, path: Path) -> bool:
+    return path.is_relative_to(raw_dir(root))
+
+
+def _damage_of(path: Path) -> str | None:
+    """Read a file that is new to its end; return what is wrong with it."""
+    if path.suffix == ".parquet":
+        return damage_of(path)
+    if path.suffix == ".zst":
+        try:
+            check_whole(path)
+        except RawFileError as error:
+            return str(error)
+    return None
+
+
+def _repair_lake(
+    settings: Settings, damaged: dict[Path, str], found: dict[str, Entry], report: VerificationReport
+) -> None:
+    """Make the damaged lake files again, and take them off what is damaged; they are new the next time."""
+    root = settings.data_dir
+    lake = [path for path in damaged if path.is_relative_to(lake_dir(root))]
+    report.repaired = repair(settings, {path: damaged.pop(path) for path in lake})
+    for path in lake:
+        del found[str(path.relative_to(root))]
+
+
+def _read_manifest(root: Path, report: VerificationReport) -> dict[str, Entry]:
+    """Read the manifest; a damaged line of it is left out, and its file counts as new."""
+    entries = {}
+    path = manifest(root)
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
+        try:
+            entry = Entry(**json.loads(line))
+            entries[entry.path] = Entry(
+                str(entry.path), int(entry.size_bytes), int(entry.modified_ns), str(entry.sha256)
+            )
+        except MISSHAPEN:
+            report.warnings = [f"{path} is damaged: some files count as new"]
+    return entries
+
+
+def _write_manifest(root: Path, entries: dict[str, Entry]) -> None:
+    lines = [json.dumps(asdict(entries[path])) + "\n" for path in sorted(entries)]
+    write_text(manifest(root), "".join(lines))
