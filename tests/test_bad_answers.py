@@ -148,8 +148,8 @@ def test_a_host_that_does_not_exist_is_a_failure_too(tmp_path: Path) -> None:
 
 
 def test_a_data_folder_that_cannot_be_written_is_named_before_anything_is_asked(tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    folder.write_text("a file")
+    (tmp_path / "file").write_text("a file, in which no folder can be made")
+    folder = tmp_path / "file" / "data"
     asked: list[str] = []
 
     def choose(path: str) -> Reply:
