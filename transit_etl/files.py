@@ -26,13 +26,25 @@ def open_atomic(path: Path, *, temporary: Path | None = None) -> Iterator[Binary
     temporary = temporary or path.with_name(f"{path.name}.new")
     make_folder(path.parent)
     try:
-        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE), "wb") as file:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
+        with named_in_errors(path), os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
         rename(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def named_in_errors(path: Path) -> Iterator[None]:
+    """Let an OSError that names no file, as of a write to a full disk, name this one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_text(path: Path, text: str) -> None:
@@ -57,7 +69,8 @@ def locked(path: Path, *, waits: bool = True) -> Iterator[int]:
     make_folder(path.parent)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, FILE_MODE)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+        with named_in_errors(path):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         yield descriptor
     finally:
         os.close(descriptor)
@@ -76,9 +89,21 @@ def sync_folder(folder: Path) -> None:
     """Make names created, renamed or removed in a folder durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(fd)
+        with named_in_errors(folder):
+            os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def sync_tree(folder: Path) -> None:
+    """Make durable what another program has written below a folder."""
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            sync_folder(path)
+        else:
+            with path.open("rb") as file, named_in_errors(path):
+                os.fsync(file.fileno())
+    sync_folder(folder)
 
 
 def replacement_of(folder: Path) -> Path:
@@ -101,8 +126,8 @@ def replace_folder(built: Path, folder: Path) -> None:
 def remove_folder(folder: Path) -> None:
     """Take a folder away from its readers in one step, then remove it."""
     if folder.exists():
-        shutil.rmtree(replacement_of(folder), ignore_errors=True)
-        folder.rename(replacement_of(folder))
+        clear_away(replacement_of(folder))
+        rename(folder, replacement_of(folder))
         shutil.rmtree(replacement_of(folder))
         sync_folder(folder.parent)
 
@@ -110,8 +135,14 @@ def remove_folder(folder: Path) -> None:
 def repair_folder(folder: Path) -> None:
     """Finish or clear away what a process left that was killed while it replaced a folder."""
     if not folder.exists() and _aside(folder).exists():
-        _aside(folder).rename(folder)
-    shutil.rmtree(replacement_of(folder), ignore_errors=True)
+        rename(_aside(folder), folder)
+    clear_away(replacement_of(folder))
+
+
+def clear_away(folder: Path) -> None:
+    """Remove a folder that no reader sees, if it is there, or raise: what stays would get into the next."""
+    if folder.exists():
+        shutil.rmtree(folder)
 
 
 def exchange_folders(first: Path, second: Path) -> None:

@@ -1,7 +1,9 @@
 """Says where every file lives below the data folder, and where the project's own rules and models are."""
 
+import os
 from collections.abc import Iterator
 from datetime import date, datetime
+from fnmatch import filter as matching
 from pathlib import Path
 
 RAW_SUFFIX = ".jsonl.zst"
@@ -16,6 +18,24 @@ def part_of_project(name: str) -> Path:
     package = Path(__file__).resolve().parent
     sibling = package.parent / name
     return sibling if (package.parent / "pyproject.toml").exists() else package / name
+
+
+def _listed(folder: Path, *patterns: str) -> Iterator[Path]:
+    """Yield what is below a folder, unordered: its name, and that of each folder above it, has a pattern.
+
+    Unlike Path.glob it raises PermissionError: what cannot be listed must not count as missing.
+    """
+    if not patterns:
+        yield folder
+        return
+    first, *others = patterns
+    try:
+        names = matching(os.listdir(folder), first) if "*" in first else [first]  # noqa: PTH208 - names alone
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name in names:
+        if "*" in first or (folder / name).exists():
+            yield from _listed(folder / name, *others)
 
 
 # Raw: what was answered
@@ -86,7 +106,9 @@ def intents_files(data_dir: Path) -> Iterator[Path]:
 
 def _raw_glob(data_dir: Path, operator: str, endpoint: str, day: date | None, suffix: str) -> Iterator[Path]:
     days = "*" if day is None else day.isoformat()
-    return raw_dir(data_dir).glob(f"operator={operator}/endpoint={endpoint}/date={days}/*{suffix}")
+    return _listed(
+        raw_dir(data_dir), f"operator={operator}", f"endpoint={endpoint}", f"date={days}", f"*{suffix}"
+    )
 
 
 # Lake and quarantine: what was read from it
@@ -111,7 +133,7 @@ def lake_glob(data_dir: Path, dataset: str, operator: str = "*", day: date | Non
 def lake_files(data_dir: Path, dataset: str, operator: str = "*", day: date | None = None) -> list[Path]:
     """List the lake files of a dataset, sorted: of every operator and UTC day unless given."""
     pattern = lake_glob(data_dir, dataset, operator, day).relative_to(data_dir)
-    return sorted(data_dir.glob(str(pattern)))
+    return sorted(_listed(data_dir, *pattern.parts))
 
 
 def all_lake_files(data_dir: Path, operator: str = "*", day: date | None = None) -> list[Path]:
@@ -127,7 +149,7 @@ def lake_day(path: Path) -> tuple[str, date]:
 
 def operators_on(data_dir: Path, day: date) -> list[str]:
     """List the operators that have staged answers of a UTC day, sorted."""
-    folders = lake_dir(data_dir).glob(f"operator=*/dataset=*/date={day.isoformat()}")
+    folders = _listed(lake_dir(data_dir), "operator=*", "dataset=*", f"date={day.isoformat()}")
     names = {folder.parents[1].name.removeprefix("operator=") for folder in folders}
     return sorted(names - {NO_OPERATOR})
 

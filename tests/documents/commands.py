@@ -48,6 +48,7 @@ SHORTENED = {
     "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),
+    "python -m tests.disk_steps": "python -m tests.disk_steps",
     "python benchmarks/staging.py --rows 1000000": (
         "python benchmarks/staging.py --rows 20000 --runs 1 --dlt-rows 2000 --dlt-runs 1"
     ),
@@ -66,6 +67,7 @@ ELSEWHERE = {
     "make up": ("tests/documents/test_local_stack.py", "make up"),
     "pre-commit install": ("tests/documents/test_pre_commit.py", "pre-commit install"),
     "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
+    "pytest tests/test_disk_faults.py": ("tests/test_disk_faults.py", "def test_"),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
     "transit-etl emulator --port 8400": ("transit_emulator/process.py", '"emulator", "--port"'),

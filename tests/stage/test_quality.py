@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.stage.landing import DAY, Folder, answer, line, passage
+from transit_etl.paths import quality_results_dir
 from transit_etl.stage import SuiteError, build_data_docs, restage, stage
 from transit_etl.stage.suites import EXPECTATIONS, load_suite, load_suites
 
@@ -168,3 +169,14 @@ def test_the_quality_pages_show_every_dataset_and_ask_nobody_for_anything(folder
     assert "nature_known" in pages[page]
     assert [] == [path for path, text in pages.items() if 'src="http' in text or "stylesheet" in text]
     assert [] == [path for path, text in pages.items() if "<script" in text]
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b"\xff", b'{"meta": {"last_received_at": 1}}'])
+def test_damaged_results_are_left_out_of_the_quality_pages(folder: Folder, damage: bytes) -> None:
+    folder.land("news", [("", [])])
+    stage(folder.settings)
+    (quality_results_dir(folder.settings.data_dir) / "news.json").write_bytes(damage)
+
+    page = build_data_docs(folder.settings).read_text()
+
+    assert "not validated yet" in page

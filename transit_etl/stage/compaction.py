@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import repair_folder, replace_folder, replacement_of
-from transit_etl.paths import DAY_STEM, lake_file, operators_on
+from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, windows_of, write_table
 from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
@@ -44,7 +44,9 @@ def _compact_folder(data_dir: Path, operator: str, dataset: str, day: date, stag
     repair_folder(folder)
     # The window of a file that is not marked as staged is incomplete: staging will write it again.
     files = [
-        path for path in sorted(folder.glob("*.parquet")) if path.stem in staged or path.stem == DAY_STEM
+        path
+        for path in lake_files(data_dir, dataset, operator, day)
+        if path.stem in staged or path.stem == DAY_STEM
     ]
     if not files or [path.stem for path in files] == [DAY_STEM]:
         return 0

@@ -1,13 +1,23 @@
 """Builds the Data Docs: pages that show the last validation of every dataset, rule by rule."""
 
 import json
-import shutil
+import logging
+import sys
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from transit_etl.files import make_folder, replace_folder, replacement_of, write_text
+from transit_etl.errors import TransitError
+from transit_etl.files import (
+    clear_away,
+    make_folder,
+    named_in_errors,
+    replace_folder,
+    replacement_of,
+    sync_tree,
+    write_text,
+)
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import validation_context
@@ -25,6 +35,12 @@ if TYPE_CHECKING:
     from great_expectations.data_context.store.store import DataDocsSiteConfigTypedDict
 
 _SITE = "quality"
+_log = logging.getLogger(__name__)
+_renderer = logging.getLogger("great_expectations.render.renderer.site_builder")
+
+
+class DataDocsError(TransitError):
+    """The pages about data quality cannot be written; the message says why."""
 
 
 def keep_results(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResult"]) -> None:
@@ -38,7 +54,7 @@ def build_data_docs(settings: Settings) -> Path:
     """Build the pages from the saved results, replace the old ones, and return the path of the first page."""
     folder = quality_pages_dir(settings.data_dir)
     built = replacement_of(folder)
-    shutil.rmtree(built, ignore_errors=True)
+    clear_away(built)
     make_folder(built)
     context = validation_context.new_context()
     _add_site(context, built)
@@ -49,10 +65,12 @@ def build_data_docs(settings: Settings) -> Path:
     for document in saved:
         _add_result(context, _loaded(escaped(document)))
     results = {result.suite_name: result for result in map(_loaded, saved)}
-    context.build_data_docs(site_names=[_SITE])
-    make_self_contained(built)
-    summaries = [_summary(suite, results.get(dataset), built) for dataset, suite in suites.items()]
-    write_first_page(built / "index.html", summaries)
+    with named_in_errors(built):
+        _render(context)
+        make_self_contained(built)
+        summaries = [_summary(suite, results.get(dataset), built) for dataset, suite in suites.items()]
+        write_first_page(built / "index.html", summaries)
+    sync_tree(built)
     replace_folder(built, folder)
     return folder / "index.html"
 
@@ -67,6 +85,27 @@ def _add_site(context: "EphemeralDataContext", folder: Path) -> None:
         },
     }
     context.add_data_docs_site(_SITE, cast("DataDocsSiteConfigTypedDict", site))
+
+
+def _render(context: "EphemeralDataContext") -> None:
+    """Write the pages, or raise: Great Expectations logs what fails, and goes on without the page."""
+    failed: list[BaseException] = []
+
+    def keep(_record: logging.LogRecord) -> bool:
+        error = sys.exception()
+        if error is not None:
+            failed.append(error)
+        return error is None
+
+    _renderer.addFilter(keep)
+    try:
+        context.build_data_docs(site_names=[_SITE])
+    finally:
+        _renderer.removeFilter(keep)
+    for error in failed:
+        if isinstance(error, OSError):
+            raise error
+        raise DataDocsError(f"cannot write the pages about data quality: {error!r}") from error
 
 
 def _summary(suite: Suite, result: "ExpectationSuiteValidationResult | None", folder: Path) -> DatasetSummary:
@@ -86,8 +125,17 @@ def _summary(suite: Suite, result: "ExpectationSuiteValidationResult | None", fo
 
 
 def _saved_results(settings: Settings) -> Iterator[dict[str, Any]]:
+    """Yield the saved results; one that is damaged is left out until its dataset is validated again."""
     for path in sorted(quality_results_dir(settings.data_dir).glob("*.json")):
-        yield json.loads(path.read_text(encoding="utf-8"))
+        with named_in_errors(path):
+            text = path.read_bytes()
+        try:
+            document = json.loads(text)
+            datetime.fromisoformat(cast("dict[str, Any]", _loaded(document).meta)["last_received_at"])
+        except Exception:  # noqa: BLE001 - whatever the damage makes Great Expectations raise
+            _log.warning("left damaged results out of the pages about data quality: %s", path)
+        else:
+            yield document
 
 
 def _loaded(document: dict[str, Any]) -> "ExpectationSuiteValidationResult":

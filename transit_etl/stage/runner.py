@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from transit_etl.errors import TransitError
-from transit_etl.files import make_folder, remove_folder, replace_folder
+from transit_etl.files import clear_away, make_folder, remove_folder, replace_folder
 from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
@@ -139,7 +139,7 @@ def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[RawWindow], r
     """Stage a day into a data folder of its own, below the real one so that folders can be exchanged."""
     operator, day = windows[0].operator, windows[0].day
     root = restaging_dir(data_dir, operator, day)
-    shutil.rmtree(root, ignore_errors=True)
+    clear_away(root)
     make_folder(root)
     staged = _stage_all(stager, windows, root, ListedLines([data_dir, root]), report)
     failed = {window.name for window, is_staged in staged if not is_staged}

@@ -52,6 +52,20 @@ def test_recovering_twice_changes_nothing(orphan: Path, tmp_path: Path) -> None:
     assert first == path.read_bytes()
 
 
+def test_a_window_that_cannot_be_read_is_left_and_the_others_are_finished(
+    orphan: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = copy(orphan, tmp_path)
+    unreadable = folder / FOLDER / "20260304T110000Z-passages-w1.jsonl.zst.part"
+    unreadable.mkdir()
+
+    (path,) = recover(folder)
+
+    assert f"{WINDOW}.jsonl.zst" == path.name
+    (message,) = [record.getMessage() for record in caplog.records]
+    assert message.startswith("left 20260304T110000Z-passages-w1.jsonl.zst to the next recovery: [Errno 21]")
+
+
 def test_without_a_data_folder_there_is_nothing_to_recover(tmp_path: Path) -> None:
     assert [] == recover(tmp_path / "none")
 

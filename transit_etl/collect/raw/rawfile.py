@@ -46,9 +46,12 @@ class RawWriter:
         self._sync_error: OSError | None = None
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self._size = 0
-        self._part_fd = self._create()
-        self._planned_fd = os.open(self._planned, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
-        sync_folder(path.parent)
+        self._part_fd = self._planned_fd = -1
+        try:
+            self._create()
+        except BaseException:
+            self._close()
+            raise
 
     def plan(self, line: bytes) -> None:
         """Write an intent, before its request is sent."""
@@ -91,18 +94,18 @@ class RawWriter:
         finally:
             self._close()
 
-    def _create(self) -> int:
-        """Create and lock the part file; RawFileTakenError if a recovery was faster between the two."""
+    def _create(self) -> None:
+        """Create both files and lock the part; RawFileTakenError if a recovery was faster between the two."""
         if self.path.exists() or self._planned.exists():
             raise RawFileTakenError(self.path.name)
         try:
-            fd = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
+            self._part_fd = os.open(self._part, os.O_RDWR | os.O_CREAT | os.O_EXCL, FILE_MODE)
         except FileExistsError as error:
             raise RawFileTakenError(self.path.name) from error
-        if lock(fd) and is_same_file(fd, self._part):
-            return fd
-        os.close(fd)
-        raise RawFileTakenError(self.path.name)
+        if not (lock(self._part_fd) and is_same_file(self._part_fd, self._part)):
+            raise RawFileTakenError(self.path.name)
+        self._planned_fd = os.open(self._planned, os.O_WRONLY | os.O_CREAT | os.O_APPEND, FILE_MODE)
+        sync_folder(self.path.parent)
 
     def _write_block(self, block: bytes) -> None:
         try:
@@ -123,9 +126,9 @@ class RawWriter:
 
     def _close(self) -> None:
         with self._lock:
-            if self._part_fd >= 0:
-                os.close(self._planned_fd)
-                os.close(self._part_fd)
+            for descriptor in (self._planned_fd, self._part_fd):
+                if descriptor >= 0:
+                    os.close(descriptor)
             self._part_fd = self._planned_fd = -1
 
     def _raise_sync_error(self) -> None:

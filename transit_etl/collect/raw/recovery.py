@@ -36,18 +36,28 @@ def recover(data_dir: Path) -> list[Path]:
     """Finish every window below the data folder whose writer was killed, and return the files written.
 
     Whole rows are kept; each planned request without one gets an `interrupted` row. A window whose writer
-    still runs is left as it is. Running it again, or after it was killed itself, gives the same files.
+    still runs is left as it is, and so is one whose files cannot be read or written: a damaged disk sector
+    must not stop all collecting. Running it again, or after it was killed itself, gives the same files.
     """
     try:
-        return [path for orphan in _open_windows(data_dir) for path in _recover_window(data_dir, orphan)]
+        orphans = _open_windows(data_dir)
     except OSError as error:
         raise DataFolderError(data_dir, error) from error
+    return [path for orphan in orphans for path in _recover_or_leave(data_dir, orphan)]
 
 
 def _open_windows(data_dir: Path) -> list[Path]:
     """List the final paths of the windows that have an open file, oldest first."""
     files = [*open_raw_files(data_dir), *intents_files(data_dir)]
     return sorted({finished_raw_file(path) for path in files})
+
+
+def _recover_or_leave(data_dir: Path, path: Path) -> list[Path]:
+    try:
+        return _recover_window(data_dir, path)
+    except OSError as error:
+        _log.warning("left %s to the next recovery: %s", path.name, error)
+        return []
 
 
 def _recover_window(data_dir: Path, path: Path) -> list[Path]:
