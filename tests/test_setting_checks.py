@@ -52,12 +52,14 @@ BAD = {
         f"postgresql://u:{SECRET}@h h/d",
     ],
     "max_body_bytes": [*NO_NUMBERS, "0", "1023", "1e12", "1000000000000", "-1"],
+    "stage_max_rows": [*NO_NUMBERS, "0", "999", "1e12", "1000000000000", "-1"],
     "policy": ["random", "ADAPTIVE", "adaptive "],
     "timetable_days_ahead": [*NO_NUMBERS, "-1", "15", "0.5"],
     "timezone": ["Rome", "europe/rome", "Europe/Rome ", "/etc/localtime", "../UTC", "localtime", "posix/UTC",
                  "right/UTC", "posixrules", "Europe", "zone.tab", "UTC\n", "x" * 500],
     "service_day_cutoff": ["25:00", "04:00Z", "04:00+02:00", "4 am", "24:00", "-1:00", "nan", "soon"],
-    "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b"],
+    "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b",
+                 "a[b]", "a*", "a?b", "a{b,c}", "a\\b", "operator=x/data", "x/date=2026-03-02"],
     "clock_shift_seconds": [*NO_NUMBERS, "1e9", "-1e9", "1e300"],
 }  # fmt: skip
 for seconds in ("connect_timeout", "read_timeout", "total_timeout", "window", "status_interval"):

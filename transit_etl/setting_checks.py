@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from transit_etl.paths import NO_OPERATOR
 
 _HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?|\[[0-9A-Fa-f:.]+\]")
+_MEANINGFUL = re.compile(r"[*?\[\]{}\\=]")  # to DuckDB, in the path of a Parquet file
 _LONGEST_ADDRESS, _LONGEST_TOKEN, _LONGEST_PATH = 2000, 4096, 1024
 _SET_BY_CLIENT = {
     "accept", "accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade",
@@ -138,6 +139,8 @@ def data_folder(folder: Path) -> Path:
     text = str(folder)
     if not text.isprintable() or len(text.encode(errors="replace")) > _LONGEST_PATH or text.startswith("~"):
         raise ValueError("must be the path of a folder, of printable characters and without ~")
+    if found := _MEANINGFUL.search(str(folder.absolute())):
+        raise ValueError(f"must not hold {found[0]!r}: queries of the lake read it as a pattern or a column")
     try:
         if folder.exists() and not folder.is_dir():
             raise ValueError("must be a folder: a file has this name")

@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     window_seconds: float = Field(600, ge=5, le=3600)
     status_interval_seconds: float = Field(60, ge=5, le=3600)
     policy: PolicyName = PolicyName.ADAPTIVE
-    stage_max_rows: int = Field(300_000, ge=1000)  # about 1 KB of memory each
+    stage_max_rows: int = Field(300_000, ge=1000, le=100_000_000)  # about 1 KB of memory each
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"

@@ -105,7 +105,7 @@ def test_the_same_command_resumes_an_interrupted_rehearsal(
     assert "Traceback" not in said
     assert ("the same command continues from there" in said) == (number is signal.SIGINT)
     assert again.returncode == 0
-    assert re.search(r"^took +(\d+ min )?\d+ s: [\d,]+ times real time$", again.stdout, re.MULTILINE)
+    assert re.search(r"^took +(\d+ min )?\d+ s: [\d,]+ times real time *$", again.stdout, re.MULTILINE)
     assert uninterrupted == _lake(tmp_path)
 
 

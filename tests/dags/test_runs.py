@@ -148,11 +148,10 @@ def test_a_window_without_an_answer_is_lost_and_not_retried(
 
 
 def test_a_failure_within_the_window_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    folder = tmp_path / "data"
-    folder.write_text("a file, where a folder should be")
+    (tmp_path / "file").write_text("a file, in which no folder can be made")
 
     with pytest.raises(DataFolderError):
-        poll_as(a_run(run_after=datetime.now(UTC)), monkeypatch, TRANSIT_DATA_DIR=str(folder))
+        poll_as(a_run(run_after=datetime.now(UTC)), monkeypatch, TRANSIT_DATA_DIR=f"{tmp_path}/file/data")
 
 
 def test_a_list_may_be_asked_for_again() -> None:
