@@ -1,5 +1,6 @@
 """Publishes a checked build in one atomic step."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -51,5 +52,8 @@ def _copy(source: Path, target: Path) -> Path:
     with source.open("rb") as reader, open_atomic(target) as writer:
         left = os.fstat(reader.fileno()).st_size
         while left > 0:
-            left -= os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _CHUNK))
+            copied = os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _CHUNK))
+            if copied == 0:
+                raise OSError(errno.EIO, "it ended before it was copied whole", str(source))
+            left -= copied
     return target

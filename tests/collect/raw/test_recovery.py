@@ -66,6 +66,46 @@ def test_a_window_that_cannot_be_read_is_left_and_the_others_are_finished(
     assert message.startswith("left 20260304T110000Z-passages-w1.jsonl.zst to the next recovery: [Errno 21]")
 
 
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.datetimes().map(str),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=5,
+)
+INTENT = {
+    "request_id": f"{WINDOW}/1", "endpoint": "passages", "key": "0001", "api_version": 1,
+    "planned_at": "2026-03-04T12:00:00.000000Z",
+}  # fmt: skip
+ODD_LINE = st.one_of(
+    st.binary(max_size=50),
+    JSON.map(lambda value: json.dumps(value).encode()),
+    st.fixed_dictionaries(
+        {}, optional={name: st.just(value) | JSON for name, value in INTENT.items()}
+    ).map(lambda value: json.dumps(value).encode()),
+    st.sampled_from([
+        b"[" * 100_000,
+        json.dumps(INTENT | {"planned_at": "0001-01-01T00:00:00+14:00"}).encode(),
+        json.dumps(INTENT | {"key": "\ud83d"}).encode(),
+    ]),
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(odd_rows=st.lists(ODD_LINE, max_size=3), odd_intents=st.lists(ODD_LINE, max_size=3))
+def test_no_line_of_an_open_window_stops_the_recovery_or_costs_another_row(
+    orphan: Path, tmp_path_factory: pytest.TempPathFactory, odd_rows: list[bytes], odd_intents: list[bytes]
+) -> None:
+    folder = copy(orphan, tmp_path_factory.mktemp("odd"))
+    part, planned = (folder / FOLDER / f"{WINDOW}{suffix}" for suffix in (".jsonl.zst.part", ".planned.part"))
+    whole = list(read_lines(part))
+    part.write_bytes(zstandard.compress(b"\n".join([*odd_rows, *whole]) + b"\n"))
+    planned.write_bytes(b"\n".join([*odd_intents, planned.read_bytes()]))
+
+    recover(folder)
+
+    assert set(whole) <= set(raw_lines(folder))
+    assert only_finished_files(folder)
+
+
 def test_without_a_data_folder_there_is_nothing_to_recover(tmp_path: Path) -> None:
     assert [] == recover(tmp_path / "none")
 

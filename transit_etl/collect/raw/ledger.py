@@ -3,8 +3,10 @@
 import base64
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+
+from pydantic import TypeAdapter
 
 from transit_etl.api.exchange import Answer, Outcome, Request
 
@@ -27,6 +29,16 @@ class Planned:
         return self.request_id.rpartition("/")[0]
 
 
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """What a row must have to be kept."""
+
+    request_id: str
+
+
+_INTENT, _ROW = TypeAdapter(Planned), TypeAdapter(_Row)
+
+
 def planned(request: Request, window: str, number: int, planned_at: datetime) -> Planned:
     """Return a request with its identity: the `number`-th one planned in `window`."""
     return Planned(f"{window}/{number}", request.endpoint, request.key, request.version, planned_at)
@@ -45,15 +57,17 @@ def intent_line(intent: Planned) -> bytes:
 
 
 def read_intent(line: bytes) -> Planned:
-    """Parse a line of intents; ValueError or KeyError if it is not one."""
-    fields = json.loads(line)
-    return Planned(
-        request_id=fields["request_id"],
-        endpoint=fields["endpoint"],
-        key=fields["key"],
-        api_version=fields["api_version"],
-        planned_at=datetime.fromisoformat(fields["planned_at"]),
-    )
+    """Parse a line of intents; ValueError if it is not one."""
+    intent = _INTENT.validate_json(line, strict=True)
+    try:
+        return replace(intent, planned_at=intent.planned_at.astimezone(UTC))
+    except OverflowError as error:
+        raise ValueError(f"{intent.planned_at} is no instant in UTC") from error
+
+
+def read_request_id(line: bytes) -> str:
+    """Return whose row a line is; ValueError if it is no row."""
+    return _ROW.validate_json(line, strict=True).request_id
 
 
 def answered_row(operator: str, window: str, intent: Planned, answer: Answer) -> bytes:

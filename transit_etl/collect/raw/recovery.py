@@ -1,7 +1,6 @@
 """Finishes the windows that a killed collector left open, without losing or duplicating a row."""
 
 import contextlib
-import json
 import logging
 import os
 from collections.abc import Iterator
@@ -107,8 +106,8 @@ def _whole_rows(part: Path) -> Iterator[tuple[str, bytes]]:
         return
     for line in read_lines(part):
         try:
-            yield json.loads(line)["request_id"], line
-        except (ValueError, KeyError, TypeError):
+            yield ledger.read_request_id(line), line
+        except ValueError:
             _log.warning("left a damaged row out of %s", part.name)
 
 
@@ -119,7 +118,7 @@ def _intents(planned: Path) -> list[Planned]:
     for line in complete_lines(planned):
         try:
             found.append(ledger.read_intent(line))
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             _log.warning("left a damaged intent out of %s", planned.name)
     return found
 
