@@ -1,6 +1,6 @@
 """A disk that fails or loses power at any call: a step says so in one line, and can be run again."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,11 +21,6 @@ def name_of(step: Step) -> str:
 quick_steps = pytest.mark.parametrize("step", QUICK, ids=name_of)
 slow_steps = pytest.mark.parametrize("step", SLOW, ids=name_of)
 every_step = pytest.mark.parametrize("step", STEPS, ids=name_of)
-
-
-def exhaustive(test: Callable[..., None]) -> Callable[..., None]:
-    """Mark a test of every point of a matrix, which takes long."""
-    return pytest.mark.long(pytest.mark.exhaustive(test))
 
 
 def is_of_interest(step: Step, at: int) -> bool:
@@ -76,7 +71,8 @@ def test_a_disk_that_fails_at_some_calls_of_a_slow_step_is_survived(step: Step, 
     assert [] == problems_with(step, faults[:: len(faults) // N_SAMPLES], tmp_path)
 
 
-@exhaustive
+@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(N_PARTS))
 @slow_steps
 def test_a_disk_that_fails_at_any_call_of_a_slow_step_is_survived(
@@ -85,7 +81,8 @@ def test_a_disk_that_fails_at_any_call_of_a_slow_step_is_survived(
     assert [] == problems_with(step, faults_of(step, lasts=False)[part::N_PARTS], tmp_path)
 
 
-@exhaustive
+@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(N_PARTS))
 @slow_steps
 def test_a_disk_that_fails_for_good_in_a_slow_step_is_survived(step: Step, part: int, tmp_path: Path) -> None:
@@ -94,7 +91,8 @@ def test_a_disk_that_fails_for_good_in_a_slow_step_is_survived(step: Step, part:
     assert [] == problems_with(step, every_fourth[part::N_PARTS], tmp_path)
 
 
-@exhaustive
+@pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("part", range(N_PARTS))
 @slow_steps
 def test_after_a_power_loss_at_any_call_a_slow_step_gives_the_same(
@@ -114,7 +112,8 @@ def other_errors(step: Step) -> Iterator[Fault]:
             yield Fault(at, number, lasts=True)
 
 
-@exhaustive
+@pytest.mark.long
+@pytest.mark.exhaustive
 @quick_steps
 def test_a_disk_that_fails_at_any_call_with_any_error_is_survived(step: Step, tmp_path: Path) -> None:
     assert [] == problems_with(step, other_errors(step), tmp_path)
