@@ -4,6 +4,11 @@
 MISSHAPEN = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
 
 
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    return str(error).split("\n", 1)[0]
+
+
 class TransitError(Exception):
     """Something cannot be done; the message says what, why, and where possible what to do about it.
 

@@ -1,13 +1,15 @@
 """Reads lake files: one that is damaged is named and left out, since it can be made again from raw."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from transit_etl.errors import first_line
 
 T = TypeVar("T")
 UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
@@ -22,13 +24,18 @@ def read_undamaged(read: Callable[[list[Path]], T], files: Sequence[Path]) -> T:
     try:
         return read(list(files))
     except UNREADABLE:
-        damages = {path: damage_of(path) for path in files}
-        if not any(damages.values()):
+        damages = damages_in(files)
+        if not damages:
             raise
     for path, damage in damages.items():
-        if damage:
-            _log.warning("left out %s: %s; `transit-etl reprocess` makes it again from raw", path, damage)
-    return read([path for path, damage in damages.items() if not damage])
+        _log.warning("left out %s: %s; `transit-etl reprocess` makes it again from raw", path, damage)
+    return read([path for path in files if path not in damages])
+
+
+def damages_in(files: Iterable[Path]) -> dict[Path, str]:
+    """Read lake files to their end; return the damaged ones, and what is wrong with each."""
+    damages = {path: damage_of(path) for path in files}
+    return {path: damage for path, damage in damages.items() if damage}
 
 
 def damage_of(path: Path) -> str | None:
@@ -43,5 +50,5 @@ def damage_of(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except (pa.ArrowException, OSError) as error:
-        return str(error).split("\n", 1)[0]
+        return first_line(error)
     return None

@@ -38,6 +38,11 @@ def _listed(folder: Path, *patterns: str) -> Iterator[Path]:
             yield from _listed(folder / name, *others)
 
 
+def partition_of(path: Path) -> dict[str, str]:
+    """Read the parts of a path that its folders name, such as operator and date."""
+    return dict(folder.split("=", 1) for folder in path.parts if "=" in folder)
+
+
 # Raw: what was answered
 
 
@@ -64,8 +69,7 @@ def raw_file(data_dir: Path, operator: str, endpoint: str, day: date, window: st
 
 def raw_parts(path: Path) -> dict[str, str]:
     """Read operator, endpoint, date and window back from a raw file's path."""
-    parts = dict(folder.split("=", 1) for folder in path.parts if "=" in folder)
-    return {**parts, "window": path.name.removesuffix(RAW_SUFFIX)}
+    return {**partition_of(path), "window": path.name.removesuffix(RAW_SUFFIX)}
 
 
 def open_raw_file(path: Path) -> Path:
@@ -143,7 +147,7 @@ def all_lake_files(data_dir: Path, operator: str = "*", day: date | None = None)
 
 def lake_day(path: Path) -> tuple[str, date]:
     """Read the operator and the UTC day back from a lake file's path."""
-    parts = dict(folder.split("=", 1) for folder in path.parts if "=" in folder)
+    parts = partition_of(path)
     return parts["operator"], date.fromisoformat(parts["date"])
 
 
@@ -162,6 +166,11 @@ def quarantine_dir(data_dir: Path) -> Path:
 def quarantine_file(data_dir: Path, operator: str, dataset: str, day: date, window: str) -> Path:
     """Return the file that holds the rows of a window that broke a rule."""
     return _dataset_day(quarantine_dir(data_dir), operator, dataset, day) / f"{window}.parquet"
+
+
+def quarantine_files(data_dir: Path) -> list[Path]:
+    """List the files of rows that broke a rule, of every dataset, operator and UTC day, sorted."""
+    return sorted(_listed(quarantine_dir(data_dir), "operator=*", "dataset=*", "date=*", "*.parquet"))
 
 
 def restaging_dir(data_dir: Path, operator: str, day: date) -> Path:

@@ -9,7 +9,15 @@ from pathlib import Path
 from transit_etl.errors import MISSHAPEN
 from transit_etl.files import write_text
 from transit_etl.lake_reading import damage_of
-from transit_etl.paths import lake_dir, manifest, published_database, quarantine_dir, raw_dir, raw_files
+from transit_etl.paths import (
+    all_lake_files,
+    lake_dir,
+    manifest,
+    published_database,
+    quarantine_files,
+    raw_dir,
+    raw_files,
+)
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import RawFileError, check_whole
 from transit_etl.stage.repair import repair
@@ -88,8 +96,8 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
 def _files(root: Path) -> Iterator[Path]:
     """List what is verified, sorted by folder: finished files alone."""
     yield from sorted(raw_files(root))
-    for folder in (lake_dir(root), quarantine_dir(root)):
-        yield from sorted(folder.rglob("*.parquet"))
+    yield from all_lake_files(root)
+    yield from quarantine_files(root)
     if published_database(root).exists():
         yield published_database(root)
 

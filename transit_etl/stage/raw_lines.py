@@ -45,7 +45,6 @@ class _Line(BaseModel, strict=True):
 
 # The columns of table `raw`, in the order of sql/raw.sql.
 _FIELDS: list[tuple[str, pa.DataType]] = [
-
     ("request_id", TEXT), ("window", TEXT), ("operator", TEXT), ("endpoint", TEXT), ("key", TEXT),
     ("api_version", WHOLE), ("planned_at", INSTANT), ("sent_at", INSTANT), ("received_at", INSTANT),
     ("outcome", TEXT), ("http_status", WHOLE), ("elapsed_ms", REAL), ("attempts", WHOLE), ("error", TEXT),

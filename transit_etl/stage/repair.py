@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from transit_etl.files import rename
-from transit_etl.lake_reading import UNREADABLE, damage_of
+from transit_etl.lake_reading import UNREADABLE, damage_of, damages_in
 from transit_etl.paths import NO_OPERATOR, all_lake_files, lake_day, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import SCHEMA_DAY, ensure_schemas, windows_of
@@ -47,8 +47,7 @@ def repairing(
 
 def find_damaged(data_dir: Path) -> dict[Path, str]:
     """Read every lake file to its end; return the damaged ones, and what is wrong with each."""
-    damages = {path: damage_of(path) for path in all_lake_files(data_dir)}
-    return {path: damage for path, damage in damages.items() if damage}
+    return damages_in(all_lake_files(data_dir))
 
 
 def repair(settings: Settings, damaged: Mapping[Path, str]) -> list[str]:

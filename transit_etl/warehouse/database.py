@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 from transit_etl import paths
-from transit_etl.errors import TransitError
+from transit_etl.errors import TransitError, first_line
 from transit_etl.files import locked, make_folder
 from transit_etl.settings import Settings
 
@@ -103,11 +103,7 @@ def open_build_database(settings: Settings) -> Iterator[duckdb.DuckDBPyConnectio
             yield connection
     except (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException) as error:
         # DuckDB reports a write that fails, such as on a full disk, as any of the three.
-        raise WarehouseError(f"cannot use the build database {path}: {_first_line(error)}") from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n", 1)[0]
+        raise WarehouseError(f"cannot use the build database {path}: {first_line(error)}") from error
 
 
 def drop_models(connection: duckdb.DuckDBPyConnection) -> None:

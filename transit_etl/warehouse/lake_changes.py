@@ -49,7 +49,7 @@ class LakeFile:
     @property
     def dataset(self) -> str:
         """The dataset its path names."""
-        return _part(self.path, "dataset")
+        return paths.partition_of(Path(self.path))["dataset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +179,5 @@ def _add_first_network(
 
 def _dates_of_receipt(path: str) -> set[date]:
     """Return the service dates that a file can have affected, by its UTC day of receipt."""
-    day = date.fromisoformat(_part(path, "date"))
+    day = date.fromisoformat(paths.partition_of(Path(path))["date"])
     return {day - DAY, day}
-
-
-def _part(path: str, key: str) -> str:
-    parts = dict(part.split("=", 1) for part in Path(path).parts if "=" in part)
-    return parts[key]
