@@ -234,8 +234,11 @@ def warehouse_lock(data_dir: Path) -> Path:
 
 
 def lake_lock(data_dir: Path, operator: str, day: date) -> Path:
-    """Return the file whose lock is held by who changes an operator's UTC day in the lake."""
-    return _lake_locks(data_dir) / f"{operator}-{day.isoformat()}.lock"
+    """Return the file whose lock is held by who changes an operator's UTC day in the lake.
+
+    The same day of each month has the same one, so that there are never more than 31 for an operator.
+    """
+    return _lake_locks(data_dir) / f"{operator}-{day:%d}.lock"
 
 
 def quality_pages_lock(data_dir: Path) -> Path:

@@ -12,10 +12,10 @@ import pytest
 import zstandard
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
-from transit_etl.paths import lake_file, lake_glob
+from transit_etl.paths import lake_file, lake_glob, lake_lock
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, ensure_schemas, restage, stage
-from transit_etl.stage.lake import windows_of
+from transit_etl.stage.lake import day_lock, windows_of
 from transit_etl.stage.raw import arrow
 from transit_etl.stage.schemas import DATASETS
 
@@ -50,6 +50,16 @@ def test_every_file_has_exactly_the_schema_of_its_dataset(landed: Folder) -> Non
     for path in (landed.settings.data_dir / "lake").rglob("*.parquet"):
         dataset = next(part for part in path.parts if part.startswith("dataset=")).removeprefix("dataset=")
         assert DATASETS[dataset].equals(pq.read_schema(path)), path
+
+
+def test_the_lock_files_do_not_grow_with_the_days(folder: Folder) -> None:
+    locks = set()
+    for number in range(400):
+        with day_lock(folder.settings.data_dir, OPERATOR, DAY + timedelta(days=number)):
+            locks.update(lake_lock(folder.settings.data_dir, OPERATOR, DAY).parent.iterdir())
+
+    assert 31 >= len(locks)
+    assert lake_lock(folder.settings.data_dir, "another", DAY) not in locks
 
 
 def test_staging_twice_changes_no_byte(landed: Folder) -> None:
