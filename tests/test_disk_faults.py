@@ -43,6 +43,7 @@ def test_a_disk_that_fails_at_any_call_is_reported_in_one_line_and_nothing_is_lo
     assert [] == problems_with(step, faults_of(step, lasts=False), tmp_path)
 
 
+@pytest.mark.long
 @quick_steps
 def test_a_disk_that_fails_for_good_is_reported_in_one_line_and_nothing_is_lost(
     step: Step, tmp_path: Path
@@ -50,6 +51,7 @@ def test_a_disk_that_fails_for_good_is_reported_in_one_line_and_nothing_is_lost(
     assert [] == problems_with(step, faults_of(step, lasts=True)[:: len(ERRORS) + 1], tmp_path)
 
 
+@pytest.mark.long
 @quick_steps
 def test_after_a_power_loss_at_any_call_the_step_gives_the_same(step: Step, tmp_path: Path) -> None:
     assert [] == problems_after(step, undisturbed(step).losses, tmp_path)
@@ -64,6 +66,7 @@ def test_what_a_step_has_done_survives_a_power_loss_right_after_it(step: Step, t
         assert plain.after == step.view(tmp_path / str(number)), loss.kind
 
 
+@pytest.mark.long
 @slow_steps
 def test_a_disk_that_fails_at_some_calls_of_a_slow_step_is_survived(step: Step, tmp_path: Path) -> None:
     faults = faults_of(step, lasts=False)

@@ -47,6 +47,15 @@ def _rehearse(folder: Path, minutes: float, faults: Sequence[Fault]) -> Rehearse
     return rehearsed
 
 
+def test_all_faults_together_are_survived_explained_and_kept_out(tmp_path: Path) -> None:
+    rehearsed = _rehearse(tmp_path, 12, [_fault(kind, 0.02) for kind in FaultKind])
+
+    assert all(rehearsed.hit_by(kind) for kind in FaultKind)
+    assert rehearsed.report.n_refused == 0
+    assert rehearsed.log[-1]["now"] > (START + timedelta(minutes=11)).isoformat()
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("kind", FaultKind)
 def test_a_fault_alone_is_survived_explained_and_kept_out(tmp_path: Path, kind: FaultKind) -> None:
     rehearsed = _rehearse(tmp_path, 10, [_fault(kind, 0.15)])

@@ -42,6 +42,14 @@ class Clock(Protocol):
         """Run a coroutine to its end on this clock and return its result."""
 
 
+def in_utc(instant: datetime) -> datetime:
+    """Return an aware instant in UTC; ValueError if it lies beyond the first or the last one there is."""
+    try:
+        return instant.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{instant} is no instant in UTC") from error
+
+
 class SystemClock:
     """The machine's clock, moved by a fixed number of seconds (0 outside demonstrations)."""
 

@@ -9,6 +9,7 @@ from pathlib import Path
 RAW_SUFFIX = ".jsonl.zst"
 DAY_STEM = "day"  # of the file that holds a compacted day
 NO_OPERATOR = "none"  # of the lake files without rows that keep every dataset readable
+_WINDOW_STAMP = "%Y%m%dT%H%M%SZ"
 _OPEN_SUFFIX = ".part"
 _INTENTS_SUFFIX = ".planned.part"
 
@@ -58,7 +59,15 @@ def window_name(started_at: datetime, endpoint: str, worker: str) -> str:
 
 def window_stamp(started_at: datetime) -> str:
     """Write a UTC instant as the names of windows begin, to compare them with it."""
-    return f"{started_at:%Y%m%dT%H%M%SZ}"
+    return started_at.strftime(_WINDOW_STAMP)
+
+
+def window_started_at(window: str) -> datetime | None:
+    """Read the UTC instant, naive, with which the name of a window begins; None if there is none."""
+    try:
+        return datetime.strptime(window[: len("20260302T060000Z")], _WINDOW_STAMP)  # noqa: DTZ007 - UTC
+    except ValueError:
+        return None
 
 
 def raw_file(data_dir: Path, operator: str, endpoint: str, day: date, window: str) -> Path:

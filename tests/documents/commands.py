@@ -17,7 +17,6 @@ ON_THE_TOUR = [
     "make sbom",
     "python -m scripts.lineage",
     "transit-etl compact D",
-    "transit-etl reprocess --from D --to D",
     "transit-etl verify",
 ]
 
@@ -26,6 +25,7 @@ LONG_ON_THE_TOUR = [
     "transit-etl build --as-of 2026-03-02T06:30Z",
     "transit-etl build --from D --to D",
     "transit-etl build --ruleset 2",
+    "transit-etl reprocess --from D --to D",
 ]
 
 # Commands that take minutes; `make test-long` runs them shortened like this.

@@ -79,6 +79,7 @@ def test_the_tour_prints_what_it_shows(tour: Tour) -> None:
     assert [] == differing, "python -m tests.documents.refresh docs/tour.md writes the output anew"
 
 
+@pytest.mark.long
 def test_the_readme_runs_from_top_to_bottom(readme_session: Session) -> None:
     printed = [text for block in HERE if block.document == README for _, text in run(block, readme_session)]
     answer = next(text for text in printed if "on_time_share" in text)

@@ -1,11 +1,9 @@
 """Lets Python, which classifies and plans by a body, and DuckDB, which stages it, read it alike."""
 
 import json
-import re
 from typing import Any
 
-# Half of a surrogate pair can be written in JSON, but is no text: DuckDB refuses the whole body for it.
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+from transit_etl.surrogates import escape_surrogates
 
 
 def as_read(body: str) -> str:
@@ -29,10 +27,8 @@ def as_read(body: str) -> str:
         written = json.dumps(document, ensure_ascii=False, allow_nan=False)
     except (ValueError, RecursionError):
         return body
-    lone = _LONE_SURROGATE.search(written) is not None
-    if not lone and not is_repeated:
-        return body
-    return _LONE_SURROGATE.sub(lambda found: rf"\\u{ord(found[0]):04x}", written)
+    escaped = escape_surrogates(written)
+    return body if escaped == written and not is_repeated else escaped
 
 
 def _may_hold_surrogates(body: str) -> bool:

@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -12,7 +11,7 @@ import pyarrow as pa
 import zstandard
 
 from transit_etl.errors import TransitError
-from transit_etl.paths import raw_files, raw_parts
+from transit_etl.paths import raw_files, raw_parts, window_started_at
 
 # The instants of a window lie within a day; those in its answers lie within two days of them.
 NEAR = timedelta(days=3)
@@ -40,9 +39,7 @@ class RawWindow:
     @property
     def began_at(self) -> datetime:
         """The instant in its name, in UTC; midnight of its day if there is none."""
-        with suppress(ValueError):
-            return datetime.strptime(self.name[: len("20260302T060000Z")], "%Y%m%dT%H%M%SZ")  # noqa: DTZ007 - UTC
-        return datetime.combine(self.day, datetime.min.time())
+        return window_started_at(self.name) or datetime.combine(self.day, datetime.min.time())
 
 
 def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[RawWindow]:

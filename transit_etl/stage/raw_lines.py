@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self
 
 import pyarrow as pa
 from pydantic import BaseModel, ValidationError, model_validator
 
+from transit_etl.clock import in_utc
 from transit_etl.stage.raw import NEAR, RawWindow, lines_of
 from transit_etl.stage.schemas import INSTANT, REAL, TEXT, WHOLE
 
@@ -124,10 +125,7 @@ def _check_instants(window: RawWindow, planned_at: datetime | None, received_at:
 def _naive(instant: datetime | None) -> datetime | None:
     if instant is None or instant.tzinfo is None:
         return instant
-    try:
-        return instant.astimezone(UTC).replace(tzinfo=None)
-    except OverflowError as error:
-        raise ValueError(f"{instant} is no instant in UTC") from error
+    return in_utc(instant).replace(tzinfo=None)
 
 
 def _reason(error: ValueError) -> str:

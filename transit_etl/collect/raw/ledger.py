@@ -2,15 +2,14 @@
 
 import base64
 import json
-import re
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from pydantic import TypeAdapter
 
 from transit_etl.api.exchange import Answer, Outcome, Request
-
-_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+from transit_etl.clock import in_utc
+from transit_etl.surrogates import escape_surrogates
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +58,7 @@ def intent_line(intent: Planned) -> bytes:
 def read_intent(line: bytes) -> Planned:
     """Parse a line of intents; ValueError if it is not one."""
     intent = _INTENT.validate_json(line, strict=True)
-    try:
-        return replace(intent, planned_at=intent.planned_at.astimezone(UTC))
-    except OverflowError as error:
-        raise ValueError(f"{intent.planned_at} is no instant in UTC") from error
+    return replace(intent, planned_at=in_utc(intent.planned_at))
 
 
 def read_request_id(line: bytes) -> str:
@@ -142,10 +138,4 @@ def _line(fields: dict[str, object]) -> bytes:
     try:
         return text.encode() + b"\n"
     except UnicodeEncodeError:
-        # A key or a reason may quote upstream text with half of a surrogate pair, which no encoding has: keep
-        # it as the text `\\ud83d`. With one backslash it would be the half again to who reads the line.
-        return _LONE_SURROGATE.sub(_escaped, text).encode() + b"\n"
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return rf"\\u{ord(found[0]):04x}"
+        return escape_surrogates(text).encode() + b"\n"  # a key or a reason may quote upstream text
