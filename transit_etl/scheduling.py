@@ -288,7 +288,7 @@ def _build(settings: Settings, first: date | None = None, last: date | None = No
     from transit_etl.warehouse import build
 
     report = build(settings, first_date=first, last_date=last)
-    for warning in report.warnings:
+    for warning in [*report.warnings, *report.findings]:
         _log.warning(warning)
     return {name: getattr(report, name) for name in ("n_files", "n_dates", "n_models", "n_checks")}
 

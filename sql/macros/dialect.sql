@@ -141,6 +141,18 @@
     (hash({{ columns }}) % 1000000007) / 1000000007.0
 {%- endmacro %}
 
+{# A text in the form in which it is one part of a key: the separator of the parts is escaped. #}
+{% macro key_part(column) -%}
+    {{ adapter.dispatch("key_part", "transit")(column) }}
+{%- endmacro %}
+{% macro default__key_part(column) -%}
+    case
+        when contains({{ column }}, '|') or contains({{ column }}, '\')
+            then replace(replace({{ column }}, '\', '\\'), '|', '\|')
+        else {{ column }}
+    end
+{%- endmacro %}
+
 {# A key of 128 bits made of columns that are never null; the same in every build. #}
 {% macro hashed_key(columns) -%}
     {{ adapter.dispatch("hashed_key", "transit")(columns) }}

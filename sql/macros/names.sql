@@ -16,8 +16,35 @@
     {% do return(builtins.ref(*varargs, **kwargs).include(database=false)) %}
 {% endmacro %}
 
+{# Upstream's identifier of a trip, in quotes where it could be taken for one of ours: those of anonymous rows begin with
+   `@`, those of further trips end in `~2`. #}
+{% macro listed_id_of(trip_id) -%}
+    case
+        when {{ trip_id }} like '@%' or {{ trip_id }} like '"%' or {{ trip_id }} like '%~%'
+            then '"' || {{ trip_id }} || '"'
+        else {{ trip_id }}
+    end
+{%- endmacro %}
+
+{# Upstream's identifier again. #}
+{% macro trip_id_of(listed_id) -%}
+    case
+        when {{ listed_id }} like '"%' then substr({{ listed_id }}, 2, length({{ listed_id }}) - 2)
+        else {{ listed_id }}
+    end
+{%- endmacro %}
+
 {# The id of a trip that only anonymous rows announced: one per departure. #}
 {% macro anonymous_trip_id(departure) -%}
-    '@' || {{ departure }}.line_code || '@' || {{ departure }}.direction || '@' || {{ departure }}.leg || '@'
-    || cast({{ departure }}.departure_at as varchar)
+    '@' || replace({{ departure }}.line_code, '@', '@@') || '@' || {{ departure }}.direction || '@'
+    || {{ departure }}.leg || '@' || cast({{ departure }}.departure_at as varchar)
+{%- endmacro %}
+
+{# Of the keys under which an answer lists the stops of a line, the one that a direction is published by: every key but
+   `andata` is `inbound`, and two ways would mix. #}
+{% macro published_direction_key() -%}
+    first_value(direction_key) over (
+        partition by operator, request_id, line_code, direction
+        order by case when direction_key = 'ritorno' then 0 else 1 end, direction_key
+    )
 {%- endmacro %}

@@ -66,5 +66,7 @@
             count(next_answer_at) < count(*) as is_current
         from islands
         group by operator, stream, {{ content_list }}, island
+        -- of answers received at one instant the last counts
+        having count(next_answer_at) < count(*) or max(next_answer_at) > min(received_at)
     )
 {%- endmacro %}

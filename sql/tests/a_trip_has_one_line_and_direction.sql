@@ -1,3 +1,4 @@
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 select
     trip_key,
     count(distinct line_code || '/' || direction) as n_line_directions

@@ -1,3 +1,4 @@
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 select
     operator,
     service_date,

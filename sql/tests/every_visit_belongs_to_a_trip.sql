@@ -1,3 +1,4 @@
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 select visits.*
 from {{ ref('stop_visits') }} as visits
 left join {{ ref('trips') }} as trips

@@ -1,3 +1,4 @@
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 select
     coalesce(visits.service_date, marts.service_date) as service_date,
     visits.n_visits as n_in_core,

@@ -1,3 +1,4 @@
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 select
     rules.ruleset_version,
     rules.valid_to_date,

@@ -2,11 +2,13 @@
 
 from io import StringIO
 
+import duckdb
 import pytest
 from rich.console import Console
 
 from tests.collect.helpers import write_lake, write_network
 from tests.status.installations import NOW, Passage, land, poll
+from transit_etl.paths import published_database
 from transit_etl.settings import Settings
 from transit_etl.status import read_status, show_status
 
@@ -57,6 +59,43 @@ def test_a_rejected_batch_is_shown_with_its_reason(settings: Settings) -> None:
     write_lake(settings.data_dir, "validation_results", [failed], at=NOW)
 
     assert "passages of w: two: because" in screen(settings)
+
+
+OLDER = """
+create schema quality; create schema core;
+create table quality.builds as select 7 as build_number;
+create table core.requests as select timestamp '2026-11-10 08:00' as received_at;
+"""
+WITH_FINDINGS = f"""{OLDER}
+create table quality.findings as select * from (values
+    ('core.requests', 'The clock was set.', date '2026-11-10', 2),
+    ('core.requests', 'The clock was set.', date '2026-11-12', 1),
+    ('staging.status', 'No start.', date '2026-11-09', 1)
+) as findings(found_in, finding, found_date, n_rows);
+"""
+
+
+def publish(settings: Settings, sql: str) -> None:
+    """Publish a warehouse with the tables that some SQL makes."""
+    path = published_database(settings.data_dir)
+    path.parent.mkdir(parents=True)
+    with duckdb.connect(path) as connection:
+        connection.execute(sql)
+
+
+def test_findings_about_data_are_shown_with_their_rows_and_dates(settings: Settings) -> None:
+    publish(settings, WITH_FINDINGS)
+    shown = screen(settings)
+
+    assert "core.requests: The clock was set. 3 rows, 2026-11-10 to 2026-11-12" in shown
+    assert "staging.status: No start. 1 row, 2026-11-09" in shown
+
+
+def test_a_warehouse_of_an_older_version_has_no_findings(settings: Settings) -> None:
+    publish(settings, OLDER)
+
+    assert "build 7" in screen(settings)
+    assert "Findings" not in screen(settings)
 
 
 def test_the_screen_of_an_empty_installation_says_how_to_begin(settings: Settings) -> None:

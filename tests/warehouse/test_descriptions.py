@@ -74,11 +74,23 @@ def test_every_table_view_and_column_has_a_comment_in_the_published_file(ask: As
     assert [] == [row["name"] for row in columns]
 
 
-def test_a_check_of_our_logic_stops_a_build_and_a_finding_about_data_does_not(built: Settings) -> None:
+def test_each_check_says_what_it_checks_and_only_those_of_logic_stop_a_build(built: Settings) -> None:
+    """Generic and singular tests say so themselves: there is no default."""
     kinds = {
-        (node["config"]["meta"].get("checks"), node["config"]["severity"].lower())
+        node["name"]: (node["config"]["meta"].get("checks"), node["config"]["severity"].lower())
         for node in _nodes(built)
         if node["resource_type"] == "test"
     }
 
-    assert {("logic", "error"), ("data", "warn")} == kinds
+    assert {} == {
+        name: kind for name, kind in kinds.items() if kind not in {("logic", "error"), ("data", "warn")}
+    }
+    assert ("data", "warn") in kinds.values()
+
+
+def test_every_suite_of_expectations_is_about_data() -> None:
+    """It sets rows aside, or a batch, and the rest goes on."""
+    suites = sorted(paths.part_of_project("expectations").glob("*.json"))
+
+    assert suites
+    assert {"data"} == {json.loads(suite.read_text("utf-8"))["meta"].get("checks") for suite in suites}

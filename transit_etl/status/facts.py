@@ -13,7 +13,7 @@ from transit_etl.status.allowance import KindRequests, Pace, read_pace, requests
 from transit_etl.status.coverage import LineCoverage, line_coverage, line_directions, longest_unseen
 from transit_etl.status.lake import Rejection
 from transit_etl.status.last_hour import Evidence, last_hour
-from transit_etl.warehouse import NotPublishedError, query
+from transit_etl.warehouse import NotPublishedError, published_findings, query
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,8 @@ class Status:
 
     Instants are UTC; `now` is the time of the pipeline's clock, `real_now` the machine's, by which files are
     dated. `pace` is None before anything was collected, `lines` has the least covered first. `waiting` counts
-    by endpoint the finished windows that are not staged, `n_open` the windows being written. `unseen` is the
+    by endpoint the finished windows that are not staged, `n_open` the windows being written. `findings` says
+    what is odd in the data of the published warehouse. `unseen` is the
     stop of a listed line whose last good answer is the oldest, `unseen_since` when that was, if ever.
     """
 
@@ -48,6 +49,7 @@ class Status:
     published_at: datetime | None
     published_build: int | None
     published_until: datetime | None
+    findings: list[str]
 
 
 def read_status(settings: Settings) -> Status:
@@ -61,7 +63,7 @@ def read_status(settings: Settings) -> Status:
     directions = line_directions(settings)
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
-    build, until = _published(settings)
+    build, until, findings = _published(settings)
     return Status(
         now=now,
         real_now=clock.to_real(now),
@@ -85,20 +87,22 @@ def read_status(settings: Settings) -> Status:
         published_at=_written_at(published_database(settings.data_dir)),
         published_build=build,
         published_until=until,
+        findings=findings,
     )
 
 
-def _published(settings: Settings) -> tuple[int | None, datetime | None]:
-    """Return the number of the published build and the instant of the last answer in it."""
+def _published(settings: Settings) -> tuple[int | None, datetime | None, list[str]]:
+    """Return the number of the published build, the instant of the last answer in it, and its findings."""
     try:
         rows = query(
             settings,
             "select (select max(build_number) from quality.builds), max(received_at) from core.requests",
         ).to_pylist()
+        findings = published_findings(settings)
     except NotPublishedError:
-        return None, None
+        return None, None, []
     build, until = rows[0].values()
-    return build, until and until.replace(tzinfo=UTC)
+    return build, until and until.replace(tzinfo=UTC), findings
 
 
 def _written_at(path: Path) -> datetime | None:

@@ -134,6 +134,8 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     yield _section("Windows", [Text(f"{status.n_open} being written, {waiting}")])
     yield _section("Build", [Text(built)])
     yield _section("Published", [Text(_published(status))])
+    if status.findings:
+        yield _section("Findings", map(Text, status.findings))
     rejected = [f"{each.dataset} of {each.window}: {each.rule}: {each.reason}" for each in status.rejected]
     if rejected:
         again = "after a repair, `transit-etl reprocess --from DATE --to DATE` stages their days again"

@@ -5,6 +5,7 @@ from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
+from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
 from transit_etl.warehouse.queries import NotPublishedError, QueryError, query
@@ -27,5 +28,6 @@ __all__ = [
     "build",
     "build_variant",
     "publish",
+    "published_findings",
     "query",
 ]

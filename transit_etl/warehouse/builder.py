@@ -18,6 +18,7 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
+from transit_etl.warehouse.findings import built_findings
 from transit_etl.warehouse.lake_changes import LakeChanges
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
@@ -27,7 +28,10 @@ _NO_DATE = date(1970, 1, 1)  # an empty lake is built for this date, so that its
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """What a build did; all counts are 0 when nothing in the lake had changed."""
+    """What a build did; all counts are 0 when nothing in the lake had changed.
+
+    `findings` says what is odd in the data of the dates built; it stops no build.
+    """
 
     n_files: int
     n_dates: int
@@ -37,6 +41,7 @@ class BuildReport:
     last_date: date | None
     seconds: float
     warnings: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,7 @@ def build(
         except dbt.BuildFailedError:
             _record_failure(settings, started)
             raise
-        if started.dates:
-            _record_success(settings, started)
+        findings = _record_success(settings, started) if started.dates else []
     return BuildReport(
         n_files=len(started.changes.dates_of),
         n_dates=len(started.dates),
@@ -80,6 +84,7 @@ def build(
         last_date=max(started.dates, default=None),
         seconds=time.monotonic() - started_at,
         warnings=_warnings(started.changes),
+        findings=findings,
     )
 
 
@@ -209,8 +214,8 @@ def _record_failure(settings: Settings, started: _StartedBuild) -> None:
         )
 
 
-def _record_success(settings: Settings, started: _StartedBuild) -> None:
-    """Record, only now that all checks passed, which files are completely in the database."""
+def _record_success(settings: Settings, started: _StartedBuild) -> list[str]:
+    """Record, only now that all checks passed, which files are in the database; return the findings."""
     built = {*started.dates, *started.changes.impossible_dates}
     done = [file for file, dates in started.changes.dates_of.items() if dates <= built]
     removed = [path for path, dates in started.changes.removed.items() if dates <= built]
@@ -225,3 +230,4 @@ def _record_success(settings: Settings, started: _StartedBuild) -> None:
             "update quality.builds set outcome = 'passed' where build_number = ?", [started.number]
         )
         connection.commit()
+        return built_findings(connection, started.dates)

@@ -15,13 +15,11 @@ listed as (
     from (
         select
             *,
-            row_number() over (
-                partition by operator, request_id, line_code, direction, position order by stop_sequence, stop_code
-            ) as nth
+            {{ published_direction_key() }} as published_key
         from {{ ref('staging_line_stops') }}
         where {{ is_continued() }}
-    ) as numbered
-    where nth = 1
+    ) as keyed
+    where direction_key = published_key
 ),
 
 {{ validity(

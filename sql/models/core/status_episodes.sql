@@ -118,8 +118,9 @@ messages as (
 
 select
     md5(concat_ws(
-        '|', latest.operator, latest.category, latest.event, coalesce(latest.lines_text, ''),
-        coalesce(cast(latest.started_at as varchar), ''), latest.twin_number, latest.episode_number
+        '|', latest.operator, {{ key_part('latest.category') }}, {{ key_part('latest.event') }},
+        coalesce({{ key_part('latest.lines_text') }}, ''), coalesce(cast(latest.started_at as varchar), ''),
+        latest.twin_number, latest.episode_number
     )) as episode_id,
     latest.operator,
     latest.category,

@@ -8,7 +8,7 @@ select
     service_date,
     service_seconds,
     service_hour,
-    service_code,
+    nullif(service_code, '') as service_code,
     is_slash_variant,
     headsign,
     service_description,

@@ -1,5 +1,6 @@
 {# Rows whose key is incomplete or not theirs alone. `may_be_null` names key columns that may be unknown. #}
 {% test grain(model, columns, date_column='service_date', may_be_null=[]) %}
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 {%- set keys = [] -%}
 {%- for column in columns %}{% do keys.append(adapter.quote(column)) %}{% endfor -%}
 select

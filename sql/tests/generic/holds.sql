@@ -1,5 +1,6 @@
 {# Rows that break a rule, each with the rule's name. A rule is an expression that must be true; unknown breaks it. #}
 {% test holds(model, rules, date_column='service_date') %}
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 {% for name, expression in rules.items() %}
 select
     '{{ name }}' as broken_rule,

@@ -79,7 +79,7 @@ headways as (
 
 select
     {{ hashed_key([
-        'slots.operator', 'slots.service_date', 'slots.line_code', 'slots.direction',
+        'slots.operator', 'slots.service_date', key_part('slots.line_code'), 'slots.direction',
         "coalesce(slots.service_code, '')", 'slots.departure_at', 'slots.duplicate_number', 'slots.valid_from'
     ]) }} as departure_key,
     slots.operator,

@@ -9,7 +9,7 @@ select
     1000000 * polls.poll_number + passages.row_number as listing_number,
     -- an anonymous row gets an id made of its label and timetable time
     coalesce(
-        passages.trip_id,
+        {{ listed_id_of('passages.trip_id') }},
         case
             when passages.is_theoretical
                 then '@' || passages.line_label || '@' || cast(passages.predicted_at as varchar)

@@ -31,7 +31,7 @@ visits as (
         visits.operator,
         visits.service_date,
         coalesce(anonymous_rows.trip_id, visits.trip_id) as trip_id,
-        case when not visits.is_anonymous then visits.listed_id end as listed_trip_id,
+        case when not visits.is_anonymous then {{ trip_id_of('visits.listed_id') }} end as listed_trip_id,
         visits.is_anonymous,
         visits.visit_number,
         visits.theoretical_at,
@@ -93,7 +93,7 @@ calls as (
 
 select
     {{ hashed_key([
-        'calls.operator', 'calls.service_date', 'calls.trip_id', 'calls.stop_code', 'calls.call_visit_number'
+        'calls.operator', 'calls.service_date', key_part('calls.trip_id'), 'calls.stop_code', 'calls.call_visit_number'
     ]) }} as visit_key,
     calls.trip_key,
     calls.operator,

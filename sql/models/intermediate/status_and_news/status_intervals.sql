@@ -24,14 +24,15 @@ entries as (
     from (
         select
             *,
-            {{ sorted_text('lines') }} as lines_text
+            nullif({{ sorted_text('lines') }}, '') as lines_text
         from {{ ref('staging_status') }}
         where {{ is_received_around() }}
     ) as status
 ),
 
 timeline as (
-    -- the answers that would have listed an event of a category: those to all categories and those to this one
+    -- the answers that would have listed an event of a category: those to all categories, those to this one, and those
+    -- to another one that list it nevertheless
     select
         answers.*,
         categories.category,
@@ -43,8 +44,19 @@ timeline as (
             category
         from entries
     ) as categories
-    inner join answers
-        on categories.operator = answers.operator and answers.key in ('', categories.category)
+    inner join answers on categories.operator = answers.operator
+    left join (
+        select distinct
+            operator,
+            category,
+            request_id
+        from entries
+    ) as listing
+        on
+            answers.operator = listing.operator
+            and answers.request_id = listing.request_id
+            and categories.category = listing.category
+    where answers.key in ('', categories.category) or listing.request_id is not null
     window category_answers as (
         partition by answers.operator, categories.category, answers.received_date
         order by answers.received_at, answers.request_id

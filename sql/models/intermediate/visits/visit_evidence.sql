@@ -12,7 +12,7 @@ polls as (
 visits as (
     select
         {{ hashed_key([
-            'listed.operator', 'listed.service_date', 'listed.listed_id', 'listed.stop_code', 'listed.visit_number'
+            'listed.operator', 'listed.service_date', key_part('listed.listed_id'), 'listed.stop_code', 'listed.visit_number'
         ]) }} as listed_visit_key,
         listed.*,
         replace(listed.line_label, '/', '') as plain_label,
