@@ -184,11 +184,12 @@ def poll(dataset: str) -> dict[str, int]:
 
 def usable(report: "CollectReport") -> dict[str, int]:
     """Return the outcomes of a collection, or raise CollectionError if it got no answer or gave up."""
-    outcomes = ", ".join(f"{count} {outcome}" for outcome, count in report.outcomes.items()) or "nothing"
     if not report.outcomes.get("ok"):
-        raise CollectionError(f"no usable answer for {report.dataset}: {outcomes}")
+        raise CollectionError(f"no usable answer for {report.dataset}: {report.outcome_text}")
     if not is_polled(report.dataset) and report.outcomes.get("not_sent"):
-        raise CollectionError(f"the list of {report.dataset} was given up before its end: {outcomes}")
+        raise CollectionError(
+            f"the list of {report.dataset} was given up before its end: {report.outcome_text}"
+        )
     return report.outcomes
 
 

@@ -1,11 +1,14 @@
 """A command that cannot do its work says why in one line on stderr."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Done, RunCli
+from tests.hostile import http, serving
+from transit_etl.cli.options import moment
 
 
 def message(done: Done) -> str:
@@ -39,10 +42,42 @@ def test_passages_need_a_network_first_and_the_error_says_how_to_get_it(cli: Run
 
 
 def test_a_collection_without_any_answer_fails(cli: RunCli) -> None:
-    done = cli("collect", "status", "--for", "6s", "--json", TRANSIT_BASE_URL="http://127.0.0.1:9/api/v1/")
+    done = cli("collect", "status", "--for", "3s", "--json", TRANSIT_BASE_URL="http://127.0.0.1:9/api/v1/")
 
-    assert done.returncode == 1
+    assert line(done).startswith("transit-etl: no usable answer for status: ")
     assert 0 == json.loads(done.stdout)["received"]
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found"])
+def test_a_collection_that_is_refused_fails_and_says_what_came(cli: RunCli, status: str) -> None:
+    with serving(lambda _: http(b"{}", status)) as base_url:
+        done = cli("collect", "lines", TRANSIT_BASE_URL=base_url)
+
+    assert "transit-etl: no usable answer for lines: 1 client_error" == line(done)
+
+
+def test_the_truth_needs_its_dates_in_order(cli: RunCli, tmp_path: Path) -> None:
+    dates = ["--from", "2026-03-03", "--to", "2026-03-02"]
+    done = cli("emulator", "truth", *dates, "--out", str(tmp_path / "truth"))
+
+    assert "the first date 2026-03-03 is after the last date 2026-03-02" in message(done)
+    assert not (tmp_path / "truth").exists()
+
+
+def test_one_end_of_a_range_to_build_is_not_enough(cli: RunCli) -> None:
+    assert "--from and --to go together" in message(cli("build", "--from", "2026-03-02"))
+
+
+def test_the_form_of_an_instant_that_a_message_shows_is_accepted(cli: RunCli) -> None:
+    said = message(cli("build", "--as-of", "yesterday"))
+    shown = re.findall(r"2026-03-29\S*", said)
+
+    assert shown == [moment(text).isoformat()[:16] + text[16:] for text in shown]
+    assert len(shown) == 2
+
+
+def test_a_day_without_answers_is_not_compacted(cli: RunCli) -> None:
+    assert "transit-etl: the lake has no file of 2099-01-01" == line(cli("compact", "2099-01-01"))
 
 
 def test_an_unknown_dataset_is_refused_with_a_list_of_the_known_ones(cli: RunCli) -> None:

@@ -126,6 +126,9 @@ class Client(AbstractAsyncContextManager["Client"]):
             reply.outcome, reply.error = Outcome.TIMEOUT, _in_words(error, "no complete answer in time")
         except httpx.DecodingError as error:
             reply.outcome, reply.error = Outcome.NOT_JSON, _in_words(error, "broken compression")
+        except httpx.ConnectError as error:
+            host = outgoing.url.netloc.decode()
+            reply.outcome, reply.error = Outcome.CONNECTION_ERROR, f"cannot connect to {host}: {error}"
         except (httpx.HTTPError, OSError) as error:
             reply.outcome, reply.error = Outcome.CONNECTION_ERROR, _in_words(error, "connection lost")
         return reply

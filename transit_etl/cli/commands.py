@@ -24,6 +24,7 @@ from transit_etl.cli.options import (
 from transit_etl.cli.progress import building, collecting, spinner, staging
 from transit_etl.cli.rehearse import rehearse
 from transit_etl.errors import TransitError
+from transit_etl.paths import operators_on
 from transit_etl.settings import load_settings
 
 app = typer.Typer(
@@ -50,7 +51,8 @@ def collect(
     """Request a dataset within the allowance, and keep every answer in data/raw.
 
     Passages and status are polled for one window (TRANSIT_WINDOW_SECONDS) or the duration given; the others
-    until their list is done. An interrupt ends the collection early and keeps what was received.
+    until their list is done. An interrupt ends the collection early and keeps what was received. Fails if no
+    answer is usable.
 
     Example: transit-etl collect passages --for 10m
     """
@@ -66,7 +68,7 @@ def collect(
     if report.is_stopped:
         raise typer.Exit(EXIT_STOPPED)
     if report.is_failure:
-        raise typer.Exit(EXIT_FAILED)
+        raise TransitError(f"no usable answer for {dataset}: {report.outcome_text}")
 
 
 @app.command()
@@ -91,8 +93,8 @@ def stage(as_json: Json = False) -> None:
 def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: Json = False) -> None:
     """Stage days of receipt (UTC) again from the raw answers, and rebuild the service dates they touch.
 
-    What was set aside is tried again. Fails if a batch was rejected or a raw file could not be read; the rest
-    is staged and rebuilt all the same.
+    Analysts see the result after `transit-etl publish`. What was set aside is tried again. Fails if a batch
+    was rejected or a raw file could not be read; the rest is staged and rebuilt all the same.
 
     Example: transit-etl reprocess --from 2026-03-02 --to 2026-03-03
     """
@@ -102,9 +104,14 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
     settings = load_settings()
     with staging() as on_progress:
         report = restage(settings, first, last, on_progress=on_progress)
-    output.print_report(report, as_json=as_json)
+    if not as_json:
+        output.print_report(report, as_json=False)
     with building() as on_build_progress:
-        rebuild(settings, on_progress=on_build_progress)
+        built = rebuild(settings, on_progress=on_build_progress)
+    if as_json:
+        output.print_json({**output.fields_of(report), "build": built})
+    else:
+        output.print_report(built, as_json=False)
     if not report.is_clean:
         raise typer.Exit(EXIT_FAILED)
 
@@ -133,6 +140,8 @@ def build(
     from transit_etl.warehouse import Variant, build_variant
     from transit_etl.warehouse import build as run
 
+    if (first is None) != (last is None):
+        raise typer.BadParameter("--from and --to go together: give both, or neither")
     variant = Variant(ruleset, as_of)
     with building() as on_progress:
         if variant.suffix:
@@ -171,7 +180,10 @@ def compact(
     from transit_etl.stage import compact as run
 
     with spinner("compacting"):
-        merged = run(load_settings(), closed)
+        settings = load_settings()
+        merged = run(settings, closed)
+    if not operators_on(settings.data_dir, closed):
+        raise TransitError(f"the lake has no file of {closed}")
     if as_json:
         output.print_json({"files_merged": merged})
     else:

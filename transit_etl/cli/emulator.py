@@ -69,6 +69,8 @@ def emulator_truth(
 
     Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
     """
+    if last < first:
+        raise typer.BadParameter(f"the first date {first} is after the last date {last}")
     with spinner("writing the ground truth"):
         emulated = world.build(size, gtfs, seed, ids, has_revisions=revisions)
         from transit_emulator.truth import write_truth

@@ -43,9 +43,13 @@ def instant(text: str) -> datetime | date:
 
 def moment(text: str) -> datetime:
     """Read `2026-03-29T08:00Z` as an instant; it must have an offset."""
-    found = instant(text)
-    if not isinstance(found, datetime) or found.tzinfo is None:
-        raise typer.BadParameter(f"{text!r} has no offset: write 2026-03-29T08:00Z or 2026-03-29T08:00+02:00")
+    forms = "write 2026-03-29T08:00Z or 2026-03-29T08:00+02:00"
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not an instant: {forms}") from None
+    if found.tzinfo is None:
+        raise typer.BadParameter(f"{text!r} has no offset: {forms}")
     return found
 
 

@@ -46,8 +46,13 @@ class CollectReport:
 
     @property
     def is_failure(self) -> bool:
-        """Whether requests were due and not one of them was answered at all."""
-        return self.planned > 0 and self.received == 0 and not self.is_stopped
+        """Whether requests were due and not one of them got a usable answer."""
+        return self.planned > 0 and not self.outcomes.get(Outcome.OK.value) and not self.is_stopped
+
+    @property
+    def outcome_text(self) -> str:
+        """The outcomes as one text, such as `12 ok, 3 timeout`."""
+        return ", ".join(f"{count} {outcome}" for outcome, count in self.outcomes.items()) or "nothing"
 
 
 ProgressCallback = Callable[[Progress], None]

@@ -19,11 +19,10 @@ from transit_etl.warehouse.database import (
     warehouse_lock,
 )
 from transit_etl.warehouse.findings import built_findings
-from transit_etl.warehouse.lake_changes import LakeChanges
+from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
 _POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"
-_NO_DATE = date(1970, 1, 1)  # an empty lake is built for this date, so that its tables exist
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +140,10 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         is_full = fingerprint != _built_fingerprint(connection)
         chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         if is_full:
-            chosen = chosen | lake_changes.all_dates(connection, settings, files) or {_NO_DATE}
+            chosen = chosen | lake_changes.all_dates(connection, settings, files)
         dates = sorted(chosen)
+        if is_full and not dates:
+            raise EmptyLakeError(settings)
         started = _StartedBuild(number + 1, dates, is_full, changes)
         if dates and is_full:
             drop_models(connection)

@@ -31,7 +31,11 @@ _ROW_DATES = {
 
 
 class EmptyLakeError(WarehouseError):
-    """There is no lake to build from; the message says where one was expected."""
+    """The lake holds nothing to build from; the message says where it was expected."""
+
+    def __init__(self, settings: Settings) -> None:
+        root = paths.lake_dir(settings.data_dir)
+        super().__init__(f"no answers in the lake below {root}: collect and stage something first")
 
 
 class DamagedLakeError(WarehouseError):
@@ -82,7 +86,7 @@ def lake_files(settings: Settings) -> list[LakeFile]:
             status = path.stat()
             found.append(LakeFile(str(path.relative_to(root)), status.st_size, status.st_mtime_ns))
     if not found:
-        raise EmptyLakeError(f"no lake below {paths.lake_dir(root)}: collect and stage something first")
+        raise EmptyLakeError(settings)
     return found
 
 
