@@ -1,4 +1,4 @@
-"""Progress bars on stderr, shown only where it is a terminal."""
+"""Progress on stderr: a bar where it is a terminal, elsewhere a line now and then."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +28,20 @@ if TYPE_CHECKING:
     from transit_etl.warehouse import BuildProgress
 
 SECONDS_BETWEEN_UPDATES = 0.2
+SECONDS_BETWEEN_LINES = 30.0
+
+
+class ProgressLines:
+    """Prints at most one line in a while, for logs; nothing where a bar is shown."""
+
+    def __init__(self) -> None:
+        self._printed_at = time.monotonic()
+
+    def update(self, text: str) -> None:
+        """Print how far the work is, unless a line was printed a short time ago."""
+        if not err.is_terminal and time.monotonic() - self._printed_at >= SECONDS_BETWEEN_LINES:
+            self._printed_at = time.monotonic()
+            err.print(text, soft_wrap=True)
 
 
 @contextmanager
@@ -42,16 +56,19 @@ def collecting() -> Iterator[Callable[["CollectProgress"], None]]:
     """Show how far a collection is; yield the function to call with its progress."""
     counts = TextColumn("{task.fields[requests]}", markup=False)
     description = TextColumn("{task.description}", markup=False)
+    lines = ProgressLines()
     with _bar(description, BarColumn(), counts, TimeElapsedColumn()) as bar:
         task = bar.add_task("collecting", total=None, requests="")
 
         def on_progress(progress: "CollectProgress") -> None:
+            requests = f"{progress.n_sent} sent, {progress.n_good} good"
+            lines.update(f"collecting {progress.dataset}: {requests}")
             bar.update(
                 task,
                 description=progress.dataset,
                 total=progress.seconds or progress.n_expected,
                 completed=progress.elapsed_seconds if progress.seconds else progress.n_planned,
-                requests=f"{progress.n_sent} sent, {progress.n_good} good",
+                requests=requests,
             )
 
         yield on_progress
@@ -81,6 +98,7 @@ class RehearsalBar:
         self._started = time.monotonic()
         self._updated = 0.0
         self._first: float | None = None
+        self._lines = ProgressLines()
 
     def update(self, progress: "RehearsalProgress") -> None:
         """Take the progress, and show it if the last one was shown long enough ago."""
@@ -92,6 +110,8 @@ class RehearsalBar:
             return
         self._updated = elapsed
         speed = (progress.seconds_done - self._first) / elapsed
+        done = f"{progress.seconds_done / progress.seconds_total:.0%}" if progress.seconds_total else ""
+        self._lines.update(f"rehearsed to {progress.now:%Y-%m-%d %H:%M} UTC, {done}")
         self._bar.update(
             self._task,
             description=f"{progress.now:%Y-%m-%d %H:%M} UTC",
@@ -118,9 +138,17 @@ def _counted(what: str) -> Iterator[Callable[[int, int, str], None]]:
         markup=False,
         table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis"),
     )
-    with _bar(TextColumn(what, markup=False), BarColumn(), MofNCompleteColumn(), last, expand=True) as bar:
+    counts = MofNCompleteColumn(table_column=Column(no_wrap=True, min_width=len("1000/1000")))
+    bar_column = BarColumn(bar_width=20, table_column=Column(min_width=20))
+    lines = ProgressLines()
+    with _bar(TextColumn(what, markup=False), bar_column, counts, last, expand=True) as bar:
         task = bar.add_task(what, total=None, name="")
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, name=name)
+
+        def update(done: int, total: int, name: str) -> None:
+            lines.update(f"{what}: {done} of {total}, {name}")
+            bar.update(task, completed=done, total=total or None, name=name)
+
+        yield update
 
 
 def _bar(*columns: ProgressColumn, expand: bool = False) -> Progress:

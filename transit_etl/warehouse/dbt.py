@@ -139,7 +139,7 @@ def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> 
 def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:
     """Report each finished model and check; return the last error or, without one, the last message."""
     last_error = last_message = ""
-    n_done = 0
+    n_done = n_total = 0
     for event in _events(lines):
         info, data = event["info"], event.get("data", {})
         last_message = info.get("msg", "") or last_message
@@ -147,9 +147,10 @@ def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:
             last_error = info["msg"].strip()
         if info.get("name") in _FINISHED:
             n_done += 1
+            n_total = max(n_total, int(data.get("total", 0)))  # not every event says it
             if on_progress is not None:
                 name = data.get("node_info", {}).get("node_name", "")
-                on_progress(BuildProgress(name, n_done, int(data.get("total", 0))))
+                on_progress(BuildProgress(name, n_done, n_total))
     return last_error or last_message
 
 
