@@ -53,7 +53,7 @@ def test_every_file_has_exactly_the_schema_of_its_dataset(landed: Folder) -> Non
 
 
 def test_the_lock_files_do_not_grow_with_the_days(folder: Folder) -> None:
-    locks = set()
+    locks: set[Path] = set()
     for number in range(400):
         with day_lock(folder.settings.data_dir, OPERATOR, DAY + timedelta(days=number)):
             locks.update(lake_lock(folder.settings.data_dir, OPERATOR, DAY).parent.iterdir())

@@ -34,7 +34,7 @@ from (
 ) as stops
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ ref('lines') }} as lines using (operator, line_code)
-where stops.n_occurrences > 1 or stops.is_circular
+where (stops.n_occurrences > 1 or stops.is_circular) and {{ normal_label('lines.line_number') }} is not null
 group by
     stops.operator, stops.service_date, stops.stop_code,
     replace({{ normal_label('lines.line_number') }}, '/', '')
