@@ -1,5 +1,6 @@
 """The screen that `transit-etl status` prints."""
 
+from datetime import timedelta
 from io import StringIO
 
 import duckdb
@@ -7,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tests.collect.helpers import write_lake, write_network
-from tests.status.installations import NOW, Passage, land, poll
+from tests.status.installations import NOW, Passage, land, poll, put_requests
 from transit_etl.paths import published_database
 from transit_etl.settings import Settings
 from transit_etl.status import read_status, show_status
@@ -44,6 +45,18 @@ def test_the_screen_fits_a_terminal_and_keeps_its_bars_on_one_line(settings: Set
     assert max(map(len, lines)) <= width
     assert 1 == sum(line.startswith("passages ") and "0.1%" in line for line in lines)
     assert 1 == sum(line.startswith("1 ") and "50.0%" in line for line in lines)
+
+
+def test_answers_of_the_future_are_named_and_not_counted(settings: Settings) -> None:
+    write_network(settings.data_dir, {"001-00": ["0000", "0001"]}, at=NOW)
+    put_requests(settings, "passages", [timedelta(minutes=5), timedelta(days=-3)])
+    status = read_status(settings)
+    shown = " ".join(screen(settings, 300).split())
+
+    assert NOW + timedelta(days=3) == status.future_until
+    assert NOW - timedelta(minutes=5) == status.usage[0].last_received_at
+    assert 1 == status.n_stops_never_seen
+    assert f"answers until {status.future_until:%Y-%m-%d %H:%M:%S} UTC lie in the future" in shown
 
 
 def test_a_rejected_batch_is_shown_with_its_reason(settings: Settings) -> None:

@@ -25,6 +25,7 @@ class Status:
     by endpoint the finished windows that are not staged, `n_open` the windows being written. `findings` says
     what is odd in the data of the published warehouse. `unseen` is the
     stop of a listed line whose last good answer is the oldest, `unseen_since` when that was, if ever.
+    Answers after `now` are not counted: `future_until` is the last of them, if there are any.
     """
 
     now: datetime
@@ -50,6 +51,7 @@ class Status:
     published_build: int | None
     published_until: datetime | None
     findings: list[str]
+    future_until: datetime | None
 
 
 def read_status(settings: Settings) -> Status:
@@ -57,8 +59,8 @@ def read_status(settings: Settings) -> Status:
     clock = settings.clock
     now = clock.now()
     with last_hour(settings, now) as hour:
-        requests = {**lake.last_requests(settings), **{each.endpoint: each for each in hour.requests()}}
-        answered_at = {**lake.last_good_answers(settings), **hour.last_good_answers()}
+        requests = {**lake.last_requests(settings, now), **{each.endpoint: each for each in hour.requests()}}
+        answered_at = {**lake.last_good_answers(settings, now), **hour.last_good_answers()}
         evidence = hour.evidence()
     directions = line_directions(settings)
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
@@ -88,6 +90,7 @@ def read_status(settings: Settings) -> Status:
         published_build=build,
         published_until=until,
         findings=findings,
+        future_until=lake.last_future_answer(settings, now),
     )
 
 

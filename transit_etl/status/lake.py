@@ -26,19 +26,27 @@ class Rejection:
     last_received_at: datetime
 
 
-def last_requests(settings: Settings) -> dict[str, EndpointRequests]:
-    """Return when the last answer of each endpoint was received, as far as staged, with all counts 0."""
-    sql = (
-        "select endpoint, max(received_at) from lake where received_at is not null group by all order by all"
-    )
-    rows = _query(settings, "requests", sql)
+def last_requests(settings: Settings, now: datetime) -> dict[str, EndpointRequests]:
+    """Return when the last answer of each endpoint until `now` came, as far as staged, with all counts 0."""
+    sql = "select endpoint, max(received_at) from lake where received_at <= $now group by all order by all"
+    rows = _query(settings, "requests", sql, now=_naive(now))
     return {endpoint: EndpointRequests(endpoint, last_received_at=at) for endpoint, at in rows}
 
 
-def last_good_answers(settings: Settings) -> dict[str, datetime]:
-    """Return when each stop last gave a good answer, as far as staged."""
-    sql = "select key, max(received_at) from lake where endpoint = 'passages' and is_good group by key"
-    return dict(_query(settings, "requests", sql))
+def last_good_answers(settings: Settings, now: datetime) -> dict[str, datetime]:
+    """Return when each stop last gave a good answer until `now`, as far as staged."""
+    sql = """
+        select key, max(received_at) from lake
+        where endpoint = 'passages' and is_good and received_at <= $now group by key
+    """
+    return dict(_query(settings, "requests", sql, now=_naive(now)))
+
+
+def last_future_answer(settings: Settings, now: datetime) -> datetime | None:
+    """Return the instant of the last staged answer that lies after `now`; None if there is none."""
+    sql = "select max(received_at) from lake where received_at > $now"
+    rows = _query(settings, "requests", sql, now=_naive(now))
+    return rows[0][0] if rows else None
 
 
 def rejections(settings: Settings) -> list[Rejection]:
@@ -71,6 +79,11 @@ def _query(settings: Settings, dataset: str, sql: str, **parameters: object) -> 
 
     rows = read_undamaged(run, lake_files(settings.data_dir, dataset, settings.operator))
     return [tuple(_aware(value) for value in row) for row in rows]
+
+
+def _naive(instant: datetime) -> datetime:
+    """Write an instant as the lake holds it: in UTC, without a zone."""
+    return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def _aware(value: object) -> object:

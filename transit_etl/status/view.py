@@ -136,6 +136,12 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     yield _section("Published", [Text(_published(status))])
     if status.findings:
         yield _section("Findings", map(Text, status.findings))
+    if status.future_until:
+        said = (
+            f"answers until {_at(status.future_until)} lie in the future, by a rehearsal or a wrong clock: "
+            "none of them is counted above"
+        )
+        yield _section("Future", [Text(said, style="yellow")])
     rejected = [f"{each.dataset} of {each.window}: {each.rule}: {each.reason}" for each in status.rejected]
     if rejected:
         again = "after a repair, `transit-etl reprocess --from DATE --to DATE` stages their days again"
