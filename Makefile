@@ -1,7 +1,7 @@
 # The commands for working on this project; `make` alone lists them. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long docs sbom audit up down clean
+.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long fuzz docs sbom audit up down clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -52,6 +52,9 @@ unit: setup ## every test but the long ones
 
 test-long: setup ## the long tests alone: minutes each
 	@$(MAKE) --no-print-directory unit SELECT="$(LONG)"
+
+fuzz: setup ## change what is read from others for 30 minutes and look for tracebacks: build/fuzz (MINUTES=…)
+	$(CLEAN_ENV) $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),30)
 
 docs: setup ## write the documentation as pages that open from disk: build/docs/index.html
 	$(BIN)/python -m scripts.lineage

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from transit_etl.errors import MISSHAPEN
+from pydantic import TypeAdapter
+
 from transit_etl.files import write_text
 from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
@@ -31,6 +32,9 @@ class Entry:
     size_bytes: int
     modified_ns: int
     sha256: str
+
+
+_ENTRY = TypeAdapter(Entry)
 
 
 @dataclass(slots=True)
@@ -147,11 +151,9 @@ def _read_manifest(root: Path, report: VerificationReport) -> dict[str, Entry]:
     path = manifest(root)
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
         try:
-            entry = Entry(**json.loads(line))
-            entries[entry.path] = Entry(
-                str(entry.path), int(entry.size_bytes), int(entry.modified_ns), str(entry.sha256)
-            )
-        except MISSHAPEN:
+            entry = _ENTRY.validate_json(line)
+            entries[entry.path] = entry
+        except ValueError:
             report.warnings = [f"{path} is damaged: some files count as new"]
     return entries
 

@@ -49,6 +49,7 @@ SHORTENED = {
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),
     "python -m tests.disk_steps": "python -m tests.disk_steps",
+    "python -m tests.fuzz --minutes 5 answers": "python -m tests.fuzz --minutes 0.2 headers",
     "python benchmarks/staging.py --rows 1000000": (
         "python benchmarks/staging.py --rows 20000 --runs 1 --dlt-rows 2000 --dlt-runs 1"
     ),
@@ -60,6 +61,7 @@ ELSEWHERE = {
     "make audit": ("tests/test_lock.py", "audit.audit("),
     "make demo": ("tests/documents/test_demonstration.py", "make demo"),
     "make down": ("tests/documents/test_local_stack.py", "make down"),
+    "make fuzz": ("Makefile", "python -m tests.fuzz"),
     "make lint": ("Makefile", "test: setup lint unit"),
     "make lock": ("tests/test_lock.py", "LOCK"),
     "make test": (".ci/run", "make test"),

@@ -126,7 +126,7 @@ class Journal:
             raise self._damaged(error) from error
         checkpoint, kept = self._parse(text)
         if kept != self._identity:
-            found = ", ".join(f"{name} {value}" for name, value in kept.items())
+            found = ", ".join(" ".join(f"{name} {value}".split()) for name, value in kept.items())
             raise RehearsalError(f"{self._data_dir} holds another rehearsal: {found}")
         return checkpoint
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +16,8 @@ from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import TripKey
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
+from transit_etl.endpoints import ENDPOINTS
+from transit_etl.errors import MISSHAPEN
 from transit_etl.paths import finished_raw_file
 from transit_etl.settings import Settings
 
@@ -88,9 +90,11 @@ class LastHour:
         """Return what the last poll of each stop that listed a trip live says of it."""
         last = {}
         for stop_code, listed_at, next_at, body in self._connection.execute(_GOOD_POLLS).fetchall():
-            for listing in self._parser.listings(body, datetime.fromtimestamp(listed_at, UTC)):
-                if listing.is_live:
-                    last[stop_code, listing.trip_key] = _LastListing(listed_at, next_at, listing.predicted_at)
+            with suppress(*MISSHAPEN):  # a row that was damaged since it was landed
+                for listing in self._parser.listings(body, datetime.fromtimestamp(listed_at, UTC)):
+                    if listing.is_live:
+                        key = (stop_code, listing.trip_key)
+                        last[key] = _LastListing(listed_at, next_at, listing.predicted_at)
         return last
 
 
@@ -124,7 +128,9 @@ def last_hour(settings: Settings, now: datetime) -> Iterator[LastHour]:
     lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
     with duckdb.connect() as connection:
         connection.register("lines", lines)
-        connection.execute(_REQUESTS, {"since": _naive(now) - HOUR, "now": _naive(now)})
+        connection.execute(
+            _REQUESTS, {"since": _naive(now) - HOUR, "now": _naive(now), "endpoints": list(ENDPOINTS)}
+        )
         yield LastHour(connection, now, settings.zone)
 
 
@@ -144,21 +150,27 @@ def _aware(instant: datetime | None) -> datetime | None:
     return None if instant is None else instant.replace(tzinfo=UTC)
 
 
-# Only the needed fields of a row are read.
+# Only the needed fields of a row are read. A line that is no row of a request has no `sent_at`.
 _REQUESTS = """
     create temp table requests as
-    select row.* replace (
-        cast(row.sent_at as timestamp) as sent_at,
-        cast(row.received_at as timestamp) as received_at
-    )
-    from (
-        select json_transform(decode(line::blob), '{
+    with read as (
+        select unnest(try(json_transform(decode(line::blob), '{
             "request_id": "VARCHAR", "endpoint": "VARCHAR", "key": "VARCHAR", "sent_at": "VARCHAR",
-            "received_at": "VARCHAR", "outcome": "VARCHAR", "attempts": "INTEGER", "body": "VARCHAR"
-        }') as row from lines
+            "received_at": "VARCHAR", "outcome": "VARCHAR", "attempts": "UTINYINT", "body": "VARCHAR"
+        }')))
+        from lines
+    ),
+    timed as (
+        select * replace (
+            try_cast(sent_at as timestamp) as sent_at,
+            try_cast(received_at as timestamp) as received_at
+        )
+        from read
     )
-    where cast(row.sent_at as timestamp) > $since and cast(row.sent_at as timestamp) <= $now
-    qualify row_number() over (partition by row.request_id) = 1
+    from timed
+    where sent_at > $since and sent_at <= $now and endpoint in $endpoints
+        and (received_at is null or received_at between $since and $now + interval 1 day)
+    qualify row_number() over (partition by request_id) = 1
 """
 _BY_ENDPOINT = """
     select
@@ -172,12 +184,14 @@ _BY_ENDPOINT = """
 """
 _LAST_GOOD_ANSWERS = """
     select key, max(received_at) from requests
-    where endpoint = 'passages' and outcome = 'ok' group by key
+    where endpoint = 'passages' and outcome = 'ok' and received_at is not null and key is not null
+    group by key
 """
 _GOOD_POLLS = """
     select
         key, epoch(received_at),
         lead(epoch(received_at)) over (partition by key order by received_at, request_id), body
-    from requests where endpoint = 'passages' and outcome = 'ok'
+    from requests
+    where endpoint = 'passages' and outcome = 'ok' and received_at is not null and body is not null
     order by received_at, request_id
 """

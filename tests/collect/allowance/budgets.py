@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta
 
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, Permit
-from transit_etl.collect.allowance.budget_state import Limits
+from transit_etl.collect.allowance.budget_state import LONGEST_BLOCK_SECONDS, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
+from transit_etl.collect.allowance.state_text import DamagedStateError, OtherVersionError, dumps, loads
 from transit_etl.endpoints import Kind
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -89,3 +90,24 @@ def in_virtual_time(main: Callable[[Budget, VirtualClock], Awaitable[None]], all
         await main(Budget(Limits(allowance), MemoryStore(), clock), clock)
 
     clock.run(run())
+
+
+_LIMITS, _NOW = Limits(60), 1_772_000_000.0
+
+
+def refused_or_safe(text: str) -> None:
+    """Check that a state is refused, or permits no more than a sound one and is written as it was read."""
+    try:
+        state = loads(text)
+    except (DamagedStateError, OtherVersionError):
+        return
+    granted = 0
+    state.advance(_NOW + 30, _LIMITS, None)
+    while state.ask(_NOW + 30, "someone", Kind.PASSAGES, _LIMITS).is_granted:
+        granted += 1
+    state.advance(_NOW + 30, _LIMITS, 1.2)
+    decision = state.ask(_NOW + 30, "someone", Kind.PASSAGES, _LIMITS)
+
+    assert granted <= _LIMITS.allowance
+    assert 0 <= decision.slot_in <= LONGEST_BLOCK_SECONDS + 2 * _LIMITS.span
+    assert loads(dumps(state)) == state

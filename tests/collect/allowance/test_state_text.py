@@ -8,8 +8,9 @@ from uuid import uuid4
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from transit_etl.collect.allowance.budget_state import LONGEST_BLOCK_SECONDS, BudgetState, Limits
-from transit_etl.collect.allowance.state_text import DamagedStateError, OtherVersionError, dumps, loads
+from tests.collect.allowance.budgets import refused_or_safe
+from transit_etl.collect.allowance.budget_state import BudgetState, Limits
+from transit_etl.collect.allowance.state_text import dumps
 from transit_etl.endpoints import Kind
 
 LIMITS = Limits(60)
@@ -56,27 +57,10 @@ def _replaced(document: Any, path: tuple[Any, ...], value: object) -> object:  #
 @given(st.sampled_from(list(_places(json.loads(TEXT)))), VALUES)
 @settings(max_examples=500, deadline=None)
 def test_a_state_with_any_value_replaced_is_refused_or_safe(path: tuple[Any, ...], value: object) -> None:
-    _check(json.dumps(_replaced(json.loads(TEXT), path, value)))
+    refused_or_safe(json.dumps(_replaced(json.loads(TEXT), path, value)))
 
 
 @given(st.integers(0, len(TEXT)), st.integers(0, 20), st.text(max_size=10))
 @settings(max_examples=500, deadline=None)
 def test_a_state_with_any_part_overwritten_is_refused_or_safe(at: int, length: int, other: str) -> None:
-    _check(TEXT[:at] + other + TEXT[at + length :])
-
-
-def _check(text: str) -> None:
-    try:
-        state = loads(text)
-    except (DamagedStateError, OtherVersionError):
-        return
-    granted = 0
-    state.advance(NOW + 30, LIMITS, None)
-    while state.ask(NOW + 30, "someone", Kind.PASSAGES, LIMITS).is_granted:
-        granted += 1
-    state.advance(NOW + 30, LIMITS, 1.2)
-    decision = state.ask(NOW + 30, "someone", Kind.PASSAGES, LIMITS)
-
-    assert granted <= LIMITS.allowance
-    assert 0 <= decision.slot_in <= LONGEST_BLOCK_SECONDS + 2 * LIMITS.span
-    assert loads(dumps(state)) == state
+    refused_or_safe(TEXT[:at] + other + TEXT[at + length :])

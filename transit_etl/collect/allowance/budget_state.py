@@ -34,6 +34,7 @@ from transit_etl.endpoints import Kind
 
 CLOCK_TOLERANCE_SECONDS = 1.0
 LONGEST_BLOCK_SECONDS = 86_400.0
+SMALLEST_SHARE = 0.1  # of the allowance that is used after 429s
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Limits:
     spacing: float = 0.9
     catch_up: float = 2.0
     recovery: float = 300.0
-    smallest_share: float = 0.1
+    smallest_share: float = SMALLEST_SHARE
     default_retry_after: float = 5.0
     lease: float = 75.0  # the longest request: two attempts, and a permit between them
     learning: float = 10.0

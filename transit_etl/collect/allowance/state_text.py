@@ -5,7 +5,13 @@ import json
 from collections import Counter, deque
 from typing import Any
 
-from transit_etl.collect.allowance.budget_state import LONGEST_BLOCK_SECONDS, BudgetState, Demand, Lease
+from transit_etl.collect.allowance.budget_state import (
+    LONGEST_BLOCK_SECONDS,
+    SMALLEST_SHARE,
+    BudgetState,
+    Demand,
+    Lease,
+)
 from transit_etl.endpoints import Kind
 from transit_etl.errors import MISSHAPEN, TransitError
 
@@ -59,7 +65,9 @@ def _state_of(fields: dict[str, Any]) -> BudgetState:
         permits=deque(permits),
         counts=Counter(kind for _, kind in permits),
         granted_since={Kind(kind): int(n) for kind, n in fields["granted_since"].items()},
-        leases={key: Lease(str(owner), float(until)) for key, (owner, until) in _leases(fields)},
+        leases={
+            key: Lease(str(owner), float(until)) for key, (owner, until) in fields.get("leases", {}).items()
+        },
         demands={
             caller: Demand(Kind(kind), float(since), float(seen), float(ready))
             for caller, (kind, since, seen, ready) in fields["demands"].items()
@@ -68,10 +76,6 @@ def _state_of(fields: dict[str, Any]) -> BudgetState:
         is_lost=bool(fields.get("is_lost")),
         **{name: float(fields[name]) for name in _TIMES},
     )
-
-
-def _leases(fields: dict[str, Any]) -> list[tuple[str, tuple[object, float]]]:
-    return list(fields.get("leases", {}).items())
 
 
 def _is_possible(state: BudgetState) -> bool:
@@ -83,7 +87,7 @@ def _is_possible(state: BudgetState) -> bool:
     ahead += [at for demand in state.demands.values() for at in demand[1:]]
     return (
         0 <= state.touched_at < _LATEST
-        and 0 < state.slow_share <= 1
+        and SMALLEST_SHARE <= state.slow_share <= 1
         and all(-_LATEST < at <= latest for at in past)
         and all(-_LATEST < at <= latest + LONGEST_BLOCK_SECONDS for at in ahead)
         and all(earlier <= later for earlier, later in itertools.pairwise(permits))
