@@ -28,9 +28,9 @@ import httpx
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
-from transit_etl.stage.schemas import DATASETS
 
 START = datetime(2026, 1, 7, 6, 0, tzinfo=UTC)  # ten weeks without a clock change from here
 MOST = 1.2

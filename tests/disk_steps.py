@@ -28,6 +28,7 @@ from transit_etl.api.exchange import Request
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
 from transit_etl.files import replacement_of
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.paths import (
     DAY_STEM,
     intents_files,
@@ -44,7 +45,6 @@ from transit_etl.stage import build_data_docs, compact, ensure_schemas, restage,
 from transit_etl.stage.lake import write_table, write_window
 from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import finished_windows
-from transit_etl.stage.schemas import DATASETS
 from transit_etl.warehouse.database import open_build_database
 from transit_etl.warehouse.publisher import publish
 

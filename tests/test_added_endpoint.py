@@ -49,7 +49,7 @@ def add_the_endpoint(tree: Path) -> None:
 """,
     )
     put_before(
-        tree / "transit_etl/stage/schemas.py",
+        tree / "transit_etl/lake_schemas.py",
         "    # One row per expectation and batch",
         """\
     # One row per depot listed.

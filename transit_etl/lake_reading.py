@@ -8,11 +8,16 @@ from typing import TypeVar
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pydantic import TypeAdapter
 
 from transit_etl.errors import first_line
+from transit_etl.lake_schemas import DATASETS, QUARANTINE
+from transit_etl.paths import partition_of, quarantine_dir
 
 T = TypeVar("T")
-UNREADABLE = (duckdb.Error, pa.ArrowException, OSError)
+WINDOWS_KEY = b"transit_etl.windows"
+_WINDOWS = TypeAdapter(list[str])
+UNREADABLE = (duckdb.Error, pa.ArrowException, OSError, ValueError)
 _log = logging.getLogger(__name__)
 
 
@@ -39,16 +44,31 @@ def damages_in(files: Iterable[Path]) -> dict[Path, str]:
 
 
 def damage_of(path: Path) -> str | None:
-    """Say why a lake file cannot be read to its end, or which checksum is wrong; None if it is sound.
+    """Say why a lake file, or one of the quarantine, cannot be read to its end; None if it is sound.
 
-    A file that has been removed or replaced by a merged one in the meantime is not damaged.
+    A wrong checksum is damage, and so are other columns than those of its dataset. A file that has been
+    removed or replaced by a merged one in the meantime is not damaged.
     """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            if not file.schema_arrow.equals(expected_schema(path)):
+                return "its columns are not those of its dataset"
+            merged_windows(file.schema_arrow)
             for number in range(file.num_row_groups):
                 file.read_row_group(number)
     except FileNotFoundError:
         return None
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError) as error:
         return first_line(error)
     return None
+
+
+def expected_schema(path: Path) -> pa.Schema:
+    """Return the columns that a file of the lake or the quarantine has, by its place."""
+    top, dataset = path.parents[3].name, partition_of(path)["dataset"]
+    return QUARANTINE if top == quarantine_dir(Path()).name else DATASETS[dataset]
+
+
+def merged_windows(schema: pa.Schema) -> list[str]:
+    """Return the windows that the metadata of a merged file lists; ValueError if it is no list of texts."""
+    return _WINDOWS.validate_json((schema.metadata or {}).get(WINDOWS_KEY, b"[]"))

@@ -17,8 +17,8 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import VirtualClock
 from transit_etl.collect.raw.landing import Landing
 from transit_etl.collect.raw.rawfile import read_lines
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.paths import lake_file, raw_files
-from transit_etl.stage.schemas import DATASETS
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 STOP = Request("passages", "0416", "passaggi/0416")

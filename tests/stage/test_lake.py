@@ -12,12 +12,12 @@ import pytest
 import zstandard
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.paths import lake_file, lake_glob, lake_lock
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, ensure_schemas, restage, stage
 from transit_etl.stage.lake import day_lock, windows_of
 from transit_etl.stage.raw import arrow
-from transit_etl.stage.schemas import DATASETS
 
 
 @pytest.fixture

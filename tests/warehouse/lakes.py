@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from tests import scalar_times
 from transit_etl import paths, service_day
-from transit_etl.stage.schemas import DATASETS
+from transit_etl.lake_schemas import DATASETS
 
 ROME = ZoneInfo("Europe/Rome")
 CUTOFF = time(4)

@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import locked, open_atomic, sync_folder
+from transit_etl.lake_reading import WINDOWS_KEY, merged_windows, read_undamaged
+from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING
 from transit_etl.paths import (
     DAY_STEM,
     NO_OPERATOR,
@@ -27,11 +29,9 @@ from transit_etl.paths import (
 )
 from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import RawWindow, finished_windows
-from transit_etl.stage.schemas import DATASETS, IN_ORDER_OF_WRITING
 
 ROW_GROUP = 122_880
 SCHEMA_DAY = date(1970, 1, 1)  # of the files without rows
-_WINDOWS_KEY = b"transit_etl.windows"
 
 
 def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -> None:
@@ -40,7 +40,7 @@ def write_table(path: Path, table: pa.Table, windows: list[str] | None = None) -
     `windows` are the names of the windows in a compacted file, which its metadata lists.
     """
     if windows is not None:
-        table = table.replace_schema_metadata({_WINDOWS_KEY: json.dumps(windows)})
+        table = table.replace_schema_metadata({WINDOWS_KEY: json.dumps(windows)})
     write_pieces(path, Pieces(table))
 
 
@@ -82,14 +82,20 @@ def staged_windows(data_dir: Path, operator: str, day: date) -> set[str]:
     return windows_of(lake_files(data_dir, "requests", operator, day))
 
 
-def waiting_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> list[RawWindow]:
-    """List the finished raw windows that are not in the lake yet, by operator, day, endpoint and name."""
+def waiting_windows(
+    data_dir: Path, endpoints: Sequence[str] | None = None, *, leaves_out_damaged: bool = False
+) -> list[RawWindow]:
+    """List the finished raw windows that are not in the lake yet, by operator, day, endpoint and name.
+
+    A damaged lake file is an error, or counts as missing if it is to be left out.
+    """
     staged: dict[tuple[str, date], set[str]] = {}
     waiting = []
     for window in finished_windows(data_dir, endpoints):
         day = (window.operator, window.day)
         if day not in staged:
-            staged[day] = staged_windows(data_dir, *day)
+            files = lake_files(data_dir, "requests", *day)
+            staged[day] = read_undamaged(windows_of, files) if leaves_out_damaged else windows_of(files)
         if window.name not in staged[day]:
             waiting.append(window)
     return waiting
@@ -103,8 +109,7 @@ def windows_of(files: Iterable[Path]) -> set[str]:
 
 
 def _merged_windows(path: Path) -> list[str]:
-    metadata = pq.read_schema(path).metadata or {}
-    return [str(name) for name in json.loads(metadata.get(_WINDOWS_KEY, b"[]"))]
+    return merged_windows(pq.read_schema(path))
 
 
 def ensure_schemas(data_dir: Path) -> None:

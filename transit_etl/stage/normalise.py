@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl.endpoints import ENDPOINTS
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.service_day import offsets
 from transit_etl.settings import Settings
 from transit_etl.stage import raw
@@ -17,7 +18,6 @@ from transit_etl.stage.connection import connect, define_zone, sql
 from transit_etl.stage.normalised import LeftOut, Normalised, Piece, SetAside
 from transit_etl.stage.raw import NEAR, RawWindow
 from transit_etl.stage.raw_lines import read_parts
-from transit_etl.stage.schemas import DATASETS
 
 _log = logging.getLogger(__name__)
 

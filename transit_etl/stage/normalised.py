@@ -5,9 +5,9 @@ from functools import reduce
 
 import pyarrow as pa
 
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import RawWindow
-from transit_etl.stage.schemas import DATASETS
 
 
 @dataclass(frozen=True, slots=True)

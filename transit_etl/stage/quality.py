@@ -10,10 +10,10 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl.errors import TransitError
+from transit_etl.lake_schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage import validation_context
 from transit_etl.stage.normalised import LeftOut
 from transit_etl.stage.raw import RawWindow, arrow
-from transit_etl.stage.schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage.suites import Rule, Suite, SuiteError, load_suites
 
 if TYPE_CHECKING:

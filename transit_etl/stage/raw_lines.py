@@ -9,8 +9,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ValidationError, model_validator
 
 from transit_etl.clock import in_utc
+from transit_etl.lake_schemas import INSTANT, REAL, TEXT, WHOLE
 from transit_etl.stage.raw import NEAR, RawWindow, lines_of
-from transit_etl.stage.schemas import INSTANT, REAL, TEXT, WHOLE
 
 _LONGEST_JUNK = 10_000  # characters of a junk line that are kept; the rest is in the raw file
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from transit_etl.errors import TransitError
 from transit_etl.files import clear_away, make_folder, remove_folder, replace_folder
+from transit_etl.lake_schemas import IN_ORDER_OF_WRITING
 from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
@@ -28,7 +29,6 @@ from transit_etl.stage.lake import (
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.normalise import one_line
 from transit_etl.stage.raw import RawWindow, finished_windows
-from transit_etl.stage.schemas import IN_ORDER_OF_WRITING
 from transit_etl.stage.stage_report import OnProgress, StageProgress, StageReport
 from transit_etl.stage.stager import Stager
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from transit_etl.errors import TransitError
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.paths import part_of_project
 from transit_etl.stage import validation_context
-from transit_etl.stage.schemas import DATASETS
 
 if TYPE_CHECKING:
     from great_expectations import ExpectationSuite

@@ -65,6 +65,7 @@ def read_status(settings: Settings) -> Status:
     directions = line_directions(settings)
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
+    waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
     build, until, findings = _published(settings)
     return Status(
         now=now,
@@ -79,7 +80,7 @@ def read_status(settings: Settings) -> Status:
         evidence=evidence,
         lines=line_coverage(directions, answered_at, now),
         n_open=len(list(open_raw_files(settings.data_dir))),
-        waiting=dict(Counter(window.endpoint for window in waiting_windows(settings.data_dir))),
+        waiting=dict(Counter(window.endpoint for window in waiting)),
         rejected=lake.rejections(settings),
         n_stops=len(stops),
         n_stops_never_seen=sum(code not in answered_at for code in stops),

@@ -11,9 +11,9 @@ import duckdb
 from transit_etl import paths
 from transit_etl.endpoints import ENDPOINTS, Asked, Dates
 from transit_etl.lake_reading import damage_of
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.service_day import DAY, is_possible
 from transit_etl.settings import Settings
-from transit_etl.stage.schemas import DATASETS
 from transit_etl.warehouse.database import WarehouseError
 
 # A poll this soon after the cutoff may still tell when a trip of the service date before passed.
