@@ -26,20 +26,25 @@ JOURNAL = {
     "n_refused": 0,
 }
 
+TEXTS = {"type": "text", "values": ["x"]}
+
 
 def encoded(*documents: object) -> bytes:
-    return b"\n".join(json.dumps(document).encode() for document in documents)
+    return b"".join(json.dumps(document).encode() + b"\n" for document in documents)
 
 
 # What `make fuzz` found: the target, what happened, and the input made as small as it gets.
 FINDS = [
-    ("raw lines", "status ended at a line that is no JSON", WINDOW + b"\xab"),
+    ("raw lines", "status ended at a line that is no JSON", WINDOW + b"\xab\n"),
     ("raw lines", "status ended at an instant that is none", WINDOW + encoded({"sent_at": "NaN"})),
-    ("open windows", "status ended at an instant while open", b"\n\n" + encoded({"sent_at": "[/red]"})),
+    ("lake tables", "status ended at metadata that is no list of windows",
+     encoded({"dataset": "requests", "window": "day", "metadata": "[", "columns": {"key": TEXTS}})),
+    ("lake tables", "merging ended at a column of another type",
+     encoded({"dataset": "lines", "window": "w", "columns": {"row_number": TEXTS}})),
     ("manifest", "verify ended at a path that is a number",
      encoded({"path": 1.5, "size_bytes": 1, "modified_ns": 1, "sha256": ""})),
     ("budget text", "a share that no 429 leaves stopped all requests",
-     encoded(BUDGET | {"slow_share": 5e-324})),
+     encoded(BUDGET | {"slow_share": 5e-324, "blocked_until": 1772000100.0})),
     ("journal", "the refusal had two lines", encoded(JOURNAL | {"policy": "a\nb"})),
 ]  # fmt: skip
 
