@@ -11,7 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.disk_steps import ReportedError, Step, View, settings_at
-from tests.faulty_files import Fault, FaultyFiles, PowerLoss
+from tests.faulty_files import Fault, FaultyFiles
+from tests.power_loss import PowerLoss
 from transit_etl.errors import TransitError
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)

@@ -101,7 +101,7 @@ class Endpoint:
     is_read_by_sources: whether the lake is asked for its answers to decide what to request next. Rehearsals
         then stage it before they collect on.
     most_rows: how many rows a credible answer lists at most, where each may cause requests: one that lists
-        more is set aside, and no more than so many are asked for.
+        more is set aside, and at most so many are asked for.
     collected_as: what `transit-etl collect` calls it, where that is not its name: several endpoints may be
         collected together.
     """

@@ -77,7 +77,7 @@ def _check_postgresql(url: str) -> None:
         raise ValueError("must be like postgresql://user:password@host:5432/database") from None
     unknown = {name for name, _ in parameters} - _POSTGRESQL_PARAMETERS
     if unknown or parts.fragment or not re.fullmatch(r"/[^/]+|/?", parts.path):
-        raise ValueError("must hold a database name and parameters of PostgreSQL after the host, and no more")
+        raise ValueError("must hold only a database name and parameters of PostgreSQL after the host")
     if find_spec("psycopg") is None:
         raise ValueError("needs the package psycopg: run pip install 'transit-etl[postgresql]'")
 

@@ -70,8 +70,8 @@ def restage(
     """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw.
 
     Each day is built in a folder of its own and then replaces the old one dataset by dataset, compacted if
-    that was. A day with a raw file that can be read no more, and has rows in the lake, is reported and stays
-    as it is.
+    that was. A day with a raw file that can no longer be read, and has rows in the lake, is reported and
+    stays as it is.
     """
     started = time.monotonic()
     report = StageReport()

@@ -1,4 +1,4 @@
-"""Answers queries from the published warehouse, on a connection that reads it and the lake, and no more."""
+"""Answers queries from the published warehouse, on a connection that can read only it and the lake."""
 
 import re
 

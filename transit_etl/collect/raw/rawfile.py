@@ -60,7 +60,7 @@ class RawWriter:
         self._is_dirty = True
 
     def append(self, line: bytes) -> None:
-        """Write a row. After a failure the file ends with the last whole row, and no more can be written."""
+        """Write a row. After a failure the file ends with the last whole row, and further calls fail."""
         self._raise_sync_error()
         if self._is_broken:
             raise OSError("an earlier row could not be written")
