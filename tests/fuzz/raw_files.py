@@ -1,7 +1,6 @@
 """Raw files: lines that no collector wrote, compressed; compressed files that are damaged; intents."""
 
 import json
-from contextlib import suppress
 from pathlib import Path
 
 from tests.collect.upstream import settings_at
@@ -54,8 +53,7 @@ def _read_finished(settings: Settings) -> None:
     """Read the raw files as each step does; an error of one step does not keep the next from reading."""
     folder = settings.data_dir
     _learn_from_peers(settings)
-    with suppress(ValueError, KeyError, TypeError):  # `learn` goes on without them
-        list(recent_answers(folder, settings.operator, NOW))
+    list(recent_answers(folder, settings.operator, NOW))
     with last_hour(settings, NOW) as hour:
         hour.requests()
         hour.last_good_answers()

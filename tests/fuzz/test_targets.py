@@ -37,6 +37,8 @@ def encoded(*documents: object) -> bytes:
 FINDS = [
     ("raw lines", "status ended at a line that is no JSON", WINDOW + b"\xab\n"),
     ("raw lines", "status ended at an instant that is none", WINDOW + encoded({"sent_at": "NaN"})),
+    ("raw lines", "learning from the last hour ended at a line that is no row", WINDOW + b"[]\n"),
+    ("open windows", "learning from other workers ended at a line that is no row", b"\n\n[]\n"),
     ("lake tables", "status ended at metadata that is no list of windows",
      encoded({"dataset": "requests", "window": "day", "metadata": "[", "columns": {"key": TEXTS}})),
     ("lake tables", "merging ended at a column of another type",

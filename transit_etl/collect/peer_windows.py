@@ -99,7 +99,7 @@ class PeerWindows:
         try:
             for answer in answers_in(tail.lines()):
                 answers.append(answer)  # noqa: PERF402 - those before the damage are kept
-        except (OSError, zstandard.ZstdError, ValueError, KeyError) as error:
+        except (OSError, zstandard.ZstdError, ValueError) as error:
             _log.warning("stopped reading %s, which is damaged: %s", tail.path.name, error)
             tail.is_over = True
         return answers
