@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from unittest.mock import patch
 
 import pytest
+from hypothesis import settings
 
 from tests.journey import journey, upstream
 from transit_etl.settings import PREFIX
 
 __all__ = ["journey", "upstream"]
+
+settings.register_profile("without a deadline", deadline=None)  # a busy machine breaks no test
+settings.load_profile("without a deadline")
 
 
 def pytest_configure(config: pytest.Config) -> None:
