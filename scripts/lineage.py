@@ -8,27 +8,15 @@ from html import escape
 from pathlib import Path
 from textwrap import wrap
 
+from transit_etl.warehouse.models import Model, models
+
 ROOT = Path(__file__).parents[1]
-MODELS = ROOT / "sql" / "models"
-MACROS = ROOT / "sql" / "macros"
 SEEDS = ROOT / "sql" / "seeds"
 PAGE = ROOT / "docs" / "lineage.md"
 DRAWING = ROOT / "docs" / "_static" / "lineage.svg"
-REF = re.compile(r"""(?:ref|built)\(["'](\w+)["']\)""")
-MACRO = re.compile(r"\{% macro (\w+)\(.*?\{%-? endmacro %\}", re.DOTALL)
 STEP = re.compile(r"^## \d+\. (.*)\n(?:(?!^#).*\n)*?<!-- models: (.*) -->", re.MULTILINE)
 TABLE = re.compile(r"<!-- (models|readers of|parameters):? ?(.*) -->\n(?:\|.*\n)*<!-- end -->")
 BOX_WIDTH, BOX_HEIGHT, GAP = 380, 62, 24
-
-
-@dataclass(frozen=True)
-class Model:
-    """A model: its folder below `sql/models`, the first sentence of its file, and the models it reads."""
-
-    name: str
-    folder: Path
-    grain: str
-    reads: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -49,16 +37,6 @@ class Box:
 
 
 Models = Mapping[str, Model]
-
-
-def models() -> dict[str, Model]:
-    """Read every model of the dbt project, with what it reads itself or through a macro."""
-    by_macro = {
-        macro[1]: REF.findall(macro[0])
-        for path in sorted(MACROS.glob("*.sql"))
-        for macro in MACRO.finditer(path.read_text(encoding="utf-8"))
-    }
-    return {path.stem: _model(path, by_macro) for path in sorted(MODELS.rglob("*.sql"))}
 
 
 def steps(page: str) -> list[Step]:
@@ -102,16 +80,6 @@ def drawing(way: Sequence[Step], known: Models) -> str:
         "</svg>\n",
     ]
     return "\n".join(lines)
-
-
-def _model(path: Path, by_macro: Mapping[str, Sequence[str]]) -> Model:
-    text = path.read_text(encoding="utf-8")
-    comment = re.search(r"^(?:-- .*\n)+", text, re.MULTILINE)
-    words = " ".join(line.removeprefix("-- ") for line in comment[0].splitlines()) if comment else ""
-    grain = re.split(r"(?<=\.) ", words)[0]
-    called = re.findall(r"\b(\w+)\(", text)
-    reads = {*REF.findall(text), *(read for macro in called for read in by_macro.get(macro, ()))}
-    return Model(path.stem, path.parent.relative_to(MODELS), grain, frozenset(reads))
 
 
 def _model_rows(names: Sequence[str], known: Models) -> Iterator[str]:

@@ -254,7 +254,14 @@ def _lake_days(folder: Path) -> View:
 
 def _build(folder: Path, n_rows: int, number: int) -> None:
     with open_build_database(settings_at(folder)) as connection:
-        connection.execute(f"create or replace table visits as select range as n from range({n_rows})")
+        connection.execute(
+            f"create or replace table visits as select range as n from range({n_rows});"
+            "create schema if not exists core;"
+            "create table if not exists core.service_days (service_date date);"
+            "create table if not exists core.requests (received_at timestamp);"
+            "create table if not exists core.rulesets ("
+            "ruleset_version bigint, valid_from_date date, valid_to_date date)"
+        )
         connection.execute(
             f"insert into quality.builds values ({number}, 'passed', 'x', null, null, true, null)"
         )

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from tests.hostile import Reply, json_reply, serving
-from transit_etl.paths import published_database
+from transit_etl.paths import build_database, published_database
 
 ROOT = Path(__file__).parents[1]
 DEPOTS = [
@@ -162,7 +162,9 @@ def installation(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def test_it_is_collected_staged_and_built(installation: Installation) -> None:
-    depots = installation.query("select depot_code, name, n_places from staging.depots order by depot_code")
+    with duckdb.connect(build_database(installation.data_dir), read_only=True) as connection:
+        query = "select depot_code, name, n_places from staging.depots order by depot_code"
+        depots = connection.execute(query).fetchall()
 
     assert [("D1", "Gavette", 120), ("D3", "Staglieno", None)] == depots
 

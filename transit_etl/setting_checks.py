@@ -147,3 +147,10 @@ def data_folder(folder: Path) -> Path:
     except OSError as error:
         raise ValueError(f"must be the path of a folder: {error.strerror}") from error
     return folder
+
+
+def stops_file(path: Path | None) -> Path | None:
+    """Check that a path can be a reference file of stops; it is read by builds only."""
+    if path is not None and path.suffix.lower() not in (".csv", ".txt", ".zip"):
+        raise ValueError("must be a CSV file (.csv), or stops.txt or the zip of a GTFS feed")
+    return path

@@ -77,6 +77,7 @@ class Settings(BaseSettings):
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
     data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
+    stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
     # moves `clock`, for an emulated upstream at another time
     clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
 

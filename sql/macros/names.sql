@@ -15,6 +15,9 @@
 {% macro ref() %}
     {% do return(builtins.ref(*varargs, **kwargs).include(database=false)) %}
 {% endmacro %}
+{% macro source() %}
+    {% do return(builtins.source(*varargs, **kwargs).include(database=false)) %}
+{% endmacro %}
 
 {# Upstream's identifier of a trip, in quotes where it could be taken for one of ours: those of anonymous rows begin with
    `@`, those of further trips end in `~2`. #}

@@ -239,7 +239,7 @@ def test_every_view_works_opened_attached_and_moved(copy: Settings, tmp_path: Pa
             name: connection.execute(f"select count(*) from another.{name}").fetchall() for name in views
         }
 
-    assert {"staging.passages", "marts.punctuality_shares", "quality.drift"} <= set(views)
+    assert {"named.stop_visits", "marts.punctuality_shares", "quality.drift"} <= set(views)
     assert direct == attached
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.warehouse.conftest import Rows
 from tests.warehouse.lakes import TUESDAY
+from transit_etl.paths import lake_glob
+from transit_etl.settings import Settings
 
 Ask = Callable[[str], Rows]
 
@@ -142,8 +144,10 @@ def test_a_passage_still_to_come_when_the_collector_stopped_is_no_visit_yet(ask:
     assert [] == ask("from core.stop_visits where trip_id = 'FUTURE'")
 
 
-def test_a_listing_without_a_trip_stays_in_staging(ask: Ask) -> None:
-    assert [{"n": 1}] == ask("select count(*) as n from staging.passages where trip_id is null")
+def test_a_listing_without_a_trip_stays_in_the_lake(built: Settings, ask: Ask) -> None:
+    passages = lake_glob(built.data_dir, "passages")
+
+    assert [{"n": 1}] == ask(f"select count(*) as n from read_parquet('{passages}') where trip_id is null")
     assert [{"n": 0}] == ask("select count(*) as n from core.stop_visits where stop_code = '1014'")
 
 

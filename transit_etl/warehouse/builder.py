@@ -20,6 +20,7 @@ from transit_etl.warehouse.database import (
 )
 from transit_etl.warehouse.findings import built_findings
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
+from transit_etl.warehouse.stop_names import load_stop_names, stop_names
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
 _POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"
@@ -133,6 +134,7 @@ def date_ranges(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
 def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:
     """Decide which dates to build; when there are any, record that the build is running."""
     files = lake_changes.lake_files(settings)
+    stops = stop_names(settings)
     with open_build_database(settings) as connection:
         number, _ = last_build(connection)
         changes = lake_changes.find_changes(connection, settings, files)
@@ -147,6 +149,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         started = _StartedBuild(number + 1, dates, is_full, changes)
         if dates and is_full:
             drop_models(connection)
+        load_stop_names(connection, settings.operator, stops)
         if dates:
             connection.execute(
                 "insert into quality.builds values (?, 'running', ?, ?, ?, ?, ?)",

@@ -36,26 +36,6 @@ create table if not exists quality.variants (
     first_date date,
     last_date date
 );
-comment on table quality.builds is 'One row per build of this database, passed or not.';
-comment on column quality.builds.build_number is 'Number of the build, counted from 1.';
-comment on column quality.builds.outcome is '`running`, `passed` or `failed`; one killed stays `running`.';
-comment on column quality.builds.fingerprint is 'Changes whenever the dbt project does.';
-comment on column quality.builds.first_date is 'First service date it builds.';
-comment on column quality.builds.last_date is 'Last service date it builds.';
-comment on column quality.builds.dates is 'Service dates it builds; null: all from the first to the last.';
-comment on column quality.builds.is_full is 'True when it built every table anew.';
-comment on table quality.built_files is 'One row per lake file that a passed build has read completely.';
-comment on column quality.built_files.path is 'Path of the file in the lake.';
-comment on column quality.built_files.size_bytes is 'Size of the file when it was read.';
-comment on column quality.built_files.modified_ns is 'When the file was modified: nanoseconds since 1970.';
-comment on table quality.variants is 'One row per build under another ruleset or as of another moment.';
-comment on column quality.variants.suffix is 'Ending of the names of its schemas (`_ruleset_2`).';
-comment on column quality.variants.outcome is '`running` or `passed`.';
-comment on column quality.variants.fingerprint is 'That of its last build (`quality.builds`).';
-comment on column quality.variants.ruleset_version is 'Its ruleset; null for the one in force on each date.';
-comment on column quality.variants.as_of is 'Instant (UTC) up to which answers are used; null: all.';
-comment on column quality.variants.first_date is 'First service date it holds.';
-comment on column quality.variants.last_date is 'Last service date it holds.';
 """
 
 
@@ -96,10 +76,17 @@ def open_build_database(settings: Settings) -> Iterator[duckdb.DuckDBPyConnectio
     """
     path = paths.build_database(settings.data_dir)
     make_folder(path.parent)
+    with open_to_write(path) as connection:
+        connection.execute(_HISTORY)
+        yield connection
+
+
+@contextmanager
+def open_to_write(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a database in UTC; WarehouseError names it if it, or the disk, does not let it be used."""
     try:
         with duckdb.connect(path) as connection:
             connection.execute("set timezone = 'UTC'")
-            connection.execute(_HISTORY)
             yield connection
     except (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException) as error:
         # DuckDB reports a write that fails, such as on a full disk, as any of the three.

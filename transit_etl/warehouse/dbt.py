@@ -15,8 +15,8 @@ from transit_etl import paths
 from transit_etl.files import make_folder
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
+from transit_etl.warehouse.models import PROJECT
 
-PROJECT = paths.part_of_project("sql")
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
 

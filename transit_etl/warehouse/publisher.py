@@ -3,9 +3,10 @@
 import errno
 import os
 from pathlib import Path
+from typing import BinaryIO
 
 from transit_etl import paths
-from transit_etl.files import open_atomic
+from transit_etl.files import open_atomic, write_text
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import (
     WarehouseError,
@@ -14,6 +15,8 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
+from transit_etl.warehouse.dictionary import as_csv, as_page
+from transit_etl.warehouse.publication import complete
 from transit_etl.warehouse.variants import drop_unfinished
 
 _CHUNK = 1 << 30
@@ -28,9 +31,17 @@ def publish(settings: Settings) -> Path:
 
     Readers that hold the old file open keep it. UncheckedBuildError leaves the published file unchanged.
     """
+    target = paths.published_database(settings.data_dir).absolute()
+    unfinished = target.with_name(f"{target.name}.new")
     with warehouse_lock(settings):
         _checkpoint_passed_build(settings)
-        return _copy(database_path(settings), paths.published_database(settings.data_dir).absolute())
+        unfinished.with_name(f"{unfinished.name}.wal").unlink(missing_ok=True)  # of a killed publication
+        with open_atomic(target, temporary=unfinished) as writer:
+            _copy(database_path(settings), writer)
+            dictionary = complete(unfinished, settings)
+        write_text(target.with_name("dictionary.csv"), as_csv(dictionary))
+        write_text(target.with_name("dictionary.md"), as_page(dictionary))
+    return target
 
 
 def _checkpoint_passed_build(settings: Settings) -> None:
@@ -48,12 +59,11 @@ def _checkpoint_passed_build(settings: Settings) -> None:
         connection.execute("checkpoint")
 
 
-def _copy(source: Path, target: Path) -> Path:
-    with source.open("rb") as reader, open_atomic(target) as writer:
+def _copy(source: Path, writer: BinaryIO) -> None:
+    with source.open("rb") as reader:
         left = os.fstat(reader.fileno()).st_size
         while left > 0:
             copied = os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _CHUNK))
             if copied == 0:
                 raise OSError(errno.EIO, "it ended before it was copied whole", str(source))
             left -= copied
-    return target

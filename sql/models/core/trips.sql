@@ -46,7 +46,7 @@ facts as (
             end
         ) as is_due_untracked,
         count(visits.listed_trip_id) as n_listed,
-        sum(visits.n_withdrawn_polls) as n_withdrawn_polls,
+        cast(sum(visits.n_withdrawn_polls) as bigint) as n_withdrawn_polls,
         max(parameters.withdrawn_polls) as withdrawn_polls,
         max(visits.ruleset_version) as ruleset_version
     from visits

@@ -1,0 +1,107 @@
+"""The data dictionary says all there is to say of every table and column, and nothing that is not so."""
+
+import csv
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.documents.sessions import ROOT
+from tests.warehouse.conftest import Rows
+from transit_etl import paths
+from transit_etl.settings import Settings
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+Ask = Callable[[str], Rows]
+SOURCES = {"upstream", "timetable", "observed", "estimated", "derived", "reference", "recorded", "setting"}
+CODES = re.compile(r"[a-z_]+(, [a-z_]+)+")  # the values of a column that takes a few
+
+
+def _published(settings: Settings, name: str) -> Path:
+    return paths.published_database(settings.data_dir).with_name(name)
+
+
+def test_no_column_lacks_any_field(ask: Ask) -> None:
+    fields = ("type", "meaning", "unit", "source", "allowed_values", "example")
+    lacking = " or ".join(f"coalesce({field}, '') = ''" for field in fields)
+
+    assert [] == ask(
+        f"select schema_name, table_name, column_name from quality.dictionary_columns where {lacking}"
+    )
+    assert {
+        source["source"] for source in ask("select distinct source from quality.dictionary_columns")
+    } <= SOURCES
+
+
+def test_every_table_has_its_grain_and_its_key(ask: Ask) -> None:
+    assert [] == ask("from quality.dictionary_tables where not starts_with(meaning, 'One row per ')")
+    assert [{"table_name": "publication"}] == ask(
+        "select table_name from quality.dictionary_tables where key_columns = '' and is_promised"
+    )
+
+
+def test_a_model_says_what_it_reads(ask: Ask) -> None:
+    assert [{"reads": "core.line_stops, intermediate.stop_names"}] == ask(
+        "select reads from quality.dictionary_tables where table_name = 'stops'"
+    )
+
+
+def test_it_has_every_column_of_the_file(ask: Ask) -> None:
+    of_the_file = (
+        "select schema_name, table_name, column_name, lower(data_type) as type from duckdb_columns() "
+        "where not internal and schema_name <> 'named'"
+    )
+    described = "select schema_name, table_name, column_name, type from quality.dictionary_columns"
+
+    assert [] == ask(f"({of_the_file} except {described}) union all ({described} except {of_the_file})")
+
+
+def test_a_comment_is_the_meaning_in_the_dictionary(ask: Ask) -> None:
+    assert [] == ask(
+        "select column_name from quality.dictionary_columns join duckdb_columns() as columns "
+        "using (schema_name, table_name, column_name) where meaning <> columns.comment"
+    )
+
+
+def test_an_example_has_the_type_of_its_column(ask: Ask) -> None:
+    rows = ask("select distinct type, example from quality.dictionary_columns where not contains(type, '[]')")
+    wrong = [
+        row
+        for row in rows
+        if ask(f"select try_cast($${row['example']}$$ as {row['type']}) is null as n")[0]["n"]
+    ]
+
+    assert [] == wrong
+
+
+def test_columns_hold_only_the_values_they_may(ask: Ask) -> None:
+    rows = ask("select * from quality.dictionary_columns where type in ('varchar', 'boolean')")
+    coded = [row for row in rows if CODES.fullmatch(row["allowed_values"])]
+    broken = [
+        f"{row['table_name']}.{row['column_name']}"
+        for row in coded
+        if ask(
+            f"select 1 from {row['schema_name']}.{row['table_name']} where "
+            f'"{row["column_name"]}"::varchar not in {tuple(row["allowed_values"].split(", "))} limit 1'
+        )
+    ]
+
+    assert len(coded) > 40
+    assert [] == broken
+
+
+def test_it_is_published_as_csv_too(built: Settings, ask: Ask) -> None:
+    with _published(built, "dictionary.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    assert ask("select count(*) as n from quality.dictionary_columns") == [{"n": len(rows)}]
+    assert {"true", "false"} == {row["is_promised"] for row in rows}
+
+
+def test_the_page_of_the_documents_is_the_published_one(built: Settings) -> None:
+    page = (ROOT / "docs" / "dictionary.md").read_text(encoding="utf-8")
+
+    assert page == _published(built, "dictionary.md").read_text(encoding="utf-8"), (
+        "build and publish anything, and copy data/warehouse/dictionary.md to docs/"
+    )

@@ -1,0 +1,187 @@
+"""Completes a copy of a build, so that the file is enough by itself: described, with names, on its own."""
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+
+from transit_etl.settings import Settings
+from transit_etl.warehouse.database import open_to_write
+from transit_etl.warehouse.dictionary import (
+    PROMISED,
+    SCHEMAS,
+    Dictionary,
+    create_tables,
+    read_dictionary,
+    write_dictionary,
+)
+
+NAMED = "named"  # the schema of the views that show names after codes
+# What is shown after a code: the table with the names, its column of the code, the names, and their prefix.
+_NAMES_OF = {
+    "line_code": ("core.latest_lines", "line_code", ("line_number", "line_name"), ""),
+    "stop_code": ("core.stops", "stop_code", ("stop_name", "latitude", "longitude"), ""),
+    "from_stop_code": ("core.stops", "stop_code", ("stop_name", "latitude", "longitude"), "from_"),
+    "to_stop_code": ("core.stops", "stop_code", ("stop_name", "latitude", "longitude"), "to_"),
+}
+_MACROS = {
+    "macro local_time": "The operator's local time at an instant (UTC).",
+    "macro service_date": "The service date that an instant (UTC) belongs to.",
+    "macro table on_time_share": (
+        "One row per operator, service_date, line_code, direction and service_hour: visits, and the shares "
+        "of them that are on time where a delay from `early` to `late` seconds is. Counts add up, not shares."
+    ),
+}
+_RELATIONS = """
+select 'table', schema_name, table_name from duckdb_tables() where database_name = current_database()
+union all
+select 'view', schema_name, view_name from duckdb_views()
+where database_name = current_database() and not internal
+"""
+_COLUMNS = """
+select schema_name, table_name, column_name from duckdb_columns()
+where database_name = current_database() and not internal
+"""
+_PUBLICATION = """
+create or replace table quality.publication as
+select
+    ?::timestamp as published_at, ? as version, builds.build_number, builds.fingerprint,
+    ? as operator, ? as timezone, ?::time as service_day_cutoff,
+    days.first_date, days.last_date, requests.last_received_at, files.n_lake_files, files.lake_bytes,
+    rulesets.rulesets
+from (from quality.builds where outcome = 'passed' order by build_number desc limit 1) as builds
+cross join (
+    select min(service_date) as first_date, max(service_date) as last_date from core.service_days
+) as days
+cross join (select max(received_at) as last_received_at from core.requests) as requests
+cross join (
+    select count(*) as n_lake_files, sum(size_bytes)::bigint as lake_bytes from quality.built_files
+) as files
+cross join (
+    select list(distinct ruleset_version order by ruleset_version) as rulesets
+    from core.rulesets, core.service_days
+    where service_date >= valid_from_date and service_date < valid_to_date
+) as rulesets
+"""
+
+
+def complete(path: Path, settings: Settings) -> Dictionary:
+    """Complete a copied build in place; return the dictionary of what it holds."""
+    with open_to_write(path) as connection:
+        connection.begin()
+        _drop_views_on_lake(connection)
+        _write_publication(connection, settings)
+        create_tables(connection)
+        dictionary = read_dictionary(connection)
+        write_dictionary(connection, dictionary)
+        _create_macros(connection, settings)
+        _create_named_views(connection, dictionary)
+        _comment(connection, dictionary)
+        connection.commit()
+        connection.execute("checkpoint")
+    return dictionary
+
+
+def _drop_views_on_lake(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop the staging schemas: nothing else reads the lake, and it is not where the file goes."""
+    rows = connection.execute(
+        "select schema_name from duckdb_schemas() where database_name = current_database() "
+        "and starts_with(schema_name, 'staging')"
+    ).fetchall()
+    for (schema,) in rows:
+        connection.execute(f'drop schema "{schema}" cascade')
+
+
+def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    now = settings.clock.now().replace(tzinfo=None)
+    cutoff = settings.service_day_cutoff
+    connection.execute(
+        _PUBLICATION, [now, version("transit-etl"), settings.operator, settings.timezone, cutoff]
+    )
+
+
+def _create_macros(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+    local_time = f"timezone('{settings.timezone}', timezone('UTC', instant))"
+    cutoff = f"interval '{settings.service_day_cutoff.isoformat()}'"
+    connection.execute(f"create or replace macro local_time(instant) as {local_time}")
+    connection.execute(
+        f"create or replace macro service_date(instant) as cast({local_time} - {cutoff} as date)"
+    )
+    connection.execute(files("transit_etl.warehouse").joinpath("sql", "on_time_share.sql").read_text("utf-8"))
+    for macro, meaning in _MACROS.items():
+        connection.execute(f"comment on {macro} is {_quoted(meaning)}")
+
+
+def _create_named_views(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> None:
+    """Create a view `named.x` of every table x of core and marts with codes: the same rows, with names."""
+    connection.execute(f"create schema if not exists {NAMED}")
+    for table in dictionary.tables:
+        columns = [each.column_name for each in dictionary.columns_of(table)]
+        place = f"{table.schema_name}.{table.table_name}"
+        is_named = any(place == names[0] for names in _NAMES_OF.values())
+        if table.schema_name in ("core", "marts") and set(columns) & _NAMES_OF.keys() and not is_named:
+            connection.execute(_named_view(table.table_name, place, columns))
+
+
+def _named_view(name: str, place: str, columns: list[str]) -> str:
+    selected: list[str] = []
+    joins: list[str] = []
+    for column in columns:
+        selected.append(f'coded."{column}"')
+        if column in _NAMES_OF:
+            table, code, names, prefix = _NAMES_OF[column]
+            shown = [each for each in names if prefix + each not in columns]
+            selected += [f"{column}_names.{each} as {prefix}{each}" for each in shown]
+            joins.append(
+                f"left join {table} as {column}_names "
+                f"on coded.operator = {column}_names.operator and coded.{column} = {column}_names.{code}"
+            )
+    return (
+        f"create or replace view {NAMED}.{name} as select {', '.join(selected)} "
+        f"from {place} as coded {' '.join(joins)}"
+    )
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> None:
+    """Comment on every table, view and column; those of variants and with names as their originals."""
+    tables = {(each.schema_name, each.table_name): each.meaning for each in dictionary.tables}
+    columns = {
+        (each.schema_name, each.table_name, each.column_name): each.meaning for each in dictionary.columns
+    }
+    kinds = {(schema, name): kind for kind, schema, name in connection.execute(_RELATIONS).fetchall()}
+    statements = []
+    for (schema, name), kind in kinds.items():
+        meaning = tables.get(_original(schema, name, tables), "")
+        if schema == NAMED:
+            meaning = f"{meaning} With names of lines and stops."
+        statements.append(f'comment on {kind} "{schema}"."{name}" is {_quoted(meaning)}')
+    for schema, name, column in connection.execute(_COLUMNS).fetchall():
+        original = _original(schema, name, tables)
+        meaning = columns.get((*original, column)) or _meaning_of_name(column, columns)
+        statements.append(f'comment on column "{schema}"."{name}"."{column}" is {_quoted(meaning)}')
+    connection.execute(";\n".join(statements))
+
+
+def _original(schema: str, name: str, tables: Mapping[tuple[str, str], str]) -> tuple[str, str]:
+    """Return the described table that a table of a variant, or a view with names, has its columns from."""
+    if schema == NAMED:
+        return next(((first, name) for first in PROMISED if (first, name) in tables), (schema, name))
+    return next(
+        (first for first in SCHEMAS if schema == first or schema.startswith(f"{first}_")), schema
+    ), name
+
+
+def _meaning_of_name(column: str, columns: Mapping[tuple[str, str, str], str]) -> str:
+    """Return what a name shown after a code means, whatever its prefix."""
+    for table, _, names, prefix in _NAMES_OF.values():
+        for name in names:
+            if column == prefix + name:
+                schema, _, table_name = table.partition(".")
+                return columns[schema, table_name, name]
+    return ""
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
