@@ -222,6 +222,11 @@ def rehearsal_journal(data_dir: Path) -> Path:
     return state_dir(data_dir) / "rehearsal.json"
 
 
+def query_history(data_dir: Path) -> Path:
+    """Return the file that keeps what was typed into the console of queries."""
+    return state_dir(data_dir) / "query-history"
+
+
 def dbt_dir(data_dir: Path) -> Path:
     """Return the folder dbt works in."""
     return state_dir(data_dir) / "dbt"

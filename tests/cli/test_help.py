@@ -15,6 +15,8 @@ COMMANDS = [
     "publish",
     "compact",
     "sql",
+    "tables",
+    "describe",
     "status",
     "rehearse",
     "emulator",

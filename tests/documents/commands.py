@@ -17,6 +17,10 @@ ON_THE_TOUR = [
     "make sbom",
     "python -m scripts.lineage",
     "transit-etl compact D",
+    "transit-etl describe core.stop_visits",
+    "transit-etl describe marts.headways",
+    "transit-etl reprocess --from D --to D",
+    "transit-etl tables",
     "transit-etl verify",
 ]
 
@@ -37,6 +41,7 @@ SHORTENED = {
     "python benchmarks/collector.py --gtfs feed.zip --seed 1": (
         "python benchmarks/collector.py --size small --seed 1 --rate 60 --hours 7 7.5 --faults off"
     ),
+    "python benchmarks/console.py": "python benchmarks/console.py --rows 1000 --repeat 1",
     "python benchmarks/crash.py": "python benchmarks/crash.py --kills 2",
     "python benchmarks/emulator_throughput.py": (
         "python benchmarks/emulator_throughput.py --seconds 1 --size small"

@@ -1,6 +1,7 @@
 """`docs/lineage.md` shows the models as they are."""
 
-from scripts.lineage import DRAWING, PAGE, ancestors, drawing, models, steps, with_tables
+from scripts.lineage import DRAWING, PAGE, ancestors, drawing, steps, with_tables
+from transit_etl.warehouse.models import models
 
 TEXT = PAGE.read_text(encoding="utf-8")
 RUN = "run python -m scripts.lineage"

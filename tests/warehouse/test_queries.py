@@ -95,9 +95,8 @@ class House(NamedTuple):
     requests: socket.socket
 
     def ask(self, sql: str) -> list[dict[str, Any]]:
-        """Ask the published warehouse."""
-        rows: list[dict[str, Any]] = warehouse.query(self.settings, sql).to_pylist()
-        return rows
+        """Ask the published warehouse, every query of a text; return the rows of all."""
+        return [row for rows in warehouse.query_all(self.settings, sql) for row in rows.to_pylist()]
 
     def contents(self) -> dict[str, bytes]:
         """Return every file, and every folder as an empty one."""
@@ -179,8 +178,42 @@ def test_a_refusal_says_what_may_be_asked(house: House, copy: str) -> None:
 
     with pytest.raises(warehouse.QueryError, match=r"only a query is run here .*, which writes nothing"):
         house.ask(attack)
-    with pytest.raises(warehouse.QueryError, match="one query at a time: this text holds 2 statements"):
-        house.ask(f"select 1; {attack}")
+    answers = warehouse.query_all(house.settings, f"select 1; {attack}")
+    with pytest.raises(warehouse.QueryError, match="only a query is run here"):
+        next(answers)
+
+
+def test_every_query_of_a_text_is_answered_in_order(house: House) -> None:
+    assert [{"a": 1}, {"b": "018"}] == house.ask("select 1 as a;\nselect line_code as b from core.lines;")
+
+
+def test_what_expects_one_answer_takes_one_query(house: House) -> None:
+    with pytest.raises(warehouse.QueryError, match="one query at a time: this text holds 2"):
+        warehouse.query(house.settings, "select 1; select 2")
+
+
+@pytest.mark.parametrize(
+    ("sql", "complaint"),
+    [
+        (
+            "select line_cod from core.lines",
+            r"not found in FROM clause! .* \(line 1, at: line_cod from core\.lines\)",
+        ),
+        ("select 1;\n\nselect *\nfrom nowhere", r"nowhere does not exist! .*\(line 4, at: nowhere\)"),
+        ("select\n1 fro core.lines", r'syntax error at or near "core" \(line 2, at: core\.lines\)'),
+        ("select error('two\nlines')", "two lines$"),
+    ],
+)
+def test_a_wrong_query_is_one_line_with_the_place(house: House, sql: str, complaint: str) -> None:
+    with pytest.raises(warehouse.QueryError, match=complaint) as raised:
+        house.ask(sql)
+
+    assert 1 == len(str(raised.value).splitlines())
+
+
+def test_tables_are_found_and_shown_without_their_schema(house: House) -> None:
+    assert [{"name": "lines"}] == house.ask("show tables")
+    assert [{"line_code": "018"}] == house.ask("from lines")
 
 
 @pytest.mark.parametrize(

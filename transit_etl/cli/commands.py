@@ -19,10 +19,10 @@ from transit_etl.cli.options import (
     day,
     duration,
     moment,
-    query_text,
 )
 from transit_etl.cli.progress import building, collecting, spinner, staging
 from transit_etl.cli.rehearse import rehearse
+from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.errors import TransitError
 from transit_etl.paths import operators_on
 from transit_etl.settings import load_settings
@@ -214,20 +214,8 @@ def verify(
         raise typer.Exit(EXIT_FAILED)
 
 
-@app.command()
-def sql(
-    statement: Annotated[
-        str, typer.Argument(help="A query, the name of a file that holds one (x.sql), or - for stdin.")
-    ],
-    as_json: Json = False,
-) -> None:
-    """Query the published warehouse, read-only.
-
-    Example: transit-etl sql "select line_code, count(*) n from core.stop_visits group by 1 order by n desc"
-    """
-    from transit_etl.warehouse import query
-
-    output.print_table(query(load_settings(), query_text(statement)), as_json=as_json)
+for command in (sql, tables, describe):
+    app.command()(command)
 
 
 @app.command()

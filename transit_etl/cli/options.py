@@ -3,6 +3,7 @@
 import re
 import sys
 from datetime import date, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +14,17 @@ from transit_etl.endpoints import COLLECTIONS
 EXIT_FAILED, EXIT_STOPPED = 1, 130
 MARKUP: Literal["markdown"] = "markdown"  # the lines of a paragraph in a help text are joined
 UNIT_SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+class Format(StrEnum):
+    """What the rows of a query can be written as."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    JSONL = "jsonl"
+    MARKDOWN = "markdown"
+    PARQUET = "parquet"
 
 
 def duration(text: str) -> float:

@@ -6,15 +6,12 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 # Control characters other than tab and line end, marks that turn the direction of writing, lone surrogates.
 _UNPRINTABLE = re.compile(
@@ -65,21 +62,6 @@ def print_fields(values: Mapping[str, str]) -> None:
         if value:
             grid.add_row(label, Text(value))
     out.print(grid)
-
-
-def print_table(rows: "pa.Table", *, as_json: bool) -> None:
-    """Print the result of a query: a table with the number of rows below, or a JSON list of objects."""
-    if as_json:
-        print_json(rows.to_pylist())
-        return
-    table = Table(header_style="bold")
-    for field in rows.schema:
-        is_number = str(field.type).startswith(("int", "uint", "double", "float", "decimal"))
-        table.add_column(field.name, justify="right" if is_number else "left")
-    for row in rows.to_pylist():
-        table.add_row(*(Text(_readable(value)) for value in row.values()))
-    out.print(table)
-    out.print(f"{rows.num_rows} row{'' if rows.num_rows == 1 else 's'}", style="dim")
 
 
 def print_text(text: object) -> None:

@@ -1,5 +1,6 @@
 """Turns the lake into the warehouse: builds and checks it, publishes it in one step, answers questions."""
 
+from transit_etl.queries import NotPublishedError, QueryError, query, query_all
 from transit_etl.stage.repair import repairing
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
@@ -8,7 +9,6 @@ from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
-from transit_etl.warehouse.queries import NotPublishedError, QueryError, query
 from transit_etl.warehouse.variants import Variant, build_variant
 
 build = repairing(_build, DamagedLakeError, BuildFailedError)
@@ -30,4 +30,5 @@ __all__ = [
     "publish",
     "published_findings",
     "query",
+    "query_all",
 ]

@@ -1,0 +1,55 @@
+"""Asks the published warehouse and writes the answers; knows the queries for its tables and columns."""
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from transit_etl.cli.formats import OutputError, write
+from transit_etl.cli.options import Format
+from transit_etl.queries import query, query_all
+from transit_etl.settings import Settings
+
+TABLES = """
+select schema_name || '.' || name as "table", comment as meaning
+from (
+    select schema_name, table_name as name, comment from duckdb_tables()
+    union all
+    select schema_name, view_name, comment from duckdb_views()
+)
+where schema_name in ('core', 'marts', 'quality', 'named')
+order by list_position(['core', 'marts', 'quality', 'named'], schema_name), name
+"""
+# A table of the file, by its name with or without its schema; `named` has the names of the others once more.
+_COLUMNS = """
+select columns.column_name as "column", lower(columns.data_type) as type, described.unit, described.source,
+    columns.comment as meaning
+from duckdb_columns() as columns
+left join quality.dictionary_columns as described using (schema_name, table_name, column_name)
+where not columns.internal and '{table}' in (
+    columns.schema_name || '.' || columns.table_name,
+    case when columns.schema_name <> 'named' then columns.table_name end
+)
+order by columns.schema_name, columns.table_name, columns.column_index
+"""
+
+
+def ask(settings: Settings, text: str, form: Format | None, output: Path | None) -> None:
+    """Write the results of every query of a text."""
+    write(query_all(settings, text), form, output)
+
+
+def columns_of(table: str) -> str:
+    """Return the query for the columns of a table."""
+    return _COLUMNS.format(table=table.strip().lower().replace("'", "''"))
+
+
+def require_table(settings: Settings, table: str) -> None:
+    """Raise OutputError, with names like it, unless there is such a table."""
+    if query(settings, columns_of(table)).num_rows:
+        return
+    names = [str(name) for name in query(settings, TABLES).column("table").to_pylist()]
+    short = {name.partition(".")[2]: name for name in reversed(names)}
+    near = get_close_matches(table.rpartition(".")[2], short, n=3)
+    hint = (
+        f": is it {' or '.join(short[name] for name in near)}?" if near else "; transit-etl tables lists them"
+    )
+    raise OutputError(f"there is no table {table!r}{hint}")
