@@ -5,8 +5,8 @@ from datetime import date
 
 import duckdb
 
+from transit_etl.queries import query
 from transit_etl.settings import Settings
-from transit_etl.warehouse.queries import query
 
 # A warehouse that an older version built has no such table.
 _TABLE = "select 1 from duckdb_tables() where schema_name = 'quality' and table_name = 'findings'"
