@@ -142,7 +142,7 @@ def test_parquet_keeps_the_types(tmp_path: Path) -> None:
 
 
 def test_columns_of_one_name_are_numbered() -> None:
-    rows = duckdb.sql("select 1 as n, 2 as N, 3 as n").to_arrow_table()
+    rows = duckdb.connect().sql("select 1 as n, 2 as N, 3 as n").to_arrow_table()
 
     assert {"n": 1, "N_1": 2, "n_2": 3} == json.loads(json_rows(rows)[0])
 

@@ -75,7 +75,7 @@ def is_number(kind: pa.DataType) -> bool:
     return bool(pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind))
 
 
-def _shown(connection: duckdb.DuckDBPyConnection, field: pa.Field[pa.DataType]) -> str:
+def _shown(connection: duckdb.DuckDBPyConnection, field: "pa.Field[pa.DataType]") -> str:
     """Return the SQL that makes a column's values texts."""
     name = _quoted(field.name)
     if pt.is_floating(field.type):
