@@ -259,6 +259,12 @@ def _build(folder: Path, n_rows: int, number: int) -> None:
             "create schema if not exists core;"
             "create table if not exists core.service_days (service_date date);"
             "create table if not exists core.requests (received_at timestamp);"
+            "create table if not exists core.latest_lines ("
+            "operator varchar, line_code varchar, line_number varchar, line_name varchar);"
+            "create table if not exists core.stop_visits ("
+            "operator varchar, service_date date, line_code varchar, direction varchar, service_hour int, "
+            "scheduled_at timestamp, arrival_quality varchar, delay_seconds bigint, delay_low_seconds int, "
+            "delay_high_seconds int);"
             "create table if not exists core.rulesets ("
             "ruleset_version bigint, valid_from_date date, valid_to_date date)"
         )
