@@ -60,6 +60,7 @@ BAD = {
     "service_day_cutoff": ["25:00", "04:00Z", "04:00+02:00", "4 am", "24:00", "-1:00", "nan", "soon"],
     "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b",
                  "a[b]", "a*", "a?b", "a{b,c}", "a\\b", "operator=x/data", "x/date=2026-03-02"],
+    "stops_file": ["stops", "stops.parquet", "/etc/hostname", ".csv"],
     "clock_shift_seconds": [*NO_NUMBERS, "1e9", "-1e9", "1e300"],
 }  # fmt: skip
 for seconds in ("connect_timeout", "read_timeout", "total_timeout", "window", "status_interval"):
