@@ -88,7 +88,11 @@ def interruptible() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)], ids=["interrupted", "killed"]
+    ("number", "code"),
+    [
+        pytest.param(signal.SIGINT, 130, id="interrupted", marks=pytest.mark.long),
+        pytest.param(signal.SIGKILL, -9, id="killed"),
+    ],
 )
 def test_the_same_command_resumes_an_interrupted_rehearsal(
     uninterrupted: dict[str, str], tmp_path: Path, number: signal.Signals, code: int
@@ -118,6 +122,7 @@ def test_a_refusal_without_an_injected_fault_fails_the_rehearsal(tmp_path: Path)
     assert 1 == done.stderr.strip().count("\n") + 1
 
 
+@pytest.mark.long
 def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, str], tmp_path: Path) -> None:
     with emulator_process() as server:
         done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url)

@@ -19,7 +19,6 @@ ON_THE_TOUR = [
     "transit-etl compact D",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
-    "transit-etl reprocess --from D --to D",
     "transit-etl tables",
     "transit-etl verify",
 ]

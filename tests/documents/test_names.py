@@ -127,6 +127,7 @@ def tables(tour: Tour) -> set[str]:
     return {name for (name,) in names}
 
 
+@pytest.mark.xdist_group("documents")  # one tour for all
 def test_every_table_exists(tables: set[str]) -> None:
     named = {name for text in _texts().values() for name in TABLE.findall(text)}
 
@@ -134,6 +135,7 @@ def test_every_table_exists(tables: set[str]) -> None:
     assert set() == named - tables
 
 
+@pytest.mark.xdist_group("documents")  # one tour for all
 def test_every_promised_table_is_described(tables: set[str]) -> None:
     described = set(TABLE.findall((DOCS / "tables.md").read_text(encoding="utf-8")))
     promised = {name for name in tables if name.split(".")[0] in ("core", "marts", "quality")}
@@ -175,6 +177,7 @@ def test_every_outcome_of_a_request_is_explained() -> None:
     assert set() == {outcome.value for outcome in Outcome} - explained
 
 
+@pytest.mark.xdist_group("documents")  # one tour for all
 def test_everything_in_the_folder_of_data_is_explained(tour: Tour) -> None:
     table = _rows((ROOT / "data" / "README.md").read_text(encoding="utf-8"))
     explained = {name.split("/")[0] for cells in table for name in re.findall(r"`([^`]+)`", cells[0])}

@@ -57,6 +57,7 @@ def test_an_interrupted_build_of_distant_dates_leaves_just_those_to_the_next(set
     assert [("running", [TUESDAY, MUCH_LATER])] * 2 == _builds(settings)
 
 
+@pytest.mark.long
 def test_an_interrupted_build_recorded_by_its_range_leaves_the_range_to_the_next(settings: Settings) -> None:
     _tell(settings, TUESDAY, TUESDAY + timedelta(days=2))
     for _ in range(2):
