@@ -133,7 +133,7 @@ def test_a_last_hour_that_cannot_be_read_does_not_stop_the_collection(
     report = collect_with(Clumsy(), tmp_path, monkeypatch)
 
     assert {"ok": report.planned} == report.outcomes
-    assert ["reading an answer to learn from failed; going on without it"] == failures(caplog)
+    assert any("which is damaged" in record.getMessage() for record in caplog.records)
 
 
 def test_every_failure_is_counted_and_each_kind_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -266,3 +267,10 @@ def _received_on(row: Row) -> date:
     at = row.get("received_at") or row.get("planned_at") or row.get("last_received_at")
     assert isinstance(at, datetime)
     return at.date()
+
+
+def write_rows(query: str, target: Path) -> None:
+    """Write the rows of a query into a lake file, with the columns of the dataset that its path names."""
+    schema = DATASETS[paths.partition_of(target)["dataset"]]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(duckdb.sql(query).to_arrow_table().select(schema.names).cast(schema), target)

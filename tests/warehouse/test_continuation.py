@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.warehouse.lakes import TUESDAY, Event, Lake, Line, Listed, NewsItem
+from tests.warehouse.lakes import TUESDAY, Event, Lake, Line, Listed, NewsItem, write_rows
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
@@ -40,11 +40,10 @@ def _add_day(settings: Settings, number: int) -> None:
     lake.poll("1001", "08:01:30")
     for path in lake.write():
         target = settings.data_dir / path.relative_to(lake.data_dir)
-        target.parent.mkdir(parents=True, exist_ok=True)
         rows = f"select * replace ('{number}/' || request_id as request_id) from '{path}'"
         if "dataset=status" in str(path):
             rows = f"select * replace (timestamp '2026-11-10 05:00' as started_at) from ({rows})"
-        duckdb.execute(f"copy ({rows}) to '{target.with_stem(f'day-{number}')}'")
+        write_rows(rows, target.with_stem(f"day-{number}"))
     for schema in (lake.data_dir / "lake").rglob("schema.parquet"):
         target = settings.data_dir / schema.relative_to(lake.data_dir)
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.warehouse.lakes import TUESDAY, Lake, Listed
+from tests.warehouse.lakes import TUESDAY, Lake, Listed, write_rows
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import ensure_schemas
@@ -73,9 +73,8 @@ def _add(settings: Settings, lake: Lake, window: str) -> None:
     """Move what a lake tells into the settings' lake, as a window of that name."""
     for path in lake.write():
         target = settings.data_dir / path.relative_to(lake.data_dir)
-        target.parent.mkdir(parents=True, exist_ok=True)
         rows = f"select * replace ('{window}/' || request_id as request_id) from '{path}'"
-        duckdb.execute(f"copy ({rows}) to '{target.with_stem(window)}'")
+        write_rows(rows, target.with_stem(window))
 
 
 def test_nothing_new_in_the_lake_builds_nothing(copy: Settings) -> None:
