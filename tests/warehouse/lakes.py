@@ -273,4 +273,6 @@ def write_rows(query: str, target: Path) -> None:
     """Write the rows of a query into a lake file, with the columns of the dataset that its path names."""
     schema = DATASETS[paths.partition_of(target)["dataset"]]
     target.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(duckdb.sql(query).to_arrow_table().select(schema.names).cast(schema), target)
+    with duckdb.connect() as connection:
+        rows = connection.sql(query).to_arrow_table()
+    pq.write_table(rows.select(schema.names).cast(schema), target)
