@@ -87,7 +87,7 @@ class Upstream(httpx.ASGITransport):
 
 
 def main() -> None:
-    """Do the tasks until there are no more; a batch that cannot be staged ends it."""
+    """Do the tasks until the input ends; a batch that cannot be staged ends it too."""
     replies = os.dup(1)
     os.dup2(2, 1)  # what libraries print must not mix with the replies
     first = json.loads(sys.stdin.readline())

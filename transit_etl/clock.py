@@ -50,6 +50,11 @@ def in_utc(instant: datetime) -> datetime:
         raise ValueError(f"{instant} is no instant in UTC") from error
 
 
+def naive_utc(instant: datetime) -> datetime:
+    """Return an aware instant as the lake and DuckDB hold it: in UTC, without a zone; else as `in_utc`."""
+    return in_utc(instant).replace(tzinfo=None)
+
+
 class SystemClock:
     """The machine's clock, moved by a fixed number of seconds (0 outside demonstrations)."""
 

@@ -51,14 +51,21 @@ def test_without_a_terminal_a_rehearsal_says_the_instant_it_has_reached(
 def test_the_bar_of_a_build_shows_its_counts_at_any_width(
     monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    terminal = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    monkeypatch.setattr(progress, "err", terminal)
+    terminal = on_terminal(monkeypatch, width)
     with progress.building() as update:
         update(progress_of("no_visit_is_lost_on_the_way_to_the_marts_" * 3, 1030, 1210))
-    shown = terminal.file.getvalue()  # type: ignore[attr-defined]
+    shown = terminal.getvalue()
 
     assert "1030/1210" in shown
     assert "━" * 20 in shown.replace("╸", "━").replace("╺", "━")
+
+
+def on_terminal(monkeypatch: pytest.MonkeyPatch, width: int) -> io.StringIO:
+    """Let standard error be a terminal of some width; return what is written to it."""
+    written = io.StringIO()
+    terminal = Console(file=written, width=width, force_terminal=True, color_system=None)
+    monkeypatch.setattr(progress, "err", terminal)
+    return written
 
 
 def progress_of(name: str, done: int, total: int) -> BuildProgress:
@@ -67,9 +74,8 @@ def progress_of(name: str, done: int, total: int) -> BuildProgress:
 
 
 def test_a_total_that_is_not_known_yet_is_not_shown_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Console(file=io.StringIO(), width=80, force_terminal=True, color_system=None)
-    monkeypatch.setattr(progress, "err", terminal)
+    terminal = on_terminal(monkeypatch, 80)
     with progress.building() as update:
         update(progress_of("stop_visits", 29, 0))
 
-    assert "29/?" in terminal.file.getvalue()  # type: ignore[attr-defined]
+    assert "29/?" in terminal.getvalue()

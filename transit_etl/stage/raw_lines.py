@@ -8,7 +8,7 @@ from typing import Any, Self
 import pyarrow as pa
 from pydantic import BaseModel, ValidationError, model_validator
 
-from transit_etl.clock import in_utc
+from transit_etl.clock import naive_utc
 from transit_etl.lake_schemas import INSTANT, REAL, TEXT, WHOLE
 from transit_etl.stage.raw import NEAR, RawWindow, lines_of
 
@@ -125,7 +125,7 @@ def _check_instants(window: RawWindow, planned_at: datetime | None, received_at:
 def _naive(instant: datetime | None) -> datetime | None:
     if instant is None or instant.tzinfo is None:
         return instant
-    return in_utc(instant).replace(tzinfo=None)
+    return naive_utc(instant)
 
 
 def _reason(error: ValueError) -> str:

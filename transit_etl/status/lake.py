@@ -7,6 +7,7 @@ from typing import Any
 
 import duckdb
 
+from transit_etl.clock import naive_utc
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.paths import lake_files
 from transit_etl.settings import Settings
@@ -29,7 +30,7 @@ class Rejection:
 def last_requests(settings: Settings, now: datetime) -> dict[str, EndpointRequests]:
     """Return when the last answer of each endpoint until `now` came, as far as staged, with all counts 0."""
     sql = "select endpoint, max(received_at) from lake where received_at <= $now group by all order by all"
-    rows = _query(settings, "requests", sql, now=_naive(now))
+    rows = _query(settings, "requests", sql, now=naive_utc(now))
     return {endpoint: EndpointRequests(endpoint, last_received_at=at) for endpoint, at in rows}
 
 
@@ -39,13 +40,13 @@ def last_good_answers(settings: Settings, now: datetime) -> dict[str, datetime]:
         select key, max(received_at) from lake
         where endpoint = 'passages' and is_good and received_at <= $now group by key
     """
-    return dict(_query(settings, "requests", sql, now=_naive(now)))
+    return dict(_query(settings, "requests", sql, now=naive_utc(now)))
 
 
 def last_future_answer(settings: Settings, now: datetime) -> datetime | None:
     """Return the instant of the last staged answer that lies after `now`; None if there is none."""
     sql = "select max(received_at) from lake where received_at > $now"
-    rows = _query(settings, "requests", sql, now=_naive(now))
+    rows = _query(settings, "requests", sql, now=naive_utc(now))
     return rows[0][0] if rows else None
 
 
@@ -79,11 +80,6 @@ def _query(settings: Settings, dataset: str, sql: str, **parameters: object) -> 
 
     rows = read_undamaged(run, lake_files(settings.data_dir, dataset, settings.operator))
     return [tuple(_aware(value) for value in row) for row in rows]
-
-
-def _naive(instant: datetime) -> datetime:
-    """Write an instant as the lake holds it: in UTC, without a zone."""
-    return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def _aware(value: object) -> object:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pyarrow as pa
 
+from transit_etl.clock import naive_utc
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import TripKey
 from transit_etl.collect.raw.rawfile import read_lines
@@ -66,7 +67,9 @@ class LastHour:
 
     def requests(self) -> list[EndpointRequests]:
         """Count the requests by endpoint."""
-        rows = self._connection.execute(_BY_ENDPOINT, {"minute_ago": _naive(self._now) - MINUTE}).fetchall()
+        rows = self._connection.execute(
+            _BY_ENDPOINT, {"minute_ago": naive_utc(self._now) - MINUTE}
+        ).fetchall()
         return [
             EndpointRequests(endpoint, last_minute, hour, good, limited, _aware(last))
             for endpoint, last_minute, hour, good, limited, last in rows
@@ -129,7 +132,7 @@ def last_hour(settings: Settings, now: datetime) -> Iterator[LastHour]:
     with duckdb.connect() as connection:
         connection.register("lines", lines)
         connection.execute(
-            _REQUESTS, {"since": _naive(now) - HOUR, "now": _naive(now), "endpoints": list(ENDPOINTS)}
+            _REQUESTS, {"since": naive_utc(now) - HOUR, "now": naive_utc(now), "endpoints": list(ENDPOINTS)}
         )
         yield LastHour(connection, now, settings.zone)
 
@@ -139,11 +142,6 @@ def _lines(file: Path) -> list[bytes]:
         return list(read_lines(file))
     except FileNotFoundError:  # finished since it was listed: read it under its final name
         return list(read_lines(finished_raw_file(file)))
-
-
-def _naive(instant: datetime) -> datetime:
-    """Write an instant as DuckDB holds it here: in UTC, without a zone."""
-    return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def _aware(instant: datetime | None) -> datetime | None:

@@ -184,9 +184,7 @@ def _reads_of(described: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str
 def _facts(table: Described, column: str) -> Iterator[str]:
     """Yield unit, source, allowed values and example of a column: its own, its name's, its table's."""
     own: Mapping[str, Any] = table.columns.get(column, {}).get("config", {}).get("meta", {})
-    general = {
-        "source": table.meta.get("source", _SOURCES.get(table.schema, "")),
-    }
+    general = {"source": table.meta.get("source", _SOURCES.get(table.schema, ""))}
     checked = {"values": table.values.get(column)}
     for fact in _FACTS:
         named = (
@@ -202,7 +200,3 @@ def _by_name() -> Mapping[str, Mapping[str, str]]:
     path = PROJECT / "models" / "columns.yml"
     entries: Mapping[str, Mapping[str, str]] = read_yaml(path)["anchors"]
     return entries
-
-
-def _short(kind: str) -> str:
-    return kind.lower()

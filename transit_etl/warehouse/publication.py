@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from transit_etl.settings import Settings
+from transit_etl.stage.raw import sql_text
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dictionary import (
     PROMISED,
@@ -111,7 +112,7 @@ def _create_macros(connection: duckdb.DuckDBPyConnection, settings: Settings) ->
     )
     connection.execute(files("transit_etl.warehouse").joinpath("sql", "on_time_share.sql").read_text("utf-8"))
     for macro, meaning in _MACROS.items():
-        connection.execute(f"comment on {macro} is {_quoted(meaning)}")
+        connection.execute(f"comment on {macro} is {sql_text(meaning)}")
 
 
 def _create_named_views(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> None:
@@ -156,11 +157,11 @@ def _comment(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> N
         meaning = tables.get(_original(schema, name, tables), "")
         if schema == NAMED:
             meaning = f"{meaning} With names of lines and stops."
-        statements.append(f'comment on {kind} "{schema}"."{name}" is {_quoted(meaning)}')
+        statements.append(f'comment on {kind} "{schema}"."{name}" is {sql_text(meaning)}')
     for schema, name, column in connection.execute(_COLUMNS).fetchall():
         original = _original(schema, name, tables)
         meaning = columns.get((*original, column)) or _meaning_of_name(column, columns)
-        statements.append(f'comment on column "{schema}"."{name}"."{column}" is {_quoted(meaning)}')
+        statements.append(f'comment on column "{schema}"."{name}"."{column}" is {sql_text(meaning)}')
     connection.execute(";\n".join(statements))
 
 
@@ -181,7 +182,3 @@ def _meaning_of_name(column: str, columns: Mapping[tuple[str, str, str], str]) -
                 schema, _, table_name = table.partition(".")
                 return columns[schema, table_name, name]
     return ""
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

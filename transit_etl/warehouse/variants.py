@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime
 
 import duckdb
 
+from transit_etl.clock import naive_utc
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import BuildReport, build_dates
@@ -104,7 +105,7 @@ def _start(
             "insert into quality.variants values (?, 'running', ?, ?, ?, ?, ?)",
             [
                 variant.suffix, fingerprint, variant.ruleset,
-                None if variant.as_of is None else variant.as_of.astimezone(UTC).replace(tzinfo=None),
+                None if variant.as_of is None else naive_utc(variant.as_of),
                 dates[0], dates[-1],
             ],
         )  # fmt: skip
@@ -129,7 +130,7 @@ def _dates(
     connection: duckdb.DuckDBPyConnection, variant: Variant, first_date: date | None, last_date: date | None
 ) -> list[date]:
     """Return the dates requested that the main build has and that had begun at the instant."""
-    as_of = None if variant.as_of is None else variant.as_of.astimezone(UTC).replace(tzinfo=None)
+    as_of = None if variant.as_of is None else naive_utc(variant.as_of)
     rows = connection.execute(
         """
         select distinct service_date from core.service_days
