@@ -7,9 +7,10 @@ the answers of the run before it; its window begins exactly when that of the run
 are active for a minute, and none of the allowance between them is lost. `landed` then starts `staging`.
 Nobody else keeps these answers.
 
-**What a failure means.** `collect` red: the window got no usable answer at all, no stop is in the lake yet
-(has `network` succeeded?), or the process was killed; the log says which. The answers received are in
-`data/raw`, and `landed` starts `staging` in any case. `complete` is red whenever a task before it is.
+**What a failure means.** `collect` red, or waiting for its next attempt: no answer was usable for two minutes
+or at all, no stop is in the lake yet (has `network` succeeded?), or the process was killed; the log says
+which. The answers received are in `data/raw`, and `landed` starts `staging` in any case. `complete` is red
+whenever a task before it is.
 
 **What to do.** Nothing for one red run: a process that died is started again within seconds and polls for the
 rest of its window, and the next run starts at its time. A gap counts as missing coverage, never as missing
@@ -25,11 +26,11 @@ from airflow.sdk import TriggerRule, dag, task
 
 from transit_etl.scheduling import (
     DEFAULTS,
-    WITHIN_ITS_WINDOW,
     poll,
     raw_asset,
     window_schedule,
     window_timeout,
+    within_its_window,
 )
 
 
@@ -44,7 +45,7 @@ from transit_etl.scheduling import (
 def passages() -> None:
     """Collect one window of passages and say that it has landed."""
 
-    @task(execution_timeout=window_timeout(), **WITHIN_ITS_WINDOW)
+    @task(execution_timeout=window_timeout(), **within_its_window())
     def collect() -> dict[str, int]:
         return poll("passages")
 

@@ -6,9 +6,9 @@ window before, if that is shorter), and its window begins exactly when that of t
 interval is kept. `landed` then starts `staging`. The interface gives no end time of an event: it has ended
 when it is no longer listed, so its end is known to within the interval.
 
-**What a failure means.** `collect` red: the window got no usable answer at all, or the process was killed;
-the log says which. The answers received are in `data/raw`, and `landed` starts `staging` in any case.
-`complete` is red whenever a task before it is.
+**What a failure means.** `collect` red, or waiting for its next attempt: no answer was usable for two minutes
+or at all, or the process was killed; the log says which. The answers received are in `data/raw`, and `landed`
+starts `staging` in any case. `complete` is red whenever a task before it is.
 
 **What to do.** Nothing for one red run: a process that died is started again within seconds and polls for the
 rest of its window. Events that ended in a gap get wider bounds. If several runs are red, `transit-etl status`
@@ -23,11 +23,11 @@ from airflow.sdk import TriggerRule, dag, task
 
 from transit_etl.scheduling import (
     DEFAULTS,
-    WITHIN_ITS_WINDOW,
     poll,
     raw_asset,
     window_schedule,
     window_timeout,
+    within_its_window,
 )
 
 
@@ -42,7 +42,7 @@ from transit_etl.scheduling import (
 def status() -> None:
     """Collect one window of service status and say that it has landed."""
 
-    @task(execution_timeout=window_timeout(), **WITHIN_ITS_WINDOW)
+    @task(execution_timeout=window_timeout(), **within_its_window())
     def collect() -> dict[str, int]:
         return poll("status")
 

@@ -39,7 +39,7 @@ NETWORK_CHECK_SECONDS = 5.0
 SHORTEST_WINDOW_SECONDS = 1.0  # a shorter rest of a window is not polled
 # A task whose process died polls for the rest of its window, but never after its end.
 RETRY_DELAY = timedelta(seconds=10)
-WITHIN_ITS_WINDOW: dict[str, Any] = {"retries": 5, "retry_delay": RETRY_DELAY}
+ATTEMPTS_OF_A_DYING_PROCESS = 5
 _log = logging.getLogger(__name__)
 
 
@@ -57,6 +57,10 @@ class WindowLostError(AirflowFailException):
 
 class DamageError(AirflowFailException):
     """A file that cannot be made again is damaged or missing. Never retried: the result would be the same."""
+
+
+class ProblemsError(AirflowFailException):
+    """Something is wrong with the installation; the message has a line for each problem. Never retried."""
 
 
 class StagingError(AirflowFailException):
@@ -133,6 +137,18 @@ def window_timeout() -> timedelta:
     return _lead(settings) + timedelta(seconds=settings.window_seconds) + GRACE
 
 
+def within_its_window() -> dict[str, Any]:
+    """Return how a task that polls is tried again: until its window ends, even if the upstream stays down."""
+    settings = load_settings()
+    n_given_up = int(settings.window_seconds / patience_seconds(settings))
+    return {"retries": ATTEMPTS_OF_A_DYING_PROCESS + n_given_up, "retry_delay": RETRY_DELAY}
+
+
+def patience_seconds(settings: Settings) -> float:
+    """Return how long a window waits for a usable answer before it fails, for everybody to see."""
+    return 2 * settings.down_after_seconds
+
+
 def _lead(settings: Settings) -> timedelta:
     return min(LONGEST_LEAD, timedelta(seconds=settings.window_seconds) / 2)
 
@@ -184,6 +200,11 @@ def poll(dataset: str) -> dict[str, int]:
 
 def usable(report: "CollectReport") -> dict[str, int]:
     """Return the outcomes of a collection, or raise CollectionError if it got no answer or gave up."""
+    if is_polled(report.dataset) and report.is_given_up:
+        raise CollectionError(
+            f"UPSTREAM DOWN: the window of {report.dataset} was given up, no answer was usable any more; "
+            f"until then {report.outcome_text}"
+        )
     if not report.outcomes.get("ok"):
         raise CollectionError(f"no usable answer for {report.dataset}: {report.outcome_text}")
     if not is_polled(report.dataset) and report.outcomes.get("not_sent"):
@@ -204,7 +225,13 @@ def _collect(settings: Settings, dataset: str, window: PollWindow | None = None)
     else:
         begin = max(window.begin, datetime.now(UTC))
         left = (window.end - begin).total_seconds()
-        report = collect(settings, dataset, seconds=left, begin_at=settings.clock.from_real(begin))
+        report = collect(
+            settings,
+            dataset,
+            seconds=left,
+            begin_at=settings.clock.from_real(begin),
+            patience_seconds=patience_seconds(settings),
+        )
     for warning in report.warnings:
         _log.warning(warning)
     return report
@@ -283,6 +310,14 @@ def verify_files() -> dict[str, int]:
     if report.is_failure:
         raise DamageError("\n".join([*report.damaged, *(f"{path} is missing" for path in report.missing)]))
     return {"n_files": report.n_files, "n_new": report.n_new}
+
+
+def check_installation() -> None:
+    """Raise ProblemsError, with one line for each, if anything is wrong with this installation."""
+    from transit_etl.check import check
+
+    if problems := check(load_settings()):
+        raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
 
 
 def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:

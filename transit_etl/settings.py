@@ -70,9 +70,18 @@ class Settings(BaseSettings):
 
     window_seconds: float = Field(600, ge=5, le=3600)
     status_interval_seconds: float = Field(60, ge=5, le=3600)
+    down_after_seconds: float = Field(60, ge=5, le=3600)
     policy: PolicyName = PolicyName.ADAPTIVE
     stage_max_rows: int = Field(300_000, ge=1000, le=100_000_000)  # about 1 KB of memory each
     timetable_days_ahead: int = Field(2, ge=0, le=14)
+
+    # what `check` finds fault with
+    check_polled_minutes: float = Field(15, ge=1, le=1440)
+    check_late_hours: float = Field(2, ge=0, le=168)
+    check_clock_seconds: float = Field(60, ge=5, le=3600)
+    check_disk_days: float = Field(30, ge=0, le=3650)
+    check_published_hours: float = Field(6, ge=1, le=720)
+    check_quarantine_share: float = Field(0.05, ge=0, le=1)
 
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)

@@ -41,6 +41,10 @@ def test_passages_need_a_network_first_and_the_error_says_how_to_get_it(cli: Run
     assert "run `transit-etl collect lines` and `transit-etl stage` first" in said
 
 
+def test_stops_need_lines_first(cli: RunCli) -> None:
+    assert "run `transit-etl collect lines` and `transit-etl stage` first" in line(cli("collect", "stops"))
+
+
 def test_a_collection_without_any_answer_fails(cli: RunCli) -> None:
     done = cli("collect", "status", "--for", "3s", "--json", TRANSIT_BASE_URL="http://127.0.0.1:9/api/v1/")
 

@@ -126,6 +126,37 @@ def test_polling_slows_down_without_answers_and_goes_on_at_full_rate_after_that(
     assert not report.is_failure
 
 
+def test_a_window_is_given_up_when_no_answer_is_usable_for_too_long(tmp_path: Path) -> None:
+    write_network(tmp_path, NETWORK)
+    count = iter(range(10_000))
+
+    def refusing_later(request: httpx.Request) -> httpx.Response:
+        return Upstream()(request) if next(count) < 30 else httpx.Response(401)
+
+    report = collect_from(
+        refusing_later, settings_at(tmp_path), "passages", seconds=600, patience_seconds=120
+    )
+
+    assert report.is_given_up
+    assert 30 == report.outcomes["ok"]
+    assert 140 <= report.seconds <= 160
+
+
+def test_a_window_is_not_given_up_while_some_answers_are_usable(tmp_path: Path) -> None:
+    write_network(tmp_path, NETWORK)
+    count = iter(range(10_000))
+
+    def refusing_mostly(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(401) if next(count) % 30 else Upstream()(request)
+
+    report = collect_from(
+        refusing_mostly, settings_at(tmp_path), "passages", seconds=300, patience_seconds=60
+    )
+
+    assert not report.is_given_up
+    assert 299 <= report.seconds
+
+
 def unreachable(_: httpx.Request) -> httpx.Response:
     raise httpx.ConnectError("connection refused")
 

@@ -1,5 +1,6 @@
 """A made-up upstream for the tests of collecting: answers by path, in virtual time."""
 
+import math
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -58,7 +59,13 @@ def settings_at(folder: Path, **more: Any) -> Settings:  # noqa: ANN401 - any se
 
 
 def collect_from(
-    upstream: Handler, settings: Settings, dataset: str, seconds: float | None = None, start: datetime = START
+    upstream: Handler,
+    settings: Settings,
+    dataset: str,
+    seconds: float | None = None,
+    start: datetime = START,
+    *,
+    patience_seconds: float = math.inf,
 ) -> CollectReport:
     """Collect in virtual time from a made-up upstream."""
     transport = httpx.MockTransport(upstream)
@@ -66,6 +73,7 @@ def collect_from(
         settings,
         dataset,
         seconds=seconds,
+        patience_seconds=patience_seconds,
         clock=VirtualClock(start),
         store=MemoryStore(),
         transport=transport,

@@ -10,7 +10,7 @@ from airflow.sdk.types import DagRunProtocol
 
 from tests.collect.helpers import rows
 from tests.dags.runs import NOW, a_run
-from tests.hostile import json_reply, serving
+from tests.hostile import http, json_reply, serving
 from transit_emulator.process import free_port
 from transit_etl import scheduling
 from transit_etl.collect import CollectReport
@@ -19,12 +19,14 @@ from transit_etl.scheduling import (
     CollectionError,
     NotNowError,
     WindowLostError,
+    patience_seconds,
     poll,
     poll_window,
     refuse_other_moments,
     usable,
+    within_its_window,
 )
-from transit_etl.settings import Settings
+from transit_etl.settings import Settings, load_settings
 
 RunDag = Callable[..., dict[str, Any]]
 
@@ -145,6 +147,31 @@ def test_a_window_without_an_answer_is_lost_and_not_retried(
             TRANSIT_BASE_URL=dead_upstream,
             TRANSIT_WINDOW_SECONDS="6",
         )
+
+
+def test_a_window_whose_upstream_goes_down_fails_before_its_end_and_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    replies = iter([json_reply({"stato": []})])
+    with (
+        serving(lambda _: next(replies, http(b"", "503 Service Unavailable"))) as base_url,
+        pytest.raises(CollectionError, match="UPSTREAM DOWN: the window of status was given up"),
+    ):
+        poll_as(
+            a_run(run_after=datetime.now(UTC) - timedelta(minutes=1)),
+            monkeypatch,
+            TRANSIT_DATA_DIR=str(tmp_path),
+            TRANSIT_BASE_URL=base_url,
+            TRANSIT_STATUS_INTERVAL_SECONDS="5",
+            TRANSIT_DOWN_AFTER_SECONDS="5",
+        )
+
+
+def test_a_task_is_tried_again_until_its_window_ends_however_often_it_is_given_up() -> None:
+    settings = load_settings()
+    attempts = within_its_window()
+
+    assert attempts["retries"] * patience_seconds(settings) > settings.window_seconds
 
 
 def test_a_failure_within_the_window_is_tried_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -77,5 +77,10 @@ ELSEWHERE = {
     "pytest tests/test_disk_faults.py": ("tests/test_disk_faults.py", "def test_"),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
+    "transit-etl check": ("tests/cli/test_check.py", 'cli("check"'),
+    "transit-etl collect lines": ("tests/cli/test_errors.py", 'cli("collect", "lines"'),
+    "transit-etl collect passages --for 10m": ("tests/cli/test_errors.py", 'cli("collect", "passages"'),
+    "transit-etl collect stops": ("tests/cli/test_errors.py", 'cli("collect", "stops"'),
+    "transit-etl status --watch": ("tests/cli/test_check.py", '"status", "--watch"'),
     "transit-etl emulator --port 8400": ("transit_emulator/process.py", '"emulator", "--port"'),
 }

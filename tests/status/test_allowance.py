@@ -35,9 +35,10 @@ def test_requests_of_the_last_minute_and_hour_are_counted_by_kind(settings: Sett
         n_sent=2,
         n_good=2,
         n_rate_limited=0,
+        n_not_sent=0,
         share=0.0006,
         endpoints={"lines": 1, "stops": 1},
-        last_received_at=NOW - minutes(4),
+        last_good_at=NOW - minutes(4),
     )
     assert passages == KindRequests(
         kind="passages",
@@ -45,9 +46,10 @@ def test_requests_of_the_last_minute_and_hour_are_counted_by_kind(settings: Sett
         n_sent=40,
         n_good=36,
         n_rate_limited=4,
+        n_not_sent=0,
         share=0.0111,
         endpoints={"passages": 40},
-        last_received_at=NOW - minutes(0.4),
+        last_good_at=NOW - minutes(2),
     )
 
 
@@ -66,7 +68,7 @@ def test_a_kind_without_requests_in_the_last_hour_has_its_last_answer(settings: 
 
     assert "news" == news.kind
     assert 0 == news.n_sent
-    assert NOW - timedelta(hours=3) == news.last_received_at
+    assert NOW - timedelta(hours=3) == news.last_good_at
 
 
 def test_there_is_no_pace_before_the_first_collection(settings: Settings) -> None:

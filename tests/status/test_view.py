@@ -54,7 +54,7 @@ def test_answers_of_the_future_are_named_and_not_counted(settings: Settings) -> 
     shown = " ".join(screen(settings, 300).split())
 
     assert NOW + timedelta(days=3) == status.future_until
-    assert NOW - timedelta(minutes=5) == status.usage[0].last_received_at
+    assert NOW - timedelta(minutes=5) == status.usage[0].last_good_at
     assert 1 == status.n_stops_never_seen
     assert f"answers until {status.future_until:%Y-%m-%d %H:%M:%S} UTC lie in the future" in shown
 

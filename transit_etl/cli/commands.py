@@ -1,6 +1,7 @@
 """The commands, in the order of the way from an answer of the upstream to a figure in the warehouse."""
 
 import sys
+import time
 from datetime import date, datetime
 from typing import Annotated
 
@@ -22,10 +23,13 @@ from transit_etl.cli.options import (
 )
 from transit_etl.cli.progress import building, collecting, spinner, staging
 from transit_etl.cli.rehearse import rehearse
+from transit_etl.cli.run import run_round
 from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.errors import TransitError
 from transit_etl.paths import operators_on
 from transit_etl.settings import load_settings
+
+WATCH_SECONDS = 5.0
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP
@@ -38,6 +42,9 @@ def about() -> None:
 
     Settings are TRANSIT_* environment variables; without any, the upstream is an emulator on this machine.
     """
+
+
+app.command("run")(run_round)
 
 
 @app.command()
@@ -219,7 +226,13 @@ for command in (sql, tables, describe):
 
 
 @app.command()
-def status(as_json: Json = False) -> None:
+def status(
+    *,
+    watches: Annotated[
+        bool, typer.Option("--watch", help="Show it anew every few seconds, until an interrupt.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Show the state at this moment: requests of the last hour, coverage, windows, age of the warehouse.
 
     The requests are counted from the raw files while they are written.
@@ -228,11 +241,41 @@ def status(as_json: Json = False) -> None:
     """
     from transit_etl.status import read_status, show_status
 
-    found = read_status(load_settings())
+    settings = load_settings()
+    while True:
+        found = read_status(settings)
+        if watches and output.out.is_terminal:
+            output.out.clear()
+        if as_json:
+            output.print_json(found)
+        else:
+            show_status(found, output.out)
+        if not watches:
+            return
+        time.sleep(WATCH_SECONDS)
+
+
+@app.command()
+def check(as_json: Json = False) -> None:
+    """Look for everything that is wrong: upstream, allowance, clock, disk, data, published file.
+
+    Prints one line per problem and fails if there is any. One request is sent, within the allowance, unless
+    the upstream answered a moment ago. The TRANSIT_CHECK_ settings say what is tolerated.
+
+    Example: transit-etl check
+    """
+    from transit_etl.check import check as run
+
+    problems = run(load_settings())
     if as_json:
-        output.print_json(found)
+        output.print_json({"is_healthy": not problems, "problems": problems})
     else:
-        show_status(found, output.out)
+        for problem in problems:
+            output.print_text(f"{problem.name}: {problem.text}")
+    if problems:
+        raise typer.Exit(EXIT_FAILED)
+    if not as_json:
+        output.print_text("nothing is wrong")
 
 
 app.command()(rehearse)

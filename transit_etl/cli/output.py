@@ -74,6 +74,11 @@ def print_json(value: Any) -> None:  # noqa: ANN401 - anything JSON can hold, an
     out.print_json(json.dumps(value, default=_plain), indent=2 if out.is_terminal else None)
 
 
+def print_step(label: str, text: object) -> None:
+    """Print on stderr that a step of several is done, and what came of it."""
+    err.print(f"{label:<11}{text}", soft_wrap=True)
+
+
 def print_error(message: object, *, is_failure: bool = True) -> None:
     """Print a message on stderr in one line, which a terminal may fold."""
     style = "red" if is_failure else None

@@ -1,5 +1,8 @@
 """Composes a collection, in real or virtual time, and runs that of a dataset from settings to report."""
 
+import asyncio
+import math
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -15,7 +18,7 @@ from transit_etl.collect.raw.landing import worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
 from transit_etl.collect.session import Session, landing_of, session_of
-from transit_etl.collect.signals import stop_on_signal
+from transit_etl.collect.signals import StopRequest, stop_on_signal
 from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.settings import Settings
@@ -27,6 +30,7 @@ def collect(
     *,
     seconds: float | None = None,
     begin_at: datetime | None = None,
+    patience_seconds: float = math.inf,
     clock: Clock | None = None,
     store: BudgetStore | None = None,
     on_progress: ProgressCallback | None = None,
@@ -37,31 +41,66 @@ def collect(
     Passages and status are polled for `seconds`, or one window; lists until they are done, or for
     `seconds`. Windows that a killed collector left are finished first. With `begin_at`, everything is made
     ready, and the answers of other workers are learned from, but nothing is asked before that instant of
-    the clock. `transport` replaces the network, `store` the budget that all processes share.
+    the clock. The collection is given up when no answer was usable for `patience_seconds`. `transport`
+    replaces the network, `store` the budget that all processes share.
 
     Raises NothingKnownError when the lake does not hold yet what is needed to ask, DataFolderError when
     the data folder cannot be written, UnknownDatasetError, and MissingTokenError for version 0.
     """
     clock = clock or settings.clock
-    check_writable(settings.data_dir)
-    recovered = recover(settings.data_dir)
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
+    recovered = _prepare(settings)
     session = session_of(settings, clock, client=Client(settings, clock, transport), store=store)
-    main = _collect(
-        session, settings, dataset,
-        seconds=seconds, begin_at=begin_at, recovered=recovered, on_progress=on_progress,
-    )  # fmt: skip
-    return clock.run(main)
+
+    async def main() -> CollectReport:
+        with stop_on_signal() as stop:
+            return await _collect(
+                session, settings, dataset, stop,
+                seconds=seconds, begin_at=begin_at, patience_seconds=patience_seconds,
+                recovered=recovered, on_progress=on_progress,
+            )  # fmt: skip
+
+    return clock.run(main())
+
+
+def collect_together(
+    settings: Settings, datasets: Sequence[str], seconds: float, on_progress: ProgressCallback | None = None
+) -> list[CollectReport]:
+    """Poll datasets for the same `seconds`, within one allowance; return the report of each."""
+    clock = settings.clock
+    recovered = _prepare(settings)
+
+    async def main() -> list[CollectReport]:
+        with stop_on_signal() as stop:
+            collections = (
+                _collect(
+                    session_of(settings, clock), settings, dataset, stop,
+                    seconds=seconds, begin_at=None, patience_seconds=math.inf,
+                    recovered=recovered, on_progress=on_progress,
+                )
+                for dataset in datasets
+            )  # fmt: skip
+            return await asyncio.gather(*collections)
+
+    return clock.run(main())
+
+
+def _prepare(settings: Settings) -> list[Path]:
+    """Make sure that the data folder can be written; finish the windows of killed collectors."""
+    check_writable(settings.data_dir)
+    return recover(settings.data_dir)
 
 
 async def _collect(
     session: Session,
     settings: Settings,
     dataset: str,
+    stop: StopRequest,
     *,
     seconds: float | None,
     begin_at: datetime | None,
+    patience_seconds: float,
     recovered: list[Path],
     on_progress: ProgressCallback | None,
 ) -> CollectReport:
@@ -69,13 +108,14 @@ async def _collect(
     begin_at = max(begin_at or clock.now(), clock.now())
     deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
     landing, tally = landing_of(settings, clock, worker), Tally(dataset, seconds)
-    with stop_on_signal() as stop, PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
+    with PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
         source = source_of(dataset, settings, SteadyInstant(clock, begin_at))
         async with session.client, session.budget:
             with landing:
                 collector = Collector(
-                    session, landing, source, tally, deadline=deadline, on_progress=on_progress
-                )
+                    session, landing, source, tally,
+                    deadline=deadline, patience_seconds=patience_seconds, on_progress=on_progress,
+                )  # fmt: skip
                 stop.on_made(collector.stop)
                 async with learning_from(peers, source, clock):
                     await collector.run(begin_at)
@@ -85,4 +125,5 @@ async def _collect(
         landing.finished,
         recovered,
         is_stopped=collector.is_stopped,
+        is_given_up=collector.is_given_up,
     )

@@ -15,7 +15,7 @@ from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.collect.session import Session
 from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import ProgressCallback, Tally
-from transit_etl.collect.unanswered import UnansweredRequests
+from transit_etl.collect.unanswered import UnansweredRequests, UnusableAnswers
 
 MAX_IN_FLIGHT = 16  # three seconds of requests at 300 a minute: slow answers leave no allowance unused
 GRACE_SECONDS = 2.0  # how long answers in flight are waited for at the end; the next window begins within 3 s
@@ -24,6 +24,9 @@ _RETRY_TIMEOUT = timedelta(seconds=10)
 
 class Collector:
     """One collection of one source, until the source is exhausted, the deadline is reached, or `stop`.
+
+    It is given up when no answer was usable for `patience_seconds`; a list without a deadline also when some
+    requests in a row stay unanswered.
 
     Every planned request has its row when `run` returns, however it ends: `interrupted` if it was still in
     flight after the grace period, `not_sent` if it was due and no permit came, `bad_identifier` if no
@@ -38,14 +41,17 @@ class Collector:
         tally: Tally,
         *,
         deadline: datetime | None,
+        patience_seconds: float = math.inf,
         on_progress: ProgressCallback | None = None,
     ) -> None:
         self.is_stopped = False
+        self.is_given_up = False
         self._session = session
         self._landing = landing
         self._source = source
         self._tally = tally
         self._deadline = None if deadline is None else SteadyInstant(session.clock, deadline)
+        self._patience_seconds = patience_seconds
         self._on_progress = on_progress
         self._started_at = session.clock.now()
         self._in_flight: set[asyncio.Task[None]] = set()
@@ -53,6 +59,7 @@ class Collector:
         self._failure: BaseException | None = None
         self._n_retrying = 0
         self._unanswered = UnansweredRequests(self._started_at)
+        self._unusable = UnusableAnswers(session.clock)
         self._ended_because = "the collection was over before a permit came"
 
     async def run(self, begin_at: datetime | None = None) -> None:
@@ -87,7 +94,7 @@ class Collector:
         while await self._wait_until_due():
             await self._wait_while_unanswered()
             await self._wait_for_free_slot()
-            if self._is_over() or self._is_given_up():
+            if self._is_over() or self._gives_up():
                 return
             if self._source.due_at(self._now()) is None:
                 continue
@@ -206,6 +213,7 @@ class Collector:
         if answer.outcome is not Outcome.OK:
             self._tally.warn(f"{answer.outcome.value}: {answer.error or 'no reason given'}")
         self._unanswered.add(answer)
+        self._unusable.add(answer)
         self._show_progress()
 
     def _finished(self, task: asyncio.Task[None]) -> None:
@@ -250,12 +258,16 @@ class Collector:
     def _is_over(self) -> bool:
         return self._seconds_left() <= 0
 
-    def _is_given_up(self) -> bool:
-        """Return whether a list is given up because nothing is answered; polls go on until their deadline."""
-        if self._deadline is not None or not self._unanswered.is_too_long:
+    def _gives_up(self) -> bool:
+        """Give up a list that nothing answers, and anything without a usable answer for too long."""
+        if self._deadline is None and self._unanswered.is_too_long:
+            why = f"the upstream left {self._unanswered.count} requests in a row unanswered"
+        elif self._unusable.seconds >= self._patience_seconds:
+            why = f"the upstream gave no usable answer for {self._unusable.seconds:.0f} seconds"
+        else:
             return False
-        self._ended_because = f"the upstream left {self._unanswered.count} requests in a row unanswered"
-        self._tally.warn(f"given up: {self._ended_because}")
+        self.is_given_up, self._ended_because = True, why
+        self._tally.warn(f"given up: {why}")
         return True
 
     def _now(self) -> datetime:

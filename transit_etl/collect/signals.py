@@ -13,17 +13,17 @@ class StopRequest:
 
     def __init__(self) -> None:
         self._is_made = False
-        self._stop: Callable[[], None] | None = None
+        self._stops: list[Callable[[], None]] = []
 
     def make(self) -> None:
         """Request to stop."""
         self._is_made = True
-        if self._stop is not None:
-            self._stop()
+        for stop in self._stops:
+            stop()
 
     def on_made(self, stop: Callable[[], None]) -> None:
         """Have `stop` called when the request is made; at once if it was made already."""
-        self._stop = stop
+        self._stops.append(stop)
         if self._is_made:
             stop()
 

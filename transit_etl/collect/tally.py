@@ -29,7 +29,7 @@ class CollectReport:
     """What a collection did. `windows` are the raw files it finished, `recovered` those of earlier ones.
 
     `allowance_share` is the number of requests sent, retries included, over what the allowance permits in
-    the time. `is_stopped` says that a signal ended it early.
+    the time. `is_stopped` says that a signal ended it early, `is_given_up` that the upstream did not answer.
     """
 
     dataset: str
@@ -43,6 +43,7 @@ class CollectReport:
     warnings: list[str]
     received: int
     is_stopped: bool = False
+    is_given_up: bool = False
 
     @property
     def is_failure(self) -> bool:
@@ -106,6 +107,7 @@ class Tally:
         recovered: list[Path],
         *,
         is_stopped: bool,
+        is_given_up: bool,
     ) -> CollectReport:
         """Return the final counts."""
         allowed = rate_per_minute * max(1.0, elapsed.total_seconds()) / 60
@@ -121,4 +123,5 @@ class Tally:
             warnings=list(self.warnings),
             received=self.received,
             is_stopped=is_stopped,
+            is_given_up=is_given_up,
         )

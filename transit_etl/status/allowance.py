@@ -17,7 +17,8 @@ from transit_etl.status.last_hour import EndpointRequests
 class KindRequests:
     """The requests of a kind in the last hour; `share` is of the allowance of that hour.
 
-    `n_last_minute` and `n_sent` count attempts, retries included; `endpoints` splits `n_sent` by endpoint.
+    `n_last_minute` and `n_sent` count attempts, retries included; `n_not_sent` counts requests that got no
+    permit in time; `endpoints` splits `n_sent` by endpoint.
     """
 
     kind: str
@@ -25,9 +26,10 @@ class KindRequests:
     n_sent: int
     n_good: int
     n_rate_limited: int
+    n_not_sent: int
     share: float
     endpoints: dict[str, int]
-    last_received_at: datetime | None
+    last_good_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,15 @@ def read_pace(settings: Settings) -> Pace | None:
 
 def _sum(kind: Kind, requests: Sequence[EndpointRequests], allowed: float) -> KindRequests:
     n_sent = sum(each.n_last_hour for each in requests)
-    answered = [each.last_received_at for each in requests if each.last_received_at]
+    answered = [each.last_good_at for each in requests if each.last_good_at]
     return KindRequests(
         kind=kind.value,
         n_last_minute=sum(each.n_last_minute for each in requests),
         n_sent=n_sent,
         n_good=sum(each.n_good for each in requests),
         n_rate_limited=sum(each.n_rate_limited for each in requests),
+        n_not_sent=sum(each.n_not_sent for each in requests),
         share=round(n_sent / allowed, 4),
         endpoints={each.endpoint: each.n_last_hour for each in requests if each.n_last_hour},
-        last_received_at=max(answered, default=None),
+        last_good_at=max(answered, default=None),
     )

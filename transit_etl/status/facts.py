@@ -1,10 +1,11 @@
 """Puts together the state of an installation: requests, coverage, windows, and the age of the warehouse."""
 
 from collections import Counter
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from transit_etl.clock import naive_utc
 from transit_etl.paths import build_database, open_raw_files, published_database
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
@@ -13,7 +14,21 @@ from transit_etl.status.allowance import KindRequests, Pace, read_pace, requests
 from transit_etl.status.coverage import LineCoverage, line_coverage, line_directions, longest_unseen
 from transit_etl.status.lake import Rejection
 from transit_etl.status.last_hour import Evidence, last_hour
+from transit_etl.status.outage import Outage, read_outage
 from transit_etl.warehouse import NotPublishedError, published_findings, query
+
+NEW_FOR = timedelta(days=1)
+_BUILD = "select (select max(build_number) from quality.builds), max(received_at) from core.requests"
+_TABLES = """
+select concat(schema_name, '.', table_name) as name from duckdb_tables()
+union all
+select concat(schema_name, '.', view_name) from duckdb_views()
+"""
+_VERSION = "select version from quality.publication"
+_NEW_NAMES = """
+select concat(kind, ' ', name, ' of ', dataset) as name from quality.drift
+where first_seen_at > '{since}'::timestamp order by all
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +36,13 @@ class Status:
     """The state of an installation, which `status --json` prints field by field.
 
     Instants are UTC; `now` is the time of the pipeline's clock, `real_now` the machine's, by which files are
-    dated. `pace` is None before anything was collected, `lines` has the least covered first. `waiting` counts
-    by endpoint the finished windows that are not staged, `n_open` the windows being written. `findings` says
-    what is odd in the data of the published warehouse. `unseen` is the
-    stop of a listed line whose last good answer is the oldest, `unseen_since` when that was, if ever.
-    Answers after `now` are not counted: `future_until` is the last of them, if there are any.
+    dated. `pace` is None before anything was collected, `outage` while the upstream gives usable answers.
+    `last_good_at` is by endpoint; `clock_error_seconds` is how far the clock is ahead of the timestamps of
+    answers. `lines` has the least covered first. `waiting` counts by endpoint the finished windows that are
+    not staged, the oldest of which began at `waiting_since`, `n_open` the windows being written. `findings`
+    says what is odd in the published data, `new_names` which keys and codes were listed for the first time in
+    the last day. `unseen` is the stop of a listed line whose last good answer is the oldest, `unseen_since`
+    when that was, if ever. Answers after `now` are not counted: `future_until` is the last of them.
     """
 
     now: datetime
@@ -37,10 +54,14 @@ class Status:
     rate_per_minute: int
     pace: Pace | None
     usage: list[KindRequests]
+    outage: Outage | None
+    last_good_at: dict[str, datetime | None]
+    clock_error_seconds: float | None
     evidence: Evidence
     lines: list[LineCoverage]
     n_open: int
     waiting: dict[str, int]
+    waiting_since: datetime | None
     rejected: list[Rejection]
     n_stops: int
     n_stops_never_seen: int
@@ -50,6 +71,8 @@ class Status:
     published_at: datetime | None
     published_build: int | None
     published_until: datetime | None
+    published_version: str | None
+    new_names: list[str]
     findings: list[str]
     future_until: datetime | None
 
@@ -62,11 +85,13 @@ def read_status(settings: Settings) -> Status:
         requests = {**lake.last_requests(settings, now), **{each.endpoint: each for each in hour.requests()}}
         answered_at = {**lake.last_good_answers(settings, now), **hour.last_good_answers()}
         evidence = hour.evidence()
+        outage = read_outage(hour, settings, now)
+        clock_error = hour.clock_error_seconds()
     directions = line_directions(settings)
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
     waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
-    build, until, findings = _published(settings)
+    published = _published(settings, now)
     return Status(
         now=now,
         real_now=clock.to_real(now),
@@ -77,10 +102,14 @@ def read_status(settings: Settings) -> Status:
         rate_per_minute=settings.rate_per_minute,
         pace=read_pace(settings),
         usage=requests_by_kind(requests.values(), settings.rate_per_minute),
+        outage=outage,
+        last_good_at={name: each.last_good_at for name, each in sorted(requests.items())},
+        clock_error_seconds=clock_error,
         evidence=evidence,
         lines=line_coverage(directions, answered_at, now),
         n_open=len(list(open_raw_files(settings.data_dir))),
         waiting=dict(Counter(window.endpoint for window in waiting)),
+        waiting_since=min((window.began_at.replace(tzinfo=UTC) for window in waiting), default=None),
         rejected=lake.rejections(settings),
         n_stops=len(stops),
         n_stops_never_seen=sum(code not in answered_at for code in stops),
@@ -88,25 +117,44 @@ def read_status(settings: Settings) -> Status:
         unseen_since=answered_at.get(unseen) if unseen else None,
         built_at=_written_at(build_database(settings.data_dir)),
         published_at=_written_at(published_database(settings.data_dir)),
-        published_build=build,
-        published_until=until,
-        findings=findings,
+        published_build=published.build,
+        published_until=published.until,
+        published_version=published.version,
+        new_names=published.new_names,
+        findings=published.findings,
         future_until=lake.last_future_answer(settings, now),
     )
 
 
-def _published(settings: Settings) -> tuple[int | None, datetime | None, list[str]]:
-    """Return the number of the published build, the instant of the last answer in it, and its findings."""
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What the published warehouse says of itself."""
+
+    build: int | None = None
+    until: datetime | None = None
+    version: str | None = None
+    new_names: list[str] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+
+
+def _published(settings: Settings, now: datetime) -> _Published:
+    """Read the published warehouse; one of an older version does not say everything."""
     try:
-        rows = query(
-            settings,
-            "select (select max(build_number) from quality.builds), max(received_at) from core.requests",
-        ).to_pylist()
+        build, until = query(settings, _BUILD).to_pylist()[0].values()
+        tables = set(query(settings, _TABLES)["name"].to_pylist())
         findings = published_findings(settings)
+        versions = query(settings, _VERSION).to_pylist() if "quality.publication" in tables else []
+        since = naive_utc(now - NEW_FOR)
+        names = query(settings, _NEW_NAMES.format(since=since)) if "quality.drift" in tables else None
     except NotPublishedError:
-        return None, None, []
-    build, until = rows[0].values()
-    return build, until and until.replace(tzinfo=UTC), findings
+        return _Published()
+    return _Published(
+        build=build,
+        until=until and until.replace(tzinfo=UTC),
+        version=str(versions[0]["version"]) if versions else None,
+        new_names=[str(name) for name in names["name"].to_pylist()] if names is not None else [],
+        findings=findings,
+    )
 
 
 def _written_at(path: Path) -> datetime | None:

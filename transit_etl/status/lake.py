@@ -1,7 +1,8 @@
 """Reads from the lake what the status needs beyond the last hour: last answers and rejected batches."""
 
+from collections import Counter
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import duckdb
 
 from transit_etl.clock import naive_utc
 from transit_etl.lake_reading import read_undamaged
+from transit_etl.lake_schemas import DATASETS
 from transit_etl.paths import lake_files
+from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.status.last_hour import EndpointRequests
+from transit_etl.status.last_hour import UNUSABLE, EndpointRequests
 
 N_REJECTED = 10
 
@@ -27,11 +30,30 @@ class Rejection:
     last_received_at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class LastDay:
+    """The rows of the lake that were received in the last day, and those that broke a rule, by dataset."""
+
+    n_rows: dict[str, int]
+    n_set_aside: dict[str, int]
+
+
+_N_ROWS = "select count(*) from lake where received_at > $since and received_at <= $now"
+_N_BROKEN = """
+select suite, sum(n_unexpected)::bigint from lake
+where scope = 'row' and not is_success and last_received_at > $since and last_received_at <= $now
+group by suite
+"""
+
+
 def last_requests(settings: Settings, now: datetime) -> dict[str, EndpointRequests]:
-    """Return when the last answer of each endpoint until `now` came, as far as staged, with all counts 0."""
-    sql = "select endpoint, max(received_at) from lake where received_at <= $now group by all order by all"
+    """Return when the last good answer of each endpoint until `now` came, as far as staged; no counts."""
+    sql = """
+        select endpoint, max(received_at) filter (is_good) from lake
+        where received_at <= $now group by all order by all
+    """
     rows = _query(settings, "requests", sql, now=naive_utc(now))
-    return {endpoint: EndpointRequests(endpoint, last_received_at=at) for endpoint, at in rows}
+    return {endpoint: EndpointRequests(endpoint, last_good_at=at) for endpoint, at in rows}
 
 
 def last_good_answers(settings: Settings, now: datetime) -> dict[str, datetime]:
@@ -48,6 +70,17 @@ def last_future_answer(settings: Settings, now: datetime) -> datetime | None:
     sql = "select max(received_at) from lake where received_at > $now"
     rows = _query(settings, "requests", sql, now=naive_utc(now))
     return rows[0][0] if rows else None
+
+
+def last_outage(settings: Settings, now: datetime) -> tuple[datetime | None, datetime | None]:
+    """Return the last good answer until `now`, and the first request after it that got no usable one."""
+    sql = """
+        with good as (select max(received_at) as last_at from lake where is_good and received_at <= $now)
+        select any_value(good.last_at), min(sent_at) from lake cross join good
+        where outcome in $unusable and sent_at > coalesce(good.last_at, '-infinity') and sent_at <= $now
+    """
+    rows = _query(settings, "requests", sql, now=naive_utc(now), unusable=UNUSABLE)
+    return (rows[0][0], rows[0][1]) if rows else (None, None)
 
 
 def rejections(settings: Settings) -> list[Rejection]:
@@ -68,8 +101,32 @@ def rejections(settings: Settings) -> list[Rejection]:
     return [Rejection(*row) for row in rows]
 
 
-def _query(settings: Settings, dataset: str, sql: str, **parameters: object) -> list[tuple[Any, ...]]:
-    """Query a dataset of this operator's lake, as the view `lake`; no row if there are no files."""
+def last_day(settings: Settings, now: datetime) -> LastDay:
+    """Count the rows that were received, and those that broke a rule, in the last day."""
+    days = [now.astimezone(UTC).date(), (now - DAY).astimezone(UTC).date()]
+    since = naive_utc(now - DAY)
+    n_rows = {
+        dataset: sum(
+            row[0]
+            for day in days
+            for row in _query(settings, dataset, _N_ROWS, day, since=since, now=naive_utc(now))
+        )
+        for dataset in DATASETS
+        if dataset not in ("requests", "validation_results")
+    }
+    broken: Counter[str] = Counter()
+    for day in days:
+        for suite, n in _query(
+            settings, "validation_results", _N_BROKEN, day, since=since, now=naive_utc(now)
+        ):
+            broken[suite] += n
+    return LastDay(n_rows, dict(broken))
+
+
+def _query(
+    settings: Settings, dataset: str, sql: str, day: date | None = None, **parameters: object
+) -> list[tuple[Any, ...]]:
+    """Query a dataset of this operator's lake (of a UTC day), as the view `lake`; no row without files."""
 
     def run(files: list[Path]) -> list[tuple[Any, ...]]:
         if not files:
@@ -78,7 +135,7 @@ def _query(settings: Settings, dataset: str, sql: str, **parameters: object) -> 
             connection.read_parquet([str(path) for path in files], union_by_name=True).create_view("lake")
             return connection.execute(sql, parameters or None).fetchall()
 
-    rows = read_undamaged(run, lake_files(settings.data_dir, dataset, settings.operator))
+    rows = read_undamaged(run, lake_files(settings.data_dir, dataset, settings.operator, day))
     return [tuple(_aware(value) for value in row) for row in rows]
 
 

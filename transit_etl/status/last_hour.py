@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pyarrow as pa
 
+from transit_etl.api.exchange import Outcome
 from transit_etl.clock import naive_utc
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.planner import TripKey
@@ -24,6 +25,11 @@ from transit_etl.settings import Settings
 
 MINUTE = timedelta(minutes=1)
 TOLERANCE_SECONDS = 120.0
+UNUSABLE = [  # what the upstream answered, or failed to; not what the collector did
+    each.value
+    for each in Outcome
+    if each not in (Outcome.OK, Outcome.INTERRUPTED, Outcome.NOT_SENT, Outcome.BAD_IDENTIFIER)
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +37,8 @@ class EndpointRequests:
     """The requests for an endpoint in the last hour.
 
     `n_last_minute` and `n_last_hour` count attempts, so a retry counts again; `n_good` and `n_rate_limited`
-    count requests by their outcome.
+    count requests by their outcome, `n_not_sent` those that got no permit in time. `last_good_at` is of
+    usable answers: a refused connection is none.
     """
 
     endpoint: str
@@ -39,7 +46,8 @@ class EndpointRequests:
     n_last_hour: int = 0
     n_good: int = 0
     n_rate_limited: int = 0
-    last_received_at: datetime | None = None
+    n_not_sent: int = 0
+    last_good_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,15 @@ class Evidence:
     share: float | None
 
 
+class UnusableAnswers(NamedTuple):
+    """The requests since the last good answer, if none of them got a usable one."""
+
+    first_at: datetime
+    last_at: datetime
+    last_good_at: datetime | None
+    outcomes: dict[str, int]
+
+
 class LastHour:
     """The requests of one operator that were sent in the hour before `now`, staged or not."""
 
@@ -71,14 +88,28 @@ class LastHour:
             _BY_ENDPOINT, {"minute_ago": naive_utc(self._now) - MINUTE}
         ).fetchall()
         return [
-            EndpointRequests(endpoint, last_minute, hour, good, limited, _aware(last))
-            for endpoint, last_minute, hour, good, limited, last in rows
+            EndpointRequests(endpoint, last_minute, hour, good, limited, not_sent, _aware(last))
+            for endpoint, last_minute, hour, good, limited, not_sent, last in rows
         ]
 
     def last_good_answers(self) -> dict[str, datetime]:
         """Return when each stop last gave a good answer."""
         rows = self._connection.execute(_LAST_GOOD_ANSWERS).fetchall()
         return {stop: received_at.replace(tzinfo=UTC) for stop, received_at in rows}
+
+    def unusable_answers(self) -> UnusableAnswers | None:
+        """Return the requests that were sent after the last good answer; None if there are none."""
+        rows = self._connection.execute(_UNUSABLE, {"unusable": UNUSABLE}).fetchall()
+        if not rows:
+            return None
+        outcomes = {outcome: count for outcome, count, *_ in rows}
+        first_at, last_at = min(row[2] for row in rows), max(row[3] for row in rows)
+        return UnusableAnswers(_utc(first_at), _utc(last_at), _aware(rows[0][4]), outcomes)
+
+    def clock_error_seconds(self) -> float | None:
+        """Return how far the clock is ahead of the timestamps of the last answers; None without any."""
+        row = self._connection.execute(_CLOCK_ERROR).fetchone()
+        return None if row is None or row[0] is None else round(float(row[0]), 1)
 
     def evidence(self) -> Evidence:
         """Count how closely the passages expected by now were observed."""
@@ -145,28 +176,35 @@ def _lines(file: Path) -> list[bytes]:
 
 
 def _aware(instant: datetime | None) -> datetime | None:
-    return None if instant is None else instant.replace(tzinfo=UTC)
+    return None if instant is None else _utc(instant)
 
 
-# Only the needed fields of a row are read. A line that is no row of a request has no `sent_at`.
+def _utc(instant: datetime) -> datetime:
+    return instant.replace(tzinfo=UTC)
+
+
+# Only the needed fields of a row are read. A line that is no row of a request has neither instant.
 _REQUESTS = """
     create temp table requests as
     with read as (
         select unnest(try(json_transform(decode(line::blob), '{
-            "request_id": "VARCHAR", "endpoint": "VARCHAR", "key": "VARCHAR", "sent_at": "VARCHAR",
-            "received_at": "VARCHAR", "outcome": "VARCHAR", "attempts": "UTINYINT", "body": "VARCHAR"
+            "request_id": "VARCHAR", "endpoint": "VARCHAR", "key": "VARCHAR", "planned_at": "VARCHAR",
+            "sent_at": "VARCHAR", "received_at": "VARCHAR", "outcome": "VARCHAR", "attempts": "UTINYINT",
+            "body": "VARCHAR"
         }')))
         from lines
     ),
     timed as (
         select * replace (
+            try_cast(planned_at as timestamp) as planned_at,
             try_cast(sent_at as timestamp) as sent_at,
             try_cast(received_at as timestamp) as received_at
         )
         from read
     )
     from timed
-    where sent_at > $since and sent_at <= $now and endpoint in $endpoints
+    where coalesce(sent_at, planned_at) > $since and coalesce(sent_at, planned_at) <= $now
+        and (sent_at is not null or outcome = 'not_sent') and endpoint in $endpoints
         and (received_at is null or received_at between $since and $now + interval 1 day)
     qualify row_number() over (partition by request_id) = 1
 """
@@ -174,16 +212,33 @@ _BY_ENDPOINT = """
     select
         endpoint,
         coalesce(sum(attempts) filter (sent_at > $minute_ago), 0)::bigint,
-        sum(coalesce(attempts, 1))::bigint,
+        coalesce(sum(coalesce(attempts, 1)) filter (sent_at is not null), 0)::bigint,
         count(*) filter (outcome = 'ok'),
         count(*) filter (outcome = 'rate_limited'),
-        max(received_at)
+        count(*) filter (sent_at is null),
+        max(received_at) filter (outcome = 'ok')
     from requests group by endpoint order by endpoint
 """
 _LAST_GOOD_ANSWERS = """
     select key, max(received_at) from requests
     where endpoint = 'passages' and outcome = 'ok' and received_at is not null and key is not null
     group by key
+"""
+_UNUSABLE = """
+    with good as (
+        select max(sent_at) as last_at, max(received_at) as answered_at from requests where outcome = 'ok'
+    )
+    select outcome, count(*), min(sent_at), max(sent_at), any_value(good.answered_at)
+    from requests cross join good
+    where outcome in $unusable and sent_at > coalesce(good.last_at, '-infinity')
+    group by outcome order by count(*) desc, outcome
+"""
+_CLOCK_ERROR = """
+    select median(epoch(received_at) - epoch(answered_at)) from (
+        select received_at, try_cast(try(body::json ->> 'timestamp') as timestamp) as answered_at
+        from requests where endpoint = 'passages' and outcome = 'ok'
+        order by received_at desc limit 30
+    )
 """
 _GOOD_POLLS = """
     select

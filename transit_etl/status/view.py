@@ -10,6 +10,7 @@ from rich.text import Text
 from transit_etl.status.allowance import KindRequests
 from transit_etl.status.coverage import LineCoverage
 from transit_etl.status.facts import Status
+from transit_etl.status.outage import Outage
 
 N_LINES = 8
 BAR_CELLS = 10
@@ -25,6 +26,7 @@ def show_status(status: Status, console: Console) -> None:
         Group(
             Text.assemble((status.operator, "bold"), f" at {status.base_url}, {_at(status.now)}"),
             Text(f"data in {status.data_dir}", style="dim"),
+            *_outage(status),
             Text(),
             *_allowance(status),
             Text(),
@@ -34,6 +36,20 @@ def show_status(status: Status, console: Console) -> None:
         ),
         highlight=False,
         soft_wrap=not console.is_terminal,
+    )
+
+
+def _outage(status: Status) -> Iterator[Text]:
+    if status.outage is not None:
+        yield Text(describe_outage(status.outage, status.now), style="bold red")
+
+
+def describe_outage(outage: Outage, now: datetime) -> str:
+    """Say since when the upstream is down, and what came instead of usable answers."""
+    since = outage.since
+    return (
+        f"UPSTREAM DOWN since {_at(since)} ({ago(since, now)}): "
+        f"no usable answer but {_counts(outage.outcomes)}; last good answer {ago(outage.last_good_at, now)}"
     )
 
 
@@ -69,7 +85,7 @@ def _requests(status: Status) -> Table:
     for heading in ("minute", "hour", "good", "429"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("of the allowance", no_wrap=True)
-    table.add_column("last answer", no_wrap=True)
+    table.add_column("last good answer", no_wrap=True)
     for each in status.usage:
         table.add_row(*_requests_row(each, status.now))
     return table
@@ -87,7 +103,7 @@ def _requests_row(requests: KindRequests, now: datetime) -> list[RenderableType]
         good,
         limited,
         _bar(requests.share),
-        _ago(requests.last_received_at, now),
+        ago(requests.last_good_at, now),
     ]
 
 
@@ -130,7 +146,7 @@ def _lines(lines: list[LineCoverage], now: datetime) -> Table:
 
 def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     waiting = f"not staged yet: {_counts(status.waiting)}" if status.waiting else "all finished are staged"
-    built = "never" if status.built_at is None else f"last written {_ago(status.built_at, status.real_now)}"
+    built = "never" if status.built_at is None else f"last written {ago(status.built_at, status.real_now)}"
     yield _section("Windows", [Text(f"{status.n_open} being written, {waiting}")])
     yield _section("Build", [Text(built)])
     yield _section("Published", [Text(_published(status))])
@@ -152,7 +168,7 @@ def _published(status: Status) -> str:
     if status.published_at is None:
         return "nothing yet"
     return (
-        f"build {status.published_build}, {_ago(status.published_at, status.real_now)}, "
+        f"build {status.published_build}, {ago(status.published_at, status.real_now)}, "
         f"with answers until {_at(status.published_until)}"
     )
 
@@ -189,10 +205,11 @@ def _at(instant: datetime | None) -> str:
 
 
 def _since(instant: datetime | None, now: datetime) -> str:
-    return "never answered" if instant is None else f"last answer {_ago(instant, now)}"
+    return "never answered" if instant is None else f"last answer {ago(instant, now)}"
 
 
-def _ago(instant: datetime | None, now: datetime) -> str:
+def ago(instant: datetime | None, now: datetime) -> str:
+    """Write how long ago an instant was, in the largest unit that says enough; `never` for None."""
     if instant is None:
         return "never"
     age = now - instant

@@ -1,0 +1,182 @@
+"""What `transit-etl check` finds wrong: each of an operator's mistakes in one line."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from tests.check.installation import healthy
+from tests.collect.helpers import write_lake
+from tests.hostile import http, json_reply, serving
+from tests.status.installations import NOW, Exchange, land, minutes, put_requests, stop
+from transit_emulator.process import free_port
+from transit_etl.api.exchange import Outcome
+from transit_etl.check import Problem, check, machine
+from transit_etl.settings import Settings
+
+
+def names(problems: list[Problem]) -> list[str]:
+    return [problem.name for problem in problems]
+
+
+def text(problems: list[Problem], name: str) -> str:
+    """Return the sentence of the only problem of a name; it is one line."""
+    (found,) = [problem.text for problem in problems if problem.name == name]
+    assert "\n" not in found
+    return found
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return the settings of an installation that is well."""
+    shift = (NOW - datetime.now(UTC)).total_seconds()
+    return healthy(Settings(data_dir=tmp_path / "data", clock_shift_seconds=shift))
+
+
+def test_nothing_is_wrong_with_a_healthy_installation(settings: Settings) -> None:
+    assert [] == check(settings)
+
+
+def test_an_outage_is_found(settings: Settings) -> None:
+    failures = [Exchange(stop(1), minutes(age), {}, Outcome.CONNECTION_ERROR) for age in (0.06, 0.05, 0.04)]
+    land(settings, *failures, worker="w2").close()
+    found = check(settings.model_copy(update={"down_after_seconds": 1, "base_url": nowhere()}))
+
+    assert text(found, "upstream").startswith("UPSTREAM DOWN since ")
+    assert "look at TRANSIT_BASE_URL" in text(found, "address")
+
+
+@pytest.mark.parametrize(
+    ("reply", "name", "words"),
+    [
+        (http(b"{}", "401 Unauthorized"), "token", "look at TRANSIT_TOKEN"),
+        (http(b"{}", "403 Forbidden"), "token", "look at TRANSIT_TOKEN"),
+        (http(b"<html>", "404 Not Found"), "address", "look at TRANSIT_BASE_URL"),
+        (http(b"<html>"), "address", "look at TRANSIT_BASE_URL"),
+        (http(b"", "429 Too Many Requests", "Retry-After: 30"), "allowance", "refuses a request"),
+    ],
+)
+def test_what_the_upstream_refuses_is_found_where_nothing_collects(
+    tmp_path: Path, reply: Callable[..., None], name: str, words: str
+) -> None:
+    with serving(lambda _: reply) as base_url:
+        found = check(Settings(data_dir=tmp_path, base_url=base_url))
+
+    assert [name, "empty"] == names(found)
+    assert words in text(found, name)
+
+
+def test_an_upstream_that_answers_is_no_problem(tmp_path: Path) -> None:
+    with serving(lambda _: json_reply({"stato": []})) as base_url:
+        assert ["empty"] == names(check(Settings(data_dir=tmp_path, base_url=base_url)))
+
+
+def nowhere() -> str:
+    """Return a base address that no server listens at."""
+    return f"http://127.0.0.1:{free_port()}/api/v1/"
+
+
+def test_a_wrong_clock_is_found(settings: Settings) -> None:
+    wrong = settings.model_copy(update={"clock_shift_seconds": settings.clock_shift_seconds})
+    stamp = f"{NOW - minutes(5):%Y-%m-%dT%H:%M:%S.000Z}"
+    answers = [Exchange(stop(n), minutes(0.1), {"timestamp": stamp, "passaggi": []}) for n in range(40)]
+    land(settings, *answers, worker="w2").close()
+
+    assert "294 seconds ahead" in text(check(wrong), "clock")
+
+
+def test_refused_requests_are_found(settings: Settings) -> None:
+    land(settings, Exchange(stop(1), minutes(3), {}, Outcome.RATE_LIMITED), worker="w2").close()
+
+    assert "does somebody else use the same allowance" in text(check(settings), "refused")
+
+
+def test_a_folder_that_cannot_be_written_is_found(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = check(Settings(data_dir=tmp_path / "file" / "data", base_url=nowhere()))
+
+    assert str(tmp_path / "file") in text(found, "folder")
+
+
+def test_a_disk_of_another_machine_is_found(settings: Settings) -> None:
+    with patch.object(machine, "file_system", return_value="nfs4"):
+        assert "nfs4" in text(check(settings), "local_disk")
+
+
+def test_the_file_system_of_a_folder_is_that_of_the_nearest_mount() -> None:
+    assert "proc" == machine.file_system(Path("/proc/self"))
+
+
+def test_a_disk_that_will_be_full_is_found(settings: Settings) -> None:
+    with patch("shutil.disk_usage") as usage:
+        usage.return_value.free = 1024 * 1024
+
+        assert "1 MiB are free" in text(check(settings), "space")
+
+
+def test_an_old_answer_is_found(settings: Settings) -> None:
+    put_requests(settings, "passages", [minutes(0)])
+    put_requests(settings, "lines", [minutes(0)])
+    late = settings.model_copy(
+        update={"clock_shift_seconds": settings.clock_shift_seconds + 7 * 3600, "base_url": nowhere()}
+    )
+    found = check(late)
+
+    assert "last good answer 7 h ago" in text(found, "answers_passages")
+    assert "answers_timetables" in names(found)
+    assert "answers_lines" not in names(found)
+
+
+def test_a_rejected_batch_is_found_once_with_what_may_be_the_reason(settings: Settings) -> None:
+    failed = {
+        "window": "w9",
+        "suite": "passages",
+        "rule": "waits_mostly_agree",
+        "reason": "because",
+        "scope": "batch",
+        "is_success": False,
+        "last_received_at": (NOW - minutes(60)).replace(tzinfo=None),
+    }
+    write_lake(settings.data_dir, "validation_results", [failed], "w9", at=NOW)
+
+    assert "is TRANSIT_TIMEZONE right?" in text(check(settings), "rejected_passages_waits_mostly_agree")
+
+
+def test_a_large_quarantine_is_found(settings: Settings) -> None:
+    broken = {
+        "window": "w9",
+        "suite": "passages",
+        "rule": "clock_read",
+        "scope": "row",
+        "is_success": False,
+        "n_unexpected": 10,
+        "last_received_at": (NOW - minutes(60)).replace(tzinfo=None),
+    }
+    write_lake(settings.data_dir, "validation_results", [broken], "w9", at=NOW)
+
+    assert "10 of 11 rows of passages" in text(check(settings), "quarantine_passages")
+
+
+def test_windows_that_nobody_stages_are_found(settings: Settings) -> None:
+    (path,) = settings.data_dir.glob("raw/operator=*/endpoint=passages/date=*/*.zst")
+    old = path.with_name(f"{NOW - timedelta(hours=1):%Y%m%dT%H%M%SZ}-passages-w9.jsonl.zst")
+    old.write_bytes(path.read_bytes())
+
+    assert "are not staged" in text(check(settings), "staging")
+
+
+def test_an_old_publication_is_found(settings: Settings) -> None:
+    strict = settings.model_copy(update={"check_published_hours": -1.0})
+
+    assert "the published warehouse was made" in text(check(strict), "published")
+
+
+def test_every_problem_is_json(settings: Settings) -> None:
+    assert json.loads(json.dumps([vars_of(each) for each in check(settings)])) == []
+
+
+def vars_of(problem: Problem) -> dict[str, str]:
+    return {"name": problem.name, "text": problem.text}

@@ -1,0 +1,125 @@
+"""Checks what was collected, staged, built and published, by its age and by what was refused."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from importlib.metadata import version
+
+from transit_etl.check.problem import Problem
+from transit_etl.endpoints import CADENCES, ENDPOINTS
+from transit_etl.paths import raw_dir, window_started_at
+from transit_etl.settings import Settings
+from transit_etl.status import Status, ago
+from transit_etl.status.lake import LastDay, last_day
+
+DAY = timedelta(days=1)
+_CHECKED = [each for each in ENDPOINTS.values() if not CADENCES[each.dag].is_paused]
+
+
+def problems(settings: Settings, status: Status) -> Iterator[Problem]:
+    """Yield what is too old, was refused, or is new in the data."""
+    began_at = _began_at(settings)
+    if began_at is None:
+        yield Problem("empty", f"nothing was collected into {settings.data_dir.absolute()} yet")
+        return
+    age = status.now - began_at
+    yield from _last_answers(settings, status, age)
+    day = last_day(settings, status.now)
+    yield from _rows(status, day)
+    yield from _refused(settings, status, day)
+    yield from _waiting(settings, status)
+    yield from _published(settings, status, age)
+
+
+def _began_at(settings: Settings) -> datetime | None:
+    """Return when the first window of the operator's oldest day began; None if there is none."""
+    folders = list(raw_dir(settings.data_dir).glob(f"operator={settings.operator}/*/date=*"))
+    first = min((folder.name for folder in folders), default=None)
+    names = (path.name for folder in folders if folder.name == first for path in folder.iterdir())
+    began = [at for name in names if (at := window_started_at(name))]
+    return min(began).replace(tzinfo=UTC) if began else None
+
+
+def _last_answers(settings: Settings, status: Status, age: timedelta) -> Iterator[Problem]:
+    for endpoint in _CHECKED:
+        if endpoint.name == "news_details":  # there may be no new item for weeks
+            continue
+        every = CADENCES[endpoint.dag].every
+        longest = (
+            timedelta(minutes=settings.check_polled_minutes)
+            if every is None
+            else every + timedelta(hours=settings.check_late_hours)
+        )
+        last = status.last_good_at.get(endpoint.name)
+        if (age if last is None else status.now - last) > longest:
+            yield Problem(
+                f"answers_{endpoint.name}",
+                f"{endpoint.name}: last good answer {ago(last, status.now)}, over {_span(longest)} ago",
+            )
+
+
+def _rows(status: Status, day: LastDay) -> Iterator[Problem]:
+    for dataset in ("lines", "line_stops", "timetables", "passages"):
+        endpoint = next(each.name for each in _CHECKED if each.dataset == dataset)
+        last = status.last_good_at.get(endpoint)
+        if last is not None and status.now - last < DAY and not day.n_rows.get(dataset):
+            yield Problem(f"rows_{dataset}", f"{dataset}: no row was staged of the answers of the last day")
+
+
+def _refused(settings: Settings, status: Status, day: LastDay) -> Iterator[Problem]:
+    for rejection in status.rejected:
+        if status.now - rejection.last_received_at < DAY:
+            hint = "; is TRANSIT_TIMEZONE right?" if rejection.rule == "waits_mostly_agree" else ""
+            yield Problem(
+                f"rejected_{rejection.dataset}_{rejection.rule}",
+                f"{rejection.dataset} of {rejection.window} was rejected by {rejection.rule}: "
+                f"{rejection.reason}{hint}",
+            )
+    for dataset, n_rows in day.n_set_aside.items():
+        n_all = n_rows + day.n_rows.get(dataset, 0)
+        if n_rows / n_all > settings.check_quarantine_share:
+            yield Problem(
+                f"quarantine_{dataset}",
+                f"{n_rows:,} of {n_all:,} rows of {dataset} of the last day broke a rule (data/quarantine)",
+            )
+    if status.new_names:
+        yield Problem("drift", f"listed for the first time in the last day: {', '.join(status.new_names)}")
+
+
+def _waiting(settings: Settings, status: Status) -> Iterator[Problem]:
+    oldest = status.waiting_since
+    longest = timedelta(minutes=settings.check_polled_minutes)
+    if oldest is not None and status.now - oldest > longest + timedelta(seconds=settings.window_seconds):
+        yield Problem(
+            "staging",
+            f"{sum(status.waiting.values())} finished windows are not staged, the oldest began "
+            f"{ago(oldest, status.now)}: `transit-etl stage`",
+        )
+
+
+def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[Problem]:
+    longest = timedelta(hours=settings.check_published_hours)
+    if status.published_at is None:
+        if age > longest:
+            yield Problem("published", "nothing is published yet: `transit-etl build`, `transit-etl publish`")
+        return
+    if status.real_now - status.published_at > longest:
+        yield Problem(
+            "published",
+            f"the published warehouse was made {ago(status.published_at, status.real_now)}, "
+            f"over {_span(longest)} ago",
+        )
+    if status.built_at is not None and status.built_at - status.published_at > longest:
+        yield Problem(
+            "build", "the last build is not published: it failed, was killed, or was never published"
+        )
+    ours = version("transit-etl")
+    if status.published_version not in (None, ours):
+        made_by = f"version {status.published_version}"
+        yield Problem(
+            "version", f"the published warehouse was made by {made_by}, this is {ours}: build and publish"
+        )
+
+
+def _span(length: timedelta) -> str:
+    hours, minutes = length / timedelta(hours=1), length / timedelta(minutes=1)
+    return f"{hours:g} hours" if hours > 1 else f"{minutes:g} minutes"

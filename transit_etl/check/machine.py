@@ -1,0 +1,74 @@
+"""Checks the data folder and the disk it is on."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from transit_etl.check.problem import Problem
+from transit_etl.collect.raw.rawfile import DataFolderError, check_writable
+from transit_etl.paths import lake_dir, raw_dir
+from transit_etl.service_day import DAY
+from transit_etl.settings import Settings
+
+MIB = 1024 * 1024
+N_MEASURED_DAYS = 7
+SMALLEST_SPACE = 512 * MIB  # a build and its publication need some, however little is collected
+# File systems of other machines: locks and atomic renames cannot be relied on there.
+_REMOTE = ("9p", "afs", "ceph", "cifs", "fuse.", "glusterfs", "lustre", "ncp", "nfs", "smb")
+_MOUNTS = Path("/proc/mounts")
+
+
+def problems(settings: Settings) -> Iterator[Problem]:
+    """Yield what is wrong with the data folder: it cannot be written, is not local, or will soon be full."""
+    try:
+        check_writable(settings.data_dir)
+    except DataFolderError as error:
+        yield Problem("folder", str(error))
+        return
+    kind = file_system(settings.data_dir)
+    if kind.startswith(_REMOTE):
+        yield Problem(
+            "local_disk",
+            f"{settings.data_dir.absolute()} is on {kind}, a file system of another machine: files are "
+            "locked and replaced as only a local disk does it reliably",
+        )
+    yield from _space(settings)
+
+
+def file_system(folder: Path) -> str:
+    """Return the type of the file system that a folder is on; an empty text where nothing tells it."""
+    if not _MOUNTS.exists():
+        return ""
+    mounts = [line.split(" ")[1:3] for line in _MOUNTS.read_text(errors="replace").splitlines()]
+    place = folder.resolve()
+    above = [(len(point), kind) for point, kind in mounts if place.is_relative_to(point)]
+    return max(above)[1] if above else ""
+
+
+def _space(settings: Settings) -> Iterator[Problem]:
+    free = shutil.disk_usage(settings.data_dir).free
+    per_day = _bytes_per_day(settings)
+    needed = max(SMALLEST_SPACE, int(per_day * settings.check_disk_days))
+    if free < needed:
+        growth = f" at {per_day / MIB:,.0f} MiB a day" if per_day else ""
+        yield Problem(
+            "space",
+            f"{free / MIB:,.0f} MiB are free on the disk of {settings.data_dir.absolute()}, but "
+            f"{needed / MIB:,.0f} MiB are needed for {settings.check_disk_days} days{growth}",
+        )
+
+
+def _bytes_per_day(settings: Settings) -> float:
+    """Return how many bytes of raw and lake the last days have made, on average."""
+    today = settings.clock.now().date()
+    days = [today - DAY * ago for ago in range(1, N_MEASURED_DAYS + 1)]
+    sizes = [
+        sum(
+            path.stat().st_size
+            for root in (raw_dir(settings.data_dir), lake_dir(settings.data_dir))
+            for path in root.glob(f"operator=*/*/date={day}/*")
+        )
+        for day in days
+    ]
+    used = [size for size in sizes if size]
+    return sum(used) / len(used) if used else 0.0

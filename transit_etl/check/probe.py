@@ -1,0 +1,31 @@
+"""Asks the upstream once, within the allowance, to see whether it answers."""
+
+from datetime import timedelta
+
+import httpx
+
+from transit_etl.api import v1
+from transit_etl.api.client import Client
+from transit_etl.api.exchange import Answer
+from transit_etl.clock import Clock
+from transit_etl.collect.allowance.budget import open_budget
+from transit_etl.endpoints import ENDPOINTS
+from transit_etl.settings import Settings
+
+ENDPOINT = ENDPOINTS["status"]
+LONGEST_WAIT = timedelta(seconds=10)
+
+
+def ask_once(settings: Settings, transport: httpx.AsyncBaseTransport | None = None) -> Answer:
+    """Ask for the service status, and keep nothing; BudgetClosedError if no permit comes within seconds."""
+    clock = settings.clock
+    return clock.run(_ask(settings, clock, transport))
+
+
+async def _ask(settings: Settings, clock: Clock, transport: httpx.AsyncBaseTransport | None) -> Answer:
+    budget = open_budget(settings, clock)
+    async with Client(settings, clock, transport) as client, budget:
+        permit = await budget.acquire(ENDPOINT.kind, clock.now() + LONGEST_WAIT)
+        answer = await client.send(v1.all_of(ENDPOINT.name))
+        await budget.settle(permit)
+        return answer

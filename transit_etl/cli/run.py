@@ -1,0 +1,184 @@
+"""The command that does the whole round: collect everything, stage, build, publish, say what was found."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, duration
+from transit_etl.cli.output import print_error, print_fields, print_json, print_step
+from transit_etl.cli.progress import building, collecting, staging
+from transit_etl.endpoints import collections_of
+from transit_etl.errors import TransitError
+from transit_etl.service_day import service_date
+from transit_etl.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from transit_etl.collect import CollectReport
+
+LISTS = [name for dag in ("network", "timetables", "news") for name in collections_of(dag)]
+POLLED = ["status", "passages"]  # together, in one allowance; the progress shown is that of the last one
+_FOUND = """
+select
+    service_date, n_due, n_visits,
+    n_likely_early + n_likely_on_time + n_likely_late as n_seen, n_likely_on_time as n_on_time,
+    on_time_share_low, on_time_share, on_time_share_high, coverage, null_reason
+from marts.network_punctuality_daily where service_date = '{day}'
+"""
+
+
+@dataclass(slots=True)
+class Round:
+    """What a round did; `found` is from the row of today in `marts.network_punctuality_daily`."""
+
+    requests: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    is_stopped: bool = False
+    is_failure: bool = False
+    rows: dict[str, int] = field(default_factory=dict)
+    found: dict[str, object] = field(default_factory=dict)
+
+    def add(self, report: "CollectReport") -> None:
+        """Take what a collection did; say it."""
+        self.requests[report.dataset] = report.outcome_text
+        self.is_stopped = self.is_stopped or report.is_stopped
+        print_step(report.dataset, report.outcome_text)
+        if report.is_failure:
+            self.warnings.append(f"no usable answer for {report.dataset}: {report.outcome_text}")
+            self.is_failure = True
+
+
+def run_round(
+    seconds: Annotated[
+        float | None, typer.Option("--for", metavar="DURATION", parser=duration, help="90s, 10m or 2h.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Do the whole round once: collect everything, stage, build and publish, and say what was found.
+
+    Collects lines, stops, timetables and news, which takes a request per line (and day) within the allowance;
+    then polls passages and status for one window (TRANSIT_WINDOW_SECONDS) or the duration given. An interrupt
+    ends the collecting alone: what was received is staged, built and published. Fails if a dataset had no
+    usable answer.
+
+    Example: transit-etl run --for 10m
+    """
+    settings, done = load_settings(), Round()
+    _collect_lists(settings, done)
+    if not done.is_stopped:
+        _poll(settings, done, seconds or settings.window_seconds)
+    try:
+        _stage(settings, done)
+        _build(settings, done)
+    except KeyboardInterrupt:
+        print_error(
+            "interrupted; nothing that was received is lost: `transit-etl stage`, `transit-etl build` and "
+            "`transit-etl publish` go on from here",
+            is_failure=False,
+        )
+        raise typer.Exit(EXIT_STOPPED) from None
+    if as_json:
+        print_json(asdict(done))
+    else:
+        print_fields(dict(_labelled(done)))
+    for warning in done.warnings:
+        print_error(warning)
+    if done.is_stopped:
+        raise typer.Exit(EXIT_STOPPED)
+    if done.is_failure:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def _collect_lists(settings: Settings, done: Round) -> None:
+    """Collect lines, stops, timetables and news; without lines or stops nothing else can be asked for."""
+    for dataset in LISTS:
+        _collect(settings, done, dataset)
+        if done.is_stopped:
+            return
+        if dataset in collections_of("network"):
+            _stage(settings, done)
+            if done.is_failure:
+                raise TransitError(f"{done.warnings[-1]}; `transit-etl check` may say why")
+
+
+def _collect(settings: Settings, done: Round, dataset: str) -> None:
+    from transit_etl.collect import collect
+    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.stage.repair import repairing
+
+    with collecting() as on_progress:
+        done.add(repairing(collect, NothingKnownError)(settings, dataset, on_progress=on_progress))
+
+
+def _poll(settings: Settings, done: Round, seconds: float) -> None:
+    from transit_etl.collect import Progress, collect_together
+
+    with collecting() as on_progress:
+
+        def show(progress: Progress) -> None:
+            if progress.dataset == POLLED[-1]:
+                on_progress(progress)
+
+        for report in collect_together(settings, POLLED, seconds, on_progress=show):
+            done.add(report)
+
+
+def _stage(settings: Settings, done: Round) -> None:
+    from transit_etl.stage import stage
+
+    with staging() as on_progress:
+        report = stage(settings, on_progress=on_progress)
+    for name, count in report.rows.items():
+        done.rows[name] = done.rows.get(name, 0) + count
+    done.warnings += [*report.rejected, *report.errors]
+    done.is_failure = done.is_failure or not report.is_clean
+
+
+def _build(settings: Settings, done: Round) -> None:
+    from transit_etl.warehouse import build, publish, query
+
+    with building() as on_progress:
+        report = build(settings, on_progress=on_progress)
+    print_step(
+        "build", f"{report.n_models} models and {report.n_checks} checks of {report.n_dates} service dates"
+    )
+    print_step("publish", publish(settings))
+    today = service_date(settings.clock.now(), settings.zone, settings.service_day_cutoff)
+    rows = query(settings, _FOUND.format(day=today)).to_pylist()
+    done.found = rows[0] if rows else {"service_date": today, "null_reason": "nothing scheduled"}
+
+
+def _labelled(done: Round) -> Iterator[tuple[str, str]]:
+    found = done.found
+    yield "staged", ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
+    day = found.get("service_date")
+    yield "seen", _seen(found)
+    yield "on time", _share(found)
+    yield "next", _next(done, day)
+
+
+def _seen(found: dict[str, object]) -> str:
+    if not found.get("n_due"):
+        return ""
+    n_seen, n_due, n_on_time = (int(str(found[name])) for name in ("n_seen", "n_due", "n_on_time"))
+    return (
+        f"{n_seen:,} of the {n_due:,} passages due on {found['service_date']}; {n_on_time:,} of them on time"
+    )
+
+
+def _share(found: dict[str, object]) -> str:
+    if found.get("null_reason"):
+        day, why = found["service_date"], found["null_reason"]
+        return f"no share of {day} yet: {why}; a whole day of polling gives one"
+    low, share, high = (float(str(found[f"on_time_share{end}"])) for end in ("_low", "", "_high"))
+    return f"{share:.1%} on {found['service_date']}, between {low:.1%} and {high:.1%}"
+
+
+def _next(done: Round, day: object) -> str:
+    hour = (
+        'transit-etl sql "select line_code, service_hour, n_visits, n_likely_on_time, coverage, null_reason '
+        f"from marts.punctuality_shares where service_date = '{day}' order by n_visits desc limit 10\""
+    )
+    again = "`transit-etl run` goes on; `make up` collects without a pause; `transit-etl status` and `check`"
+    return "\n".join([hour, f"{again} say how it is"] if not done.is_stopped else [again])
