@@ -7,6 +7,7 @@ reference, not a proof of a limit.
 """
 
 from collections import deque
+from collections.abc import Sequence
 from datetime import date
 from math import inf
 
@@ -85,6 +86,13 @@ class Clairvoyant:
         self._values.pop(stop, None)
         self._to_value.put(stop, now)
         return stop.code
+
+    def count_as_asked(self, stop_code: str, now: float) -> None:
+        """Expect an answer of a stop that somebody else chose."""
+        self._stops[stop_code].asked_at = now
+
+    def running_seconds(self, stop_codes: Sequence[str]) -> None:
+        """Return nothing: it knows passages, not running times."""
 
     def _count(self, visit: ExpectedVisit) -> None:
         visit.trip.n_evidenced += 1

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
 from transit_etl.errors import first_line
-from transit_etl.lake_schemas import DATASETS, QUARANTINE
+from transit_etl.lake_schemas import DATASETS, QUARANTINE, older_schema
 from transit_etl.paths import partition_of, quarantine_dir
 
 T = TypeVar("T")
@@ -46,12 +46,12 @@ def damages_in(files: Iterable[Path]) -> dict[Path, str]:
 def damage_of(path: Path) -> str | None:
     """Say why a lake file, or one of the quarantine, cannot be read to its end; None if it is sound.
 
-    A wrong checksum is damage, and so are other columns than those of its dataset. A file that has been
-    removed or replaced by a merged one in the meantime is not damaged.
+    A wrong checksum is damage, and so are other columns than those that its dataset has or had. A file that
+    has been removed or replaced by a merged one in the meantime is not damaged.
     """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            if not file.schema_arrow.equals(expected_schema(path)):
+            if not any(file.schema_arrow.equals(schema) for schema in possible_schemas(path)):
                 return "its columns are not those of its dataset"
             merged_windows(file.schema_arrow)
             for number in range(file.num_row_groups):
@@ -63,10 +63,10 @@ def damage_of(path: Path) -> str | None:
     return None
 
 
-def expected_schema(path: Path) -> pa.Schema:
-    """Return the columns that a file of the lake or the quarantine has, by its place."""
+def possible_schemas(path: Path) -> list[pa.Schema]:
+    """Return the columns that a file of the lake or the quarantine may have, by its place; today's first."""
     top, dataset = path.parents[3].name, partition_of(path)["dataset"]
-    return QUARANTINE if top == quarantine_dir(Path()).name else DATASETS[dataset]
+    return [QUARANTINE] if top == quarantine_dir(Path()).name else [DATASETS[dataset], older_schema(dataset)]
 
 
 def merged_windows(schema: pa.Schema) -> list[str]:

@@ -29,12 +29,14 @@ _SERVICE_DAY: list[tuple[str, pa.DataType]] = [
 # fmt: off
 DATASETS: dict[str, pa.Schema] = {
     # One row per planned request, sent or not: what was asked, when, and with what outcome.
-    # service_*: of planned_at.
+    # service_*: of planned_at. purpose: `audit` for a request made for the audit sample, otherwise null.
+    # draws: the visits of the sample that the answer is about, as a JSON list; null where there are none.
     "requests": _table(
         ("operator", TEXT), ("request_id", TEXT), ("window", TEXT), ("endpoint", TEXT), ("key", TEXT),
         ("api_version", WHOLE), ("planned_at", INSTANT), ("sent_at", INSTANT), ("received_at", INSTANT),
         ("outcome", TEXT), ("is_good", FLAG), ("http_status", WHOLE), ("elapsed_ms", REAL),
-        ("attempts", WHOLE), ("error", TEXT), ("n_rows", WHOLE), ("body_bytes", WHOLE), *_SERVICE_DAY,
+        ("attempts", WHOLE), ("error", TEXT), ("purpose", TEXT), ("draws", TEXT),
+        ("n_rows", WHOLE), ("body_bytes", WHOLE), *_SERVICE_DAY,
     ),
     # One row per line listed in an answer to /linee.
     "lines": _table(
@@ -96,6 +98,16 @@ DATASETS: dict[str, pa.Schema] = {
     ),
 }
 # fmt: on
+
+# Columns that files written by older versions lack; their rows have null there.
+_ADDED = {"requests": frozenset({"purpose", "draws"})}
+
+
+def older_schema(dataset: str) -> pa.Schema:
+    """Return the columns that a dataset had before any was added."""
+    added = _ADDED.get(dataset, frozenset())
+    return pa.schema([field for field in DATASETS[dataset] if field.name not in added])
+
 
 # One row per quarantined row and rule: the row as JSON, the rule and its reason.
 QUARANTINE = _table(

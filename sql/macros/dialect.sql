@@ -38,6 +38,31 @@
     json_keys({{ column }})
 {%- endmacro %}
 
+{# The objects of a JSON list kept as text, as a list; a text that is no such list has none. #}
+{% macro json_objects(column) -%}
+    {{ adapter.dispatch("json_objects", "transit")(column) }}
+{%- endmacro %}
+{% macro default__json_objects(column) -%}
+    try(cast(json({{ column }}) as json[]))
+{%- endmacro %}
+
+{# A member of a JSON object, as text. #}
+{% macro json_text(object, name) -%}
+    {{ adapter.dispatch("json_text", "transit")(object, name) }}
+{%- endmacro %}
+{% macro default__json_text(object, name) -%}
+    ({{ object }} ->> '$.{{ name }}')
+{%- endmacro %}
+
+{# The number from 0 to 1 that decides whether a visit is drawn for the audit sample, made of the seed and of what
+   identifies the visit. The rule and its text are those of transit_etl/collect/audit_draws.py. #}
+{% macro audit_chance(columns) -%}
+    {{ adapter.dispatch("audit_chance", "transit")(columns) }}
+{%- endmacro %}
+{% macro default__audit_chance(columns) -%}
+    (md5_number_upper(concat_ws('|', {{ columns | join(", ") }})) / 18446744073709551616.0)
+{%- endmacro %}
+
 {# Letters and digits only, upper case: destinations come with missing spaces, dots and apostrophes. #}
 {% macro plain_text(column) -%}
     {{ adapter.dispatch("plain_text", "transit")(column) }}

@@ -32,15 +32,27 @@ class Outcome(StrEnum):
         return self is Outcome.OK
 
 
+class Purpose(StrEnum):
+    """What a request is made for, where that is not what its endpoint is asked for anyway."""
+
+    AUDIT = "audit"  # a visit of the audit sample is watched
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One GET. `key` identifies what is requested within the endpoint; `path` is percent-encoded."""
+    """One GET. `key` identifies what is requested within the endpoint; `path` is percent-encoded.
+
+    `purpose` and `draws` are kept in the ledger, and not sent: `draws` are the visits of the audit sample
+    that the answer is about, as JSON, whatever the purpose.
+    """
 
     endpoint: str
     key: str
     path: str
     version: int = 1
     query: tuple[tuple[str, str], ...] = ()
+    purpose: Purpose | None = None
+    draws: str | None = None
 
     @classmethod
     def of(

@@ -2,7 +2,7 @@
 
 import html
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import duckdb
 
 from transit_etl.errors import TransitError
 from transit_etl.lake_reading import read_undamaged
-from transit_etl.paths import lake_files
+from transit_etl.paths import lake_day, lake_files
 
 _FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
 _FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
@@ -57,7 +57,7 @@ class Catalogue:
 
     def lines(self) -> list[Line]:
         """Return the lines of the newest list, or raise NothingKnownError."""
-        rows = self._query("lines", _NEWEST_LINES)
+        rows = self.rows("lines", _NEWEST_LINES)
         if not rows:
             raise NothingKnownError(f"no line of operator {self._operator} is known: {_FIRST_LINES}")
         return [Line(*row) for row in rows]
@@ -65,7 +65,7 @@ class Catalogue:
     def line_directions(self) -> list[LineDirection]:
         """Return the stops of every listed line from its newest answer, or raise NothingKnownError."""
         numbers = {line.code: line.number for line in self.lines()}
-        rows = self._query("line_stops", _NEWEST_STOPS)
+        rows = self.rows("line_stops", _NEWEST_STOPS)
         known = [
             LineDirection(code, numbers[code], way, tuple(stops))
             for code, way, stops in rows
@@ -81,21 +81,30 @@ class Catalogue:
 
     def status_categories(self) -> set[str]:
         """Return the status categories seen so far; none if no status was staged yet."""
-        return {category for (category,) in self._query("status", _CATEGORIES)}
+        return {category for (category,) in self.rows("status", _CATEGORIES)}
 
     def timetables(self) -> dict[str, datetime]:
         """Return when each timetable (`<line>/<YYYY-MM-DD>`) last had a good answer; times are UTC, naive."""
-        return dict(self._query("requests", _TIMETABLES))
+        return dict(self.rows("requests", _TIMETABLES))
 
     def fetched_news(self) -> set[NewsItem]:
         """Return the versions of news items whose full text was fetched after the version was listed."""
-        return {news_item(*row) for row in self._query("news_details", _FETCHED_NEWS, also="news")}
+        return {news_item(*row) for row in self.rows("news_details", _FETCHED_NEWS, also="news")}
 
-    def _query(self, dataset: str, sql: str, also: str | None = None) -> list[tuple[Any, ...]]:
+    def rows(
+        self,
+        dataset: str,
+        sql: str,
+        *,
+        also: str | None = None,
+        since: date = date.min,
+        **parameters: object,
+    ) -> list[tuple[Any, ...]]:
         """Run a query over the lake files of one or two datasets; no row if there are no files of one.
 
-        The query names the files by the parameter `files`, and those of the second dataset by its name. It
-        runs again if files were merged while it ran, and without those that are damaged.
+        The query names the files by the parameter `files`, and those of the second dataset by its name; the
+        files of the first one are those received on a UTC day from `since` on. It runs again if files were
+        merged while it ran, and without those that are damaged.
         """
 
         def run(good: list[Path]) -> list[tuple[Any, ...]]:
@@ -105,10 +114,12 @@ class Catalogue:
             if not all(of_dataset.values()):
                 return []
             with duckdb.connect() as connection:
-                return connection.execute(sql, {"operator": self._operator, **of_dataset}).fetchall()
+                given = {"operator": self._operator, **parameters, **of_dataset}
+                return connection.execute(sql, given).fetchall()
 
         for is_last_try in (False, True):
-            files = {"files": self._files(dataset)} | ({also: self._files(also)} if also else {})
+            files = {"files": {path for path in self._files(dataset) if lake_day(path)[1] >= since}}
+            files |= {also: self._files(also)} if also else {}
             try:
                 return read_undamaged(run, [path for found in files.values() for path in sorted(found)])
             except duckdb.IOException:
@@ -129,13 +140,14 @@ def _plain(text: str | None) -> str:
     return " ".join(html.unescape(text or "").split())
 
 
-def _scan(name: str) -> str:
+def scan(name: str) -> str:
+    """Return the files that a query names by a parameter, as a relation."""
     return f"read_parquet(${name}, union_by_name = true, hive_partitioning = false)"
 
 
 _NEWEST_LINES = f"""
     select line_code, line_number, coalesce(is_active, true)
-    from {_scan("files")}
+    from {scan("files")}
     where operator = $operator and line_code is not null
     qualify received_at = max(received_at) over ()
     order by row_number
@@ -143,7 +155,7 @@ _NEWEST_LINES = f"""
 _NEWEST_STOPS = f"""
     with newest as (
         select line_code, direction, position, stop_code
-        from {_scan("files")}
+        from {scan("files")}
         where operator = $operator and line_code is not null and stop_code is not null
         qualify request_id = first_value(request_id) over (
             partition by line_code order by received_at desc, request_id
@@ -155,21 +167,21 @@ _NEWEST_STOPS = f"""
     order by line_code, direction
 """
 _CATEGORIES = f"""
-    select distinct category from {_scan("files")}
+    select distinct category from {scan("files")}
     where operator = $operator and category is not null
 """
 _TIMETABLES = f"""
-    select key, max(received_at) from {_scan("files")}
+    select key, max(received_at) from {scan("files")}
     where operator = $operator and endpoint = 'timetables' and outcome = 'ok'
     group by key
 """
 _FETCHED_NEWS = f"""
     with fetched as (
-        select news_id, max(received_at) as fetched_at from {_scan("files")}
+        select news_id, max(received_at) as fetched_at from {scan("files")}
         where operator = $operator group by news_id
     ),
     listed as (
-        select news_id, title, published_text, min(received_at) as listed_at from {_scan("news")}
+        select news_id, title, published_text, min(received_at) as listed_at from {scan("news")}
         where operator = $operator group by news_id, title, published_text
     )
     select news_id, title, published_text

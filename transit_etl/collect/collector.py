@@ -156,19 +156,18 @@ class Collector:
     async def _choose(self, permit: Permit) -> Request:
         """Return the most valuable request that no other worker has leased, and lease it.
 
-        Those passed over count as asked: another worker asks for them. Once the source offers one of them
-        again, every request is leased, and the permit is used all the same.
+        Those passed over count as asked: another worker asks for them. If every request is leased, the permit
+        is used all the same.
         """
-        passed_over: set[str] = set()
+        leased = set(permit.leased_elsewhere)
         while True:
             with self._session.measure("planning"):
-                request = self._source.choose(self._now())
-            if not self._source.is_shared or request.key in passed_over:
+                request = self._source.choose(self._now(), leased)
+            if not self._source.is_shared or request.key in leased:
                 return request
-            is_free = request.key not in permit.leased_elsewhere
-            if is_free and await self._session.budget.lease(permit, request.key):
+            if await self._session.budget.lease(permit, request.key):
                 return request
-            passed_over.add(request.key)
+            leased.add(request.key)
 
     def _send(self, request: Request, permit: Permit) -> None:
         intent = self._plan(request, self._now())

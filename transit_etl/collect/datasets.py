@@ -9,9 +9,13 @@ from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
 from transit_etl.clock import SteadyInstant
 from transit_etl.collect import sources
+from transit_etl.collect.audit import Audit
+from transit_etl.collect.audit_draws import audit_draws
 from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
 from transit_etl.collect.passage_parser import PassageParser
+from transit_etl.collect.planning.audit_sample import AuditSample
+from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import recent_answers
@@ -99,9 +103,18 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     failures = Failures()
     failures.messages += listed.warnings
     isolated = IsolatedPolicy(policy, stop_codes, failures)
-    source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures)
+    audit = _audit(settings, isolated, failures) if settings.audit_share else None
+    source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures, audit)
     learn(source, recent_answers(settings.data_dir, settings.operator, start.at))
+    if audit is not None:
+        audit.draw(start.at)  # after the policy has learned how long buses take
     return source
+
+
+def _audit(settings: Settings, policy: IsolatedPolicy, failures: Failures) -> Audit:
+    sample = AuditSample(settings.audit_share, policy.running_seconds)
+    draws = partial(audit_draws, settings, polls_per_visit=DEFAULTS.audit.polls_per_visit)
+    return Audit(sample, draws, policy, failures, timedelta(seconds=settings.window_seconds))
 
 
 _SOURCES: dict[Asked, Callable[[Endpoint, Settings, Catalogue, SteadyInstant], Source]] = {

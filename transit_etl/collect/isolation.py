@@ -1,7 +1,7 @@
 """Keeps a failure of learning or choosing from ending a collection: the one net around each of the two."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from transit_etl.api.exchange import Answer
@@ -79,6 +79,14 @@ class IsolatedPolicy:
         except Exception as error:  # noqa: BLE001 - the permit is granted: some stop has to be asked
             self._failures.add("choosing a stop", error)
             return self._fallback.choose(now)
+
+    def count_as_asked(self, stop_code: str, now: float) -> None:
+        """Let the policy take note that a stop is being asked; a failure is caught by the audit."""
+        self._policy.count_as_asked(stop_code, now)
+
+    def running_seconds(self, stop_codes: Sequence[str]) -> float | None:
+        """Return what the policy has learned of running times; a failure is caught by the audit."""
+        return self._policy.running_seconds(stop_codes)
 
     def _known_stop(self, stop_code: str) -> str:
         if stop_code not in self._stop_codes:

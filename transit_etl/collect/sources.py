@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -11,6 +11,7 @@ from transit_etl.api import v0, v1
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
 from transit_etl.clock import SteadyInstant
+from transit_etl.collect.audit import Audit
 from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.isolation import Failures, Learner
 from transit_etl.collect.passage_parser import PassageParser
@@ -56,8 +57,11 @@ class Source(Learner, Protocol):
     def due_at(self, now: datetime) -> datetime | None:
         """Return when the next request is due; None if there is none, unless an answer in flight adds one."""
 
-    def choose(self, now: datetime) -> Request:
-        """Return the most valuable request at this moment; it counts as asked."""
+    def choose(self, now: datetime, leased: Collection[str] = ()) -> Request:
+        """Return the most valuable request at this moment whose key is not leased; it counts as asked.
+
+        If all are leased, it is one of those.
+        """
 
     def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
         """Return what was due by `now` and never asked, and when it was due."""
@@ -81,7 +85,7 @@ class Listed:
         """Return now while there is something left."""
         return now if self._queue else None
 
-    def choose(self, now: datetime) -> Request:  # noqa: ARG002 - a list does not change with time
+    def choose(self, now: datetime, leased: Collection[str] = ()) -> Request:  # noqa: ARG002 - it is a list
         """Return the next of the list."""
         request = self._queue.popleft()
         self._n_tries[request] = self._n_tries.get(request, 0) + 1
@@ -171,7 +175,7 @@ class Status:
         """Return now while a category is left, otherwise when the next whole status is due."""
         return now if self._categories else self._next_whole.at
 
-    def choose(self, now: datetime) -> Request:
+    def choose(self, now: datetime, leased: Collection[str] = ()) -> Request:  # noqa: ARG002 - not shared
         """Return the whole status when it is due, otherwise the next category."""
         if now < self._next_whole.at and self._categories:
             return self._categories.popleft()[0]
@@ -195,7 +199,10 @@ class Status:
 
 
 class Passages:
-    """The stop that the policy finds most worth a poll at each moment, without an end."""
+    """The stop that the policy finds most worth a poll at each moment, without an end.
+
+    An audit, if there is one, gets its share of the requests first.
+    """
 
     kind = Kind.PASSAGES
     total: int | None = None
@@ -207,19 +214,23 @@ class Passages:
         parser: PassageParser,
         invalid: Iterable[InvalidRequest] = (),
         failures: Failures | None = None,
+        audit: Audit | None = None,
     ) -> None:
         self.invalid = list(invalid)
         self.failures = failures or Failures()
         self._policy = policy
         self._parser = parser
+        self._audit = audit
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return now: a poll is always due."""
         return now
 
-    def choose(self, now: datetime) -> Request:
-        """Return the request for the stop most worth a poll."""
-        return v1.passages(self._policy.choose(now.timestamp()))
+    def choose(self, now: datetime, leased: Collection[str] = ()) -> Request:
+        """Return the request for the stop most worth a poll, or for one that the audit watches."""
+        if self._audit is None:
+            return self._best(now, leased)
+        return self._audit.with_draws(self._audit.choose(now, leased) or self._best(now, leased), now)
 
     def observe(self, answer: Answer) -> None:
         """Tell the policy what the answer says; if it cannot be parsed, only that the stop was asked."""
@@ -227,11 +238,22 @@ class Passages:
         try:
             observation = self._parser.parse(answer)
         finally:
-            self._policy.observe(observation)
+            try:
+                self._policy.observe(observation)
+            finally:
+                if self._audit is not None:
+                    self._audit.observe(observation)
 
-    def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:  # noqa: ARG002 - none is ever left
-        """Return nothing: a stop is only chosen once there is a permit for it."""
-        return []
+    def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
+        """Return what the audit should have asked; the policy only chooses once there is a permit."""
+        return [] if self._audit is None else self._audit.unsent(now)
+
+    def _best(self, now: datetime, leased: Collection[str]) -> Request:
+        """Return the request for the stop most worth a poll; one that is leased is passed over once."""
+        passed_over: set[str] = set()
+        while (stop_code := self._policy.choose(now.timestamp())) in leased and stop_code not in passed_over:
+            passed_over.add(stop_code)
+        return v1.passages(stop_code)
 
 
 @dataclass(slots=True)

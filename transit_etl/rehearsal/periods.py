@@ -28,6 +28,8 @@ from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
 LISTS = [cadence for cadence in CADENCES.values() if cadence.every and not cadence.is_paused]
+# Stops are requested per staged line, and visits are drawn for the audit from staged timetables.
+_STAGED_AT_ONCE = ("network", "timetables")
 LINES_RETRY_SECONDS = 60.0
 MAX_LINES_RETRIES = 4  # after so many without any answer the rehearsal fails
 
@@ -123,8 +125,9 @@ class Period:
                 await self._clock.sleep(LINES_RETRY_SECONDS)  # without lines nothing else can be requested
                 if self._clock.now() >= self._schedule.end:
                     return
+            if cadence.dag in _STAGED_AT_ONCE:
+                self._stage(dataset)
             if cadence.dag == "network":
-                self._stage(dataset)  # stops are requested per staged line
                 self._passages_source = None  # the next window polls the new stops too
 
     async def _collect_passages(self, end: datetime) -> None:

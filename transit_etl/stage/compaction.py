@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import repair_folder, replace_folder, replacement_of
-from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING
+from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING, older_schema
 from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, windows_of, write_table
@@ -56,7 +56,15 @@ def _compact_folder(data_dir: Path, operator: str, dataset: str, day: date, stag
 
 
 def _merged(files: Sequence[Path], dataset: str) -> pa.Table:
-    tables = [pq.read_table(path, partitioning=None).cast(DATASETS[dataset]) for path in files]
+    tables = [_with_added_columns(pq.read_table(path, partitioning=None), dataset) for path in files]
     return pa.concat_tables(tables).sort_by(
         [(key, "ascending") for key in _SORT_KEYS.get(dataset, _ANSWER_KEYS)]
     )
+
+
+def _with_added_columns(table: pa.Table, dataset: str) -> pa.Table:
+    """Return a table under the columns of its dataset; those that an older version lacked are null."""
+    schema = DATASETS[dataset]
+    if table.schema.equals(older_schema(dataset)):
+        table = pa.concat_tables([schema.empty_table(), table], promote_options="default")
+    return table.cast(schema)

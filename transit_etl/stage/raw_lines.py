@@ -32,6 +32,8 @@ class _Line(BaseModel, strict=True):
     elapsed_ms: float | None
     attempts: int | None
     error: str | None
+    purpose: str | None = None
+    draws: str | None = None
     n_bytes: int | None
     body: str | None
     body_base64: str | None = None
@@ -49,7 +51,7 @@ _FIELDS: list[tuple[str, pa.DataType]] = [
     ("request_id", TEXT), ("window", TEXT), ("operator", TEXT), ("endpoint", TEXT), ("key", TEXT),
     ("api_version", WHOLE), ("planned_at", INSTANT), ("sent_at", INSTANT), ("received_at", INSTANT),
     ("outcome", TEXT), ("http_status", WHOLE), ("elapsed_ms", REAL), ("attempts", WHOLE), ("error", TEXT),
-    ("n_bytes", WHOLE), ("body", TEXT),
+    ("purpose", TEXT), ("draws", TEXT), ("n_bytes", WHOLE), ("body", TEXT),
 ]  # fmt: skip
 _COLUMNS = pa.schema(_FIELDS)
 

@@ -18,6 +18,7 @@ select
     elapsed_ms,
     attempts,
     error,
+    purpose,
     n_rows,
     body_bytes
 from {{ ref('staging_requests') }}

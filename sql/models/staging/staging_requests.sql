@@ -15,6 +15,8 @@ select
     elapsed_ms,
     attempts,
     error,
+    purpose,
+    draws,
     n_rows,
     body_bytes,
     service_date,

@@ -35,6 +35,8 @@ def test_a_row_holds_the_exact_keys_of_the_contract(tmp_path: Path) -> None:
         "elapsed_ms": 250.0,
         "attempts": 1,
         "error": None,
+        "purpose": None,
+        "draws": None,
         "n_bytes": 16,
         "body": '{"passaggi": []}',
         "body_base64": None,

@@ -4,7 +4,7 @@ Most choices go to the stop most worth a poll (`ranking`, `poll_value`), by what
 Some go to what has been unseen for long (`floor`). `docs/planning.md` explains the whole.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from transit_etl.collect.planning.floor import Floor
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
@@ -29,6 +29,7 @@ class Adaptive:
     ) -> None:
         patterns = StopPatterns(all_line_stops, parameters)
         self._p = parameters
+        self._patterns = patterns
         self._tracker = Tracker(stop_codes, patterns, parameters)
         self._ranking = Ranking(PollValuer(rate_per_minute, parameters), parameters)
         self._floor = Floor(self._tracker.stops, patterns, parameters)
@@ -50,10 +51,23 @@ class Adaptive:
             self._floor.begin(now)
         self._n_choices += 1
         stop = self._next(now)
+        self._record_choice(stop, now)
+        return stop.code
+
+    def count_as_asked(self, stop_code: str, now: float) -> None:
+        """Expect an answer of a stop as if it had been chosen here."""
+        stop = self._tracker.stops.get(stop_code)
+        if stop is not None:
+            self._record_choice(stop, now)
+
+    def running_seconds(self, stop_codes: Sequence[str]) -> float | None:
+        """Return how long a bus takes along some stops, as far as that was learned."""
+        return self._patterns.running_seconds(stop_codes)
+
+    def _record_choice(self, stop: StopState, now: float) -> None:
         stop.asked_at = now
         self._ranking.record_choice(stop, now)
         self._floor.record_choice(stop, now)
-        return stop.code
 
     def _next(self, now: float) -> StopState:
         floor, parameters = self._floor, self._p.floor

@@ -262,6 +262,46 @@ class TrackingParameters:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditParameters:
+    """When the visits of the audit sample are polled."""
+
+    polls_per_visit: float = 4.5
+    """A visit is expected to need so many polls; how many are drawn follows from it."""
+    most_saved_polls: float = 20.0
+    """So many polls can be saved up while nothing is due."""
+    lead_seconds: float = 360.0
+    """A visit is watched from this long before it is due."""
+    give_up_seconds: float = 3_600.0
+    """It is given up this long after it was due."""
+    row_seconds: float = 600.0
+    """A timetable row at most this far from its due time may be its own; less on frequent lines."""
+    early_seconds: float = 300.0
+    """A bus expected earlier than this is another one; less on frequent lines."""
+    next_early_seconds: float = 180.0
+    """Once a bus has passed, one expected this long before the next departure is due may be that one."""
+    before_seconds: float = 30.0
+    """A bus is polled for this long before it is expected."""
+    before_share: float = 0.12
+    """The same as a share of how far ahead it is expected; the larger of the two decides."""
+    longest_before_seconds: float = 45.0
+    """After a poll at most this long before a bus is expected, the next one comes after it."""
+    after_seconds: float = 25.0
+    """That is this long after it is expected."""
+    pair_seconds: float = 57.0
+    """And at most this long after the poll before."""
+    vanished_seconds: float = 60.0
+    """A bus that is no longer listed this long before its time has vanished, not passed."""
+    theoretical_seconds: float = 180.0
+    """While its timetable row is listed without a vehicle, its stop is polled at these intervals."""
+    unlisted_seconds: float = 120.0
+    """While nothing is listed, the first interval; each one after it was due is twice as long."""
+    longest_unlisted_seconds: float = 900.0
+    """The longest of these intervals."""
+    retry_seconds: float = 30.0
+    """After a failed answer its stop is polled again after this time."""
+
+
+@dataclass(frozen=True, slots=True)
 class PlannerParameters:
     """All parameters of the planner. The defaults are the values measured in `docs/planning.md`."""
 
@@ -275,6 +315,7 @@ class PlannerParameters:
     prediction_error: PredictionErrorParameters = field(default_factory=PredictionErrorParameters)
     lateness: LatenessParameters = field(default_factory=LatenessParameters)
     tracking: TrackingParameters = field(default_factory=TrackingParameters)
+    audit: AuditParameters = field(default_factory=AuditParameters)
 
 
 DEFAULTS = PlannerParameters()

@@ -5,7 +5,7 @@ observations and questions give the same stops.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -51,6 +51,12 @@ class Policy(Protocol):
     def choose(self, now: float) -> str:
         """Return the stop to ask now; it counts as asked until its answer is observed."""
 
+    def count_as_asked(self, stop_code: str, now: float) -> None:
+        """Take note that a stop is being asked that somebody else chose."""
+
+    def running_seconds(self, stop_codes: Sequence[str]) -> float | None:
+        """Return how long a bus takes along some stops; None if that is not learned."""
+
 
 class Rotation:
     """Asks every stop in turn, whatever the answers say."""
@@ -65,3 +71,10 @@ class Rotation:
         """Return the stop whose turn it is."""
         self._turn.rotate(-1)
         return self._turn[-1]
+
+    def count_as_asked(self, stop_code: str, now: float) -> None:
+        """Keep the turn as it is."""
+
+    def running_seconds(self, stop_codes: Sequence[str]) -> float | None:  # noqa: ARG002 - whatever they are
+        """Return nothing: no running time is learned."""
+        return None

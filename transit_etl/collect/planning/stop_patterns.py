@@ -1,7 +1,7 @@
 """Holds the stop patterns of a network and finds the one that a listed trip follows."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
@@ -55,11 +55,11 @@ class StopPatterns:
 
     def __init__(self, all_line_stops: Iterable[LineStops], parameters: PlannerParameters) -> None:
         self._parameters = parameters
-        segments: dict[tuple[str, str], Segment] = defaultdict(
+        self._segments: dict[tuple[str, str], Segment] = defaultdict(
             lambda: Segment.unknown(parameters.running_time)
         )
         self.all = [
-            StopPattern(each, parameters, [segments[stops] for stops in pairwise(each.stop_codes)])
+            StopPattern(each, parameters, [self._segments[stops] for stops in pairwise(each.stop_codes)])
             for each in all_line_stops
             if each.stop_codes
         ]
@@ -71,6 +71,10 @@ class StopPatterns:
                 self._of_line.setdefault((pattern.label, code), []).append(pattern)
         self._votes: dict[LineDestination, dict[StopPattern, float]] = {}
         self._own: dict[tuple[LineDestination, StopPattern], StopPattern] = {}
+
+    def running_seconds(self, stop_codes: Sequence[str]) -> float:
+        """Return how long a bus takes along some stops on average."""
+        return sum(self._segments[stops].seconds for stops in pairwise(stop_codes))
 
     def pattern_of(self, shown: LineDestination, stop_code: str) -> StopPattern | None:
         """Return the pattern of the trips shown with this line and destination at a stop.

@@ -21,6 +21,8 @@ class Planned:
     key: str
     api_version: int
     planned_at: datetime
+    purpose: str | None = None
+    draws: str | None = None
 
     @property
     def window(self) -> str:
@@ -40,7 +42,15 @@ _INTENT, _ROW = TypeAdapter(Planned), TypeAdapter(_Row)
 
 def planned(request: Request, window: str, number: int, planned_at: datetime) -> Planned:
     """Return a request with its identity: the `number`-th one planned in `window`."""
-    return Planned(f"{window}/{number}", request.endpoint, request.key, request.version, planned_at)
+    return Planned(
+        f"{window}/{number}",
+        request.endpoint,
+        request.key,
+        request.version,
+        planned_at,
+        request.purpose,
+        request.draws,
+    )
 
 
 def intent_line(intent: Planned) -> bytes:
@@ -51,6 +61,8 @@ def intent_line(intent: Planned) -> bytes:
         "key": intent.key,
         "api_version": intent.api_version,
         "planned_at": instant_text(intent.planned_at),
+        "purpose": intent.purpose,
+        "draws": intent.draws,
     }
     return _line(fields)
 
@@ -117,6 +129,8 @@ def _row(operator: str, window: str, intent: Planned, outcome: Outcome, **result
         "elapsed_ms": None,
         "attempts": None,
         "error": None,
+        "purpose": intent.purpose,
+        "draws": intent.draws,
         "n_bytes": None,
         "body": None,
         "body_base64": None,

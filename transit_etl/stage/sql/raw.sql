@@ -14,6 +14,6 @@ from read_json(
         request_id: 'VARCHAR', "window": 'VARCHAR', operator: 'VARCHAR', endpoint: 'VARCHAR', "key": 'VARCHAR',
         api_version: 'BIGINT', planned_at: 'TIMESTAMP', sent_at: 'TIMESTAMP', received_at: 'TIMESTAMP',
         outcome: 'VARCHAR', http_status: 'BIGINT', elapsed_ms: 'DOUBLE', attempts: 'BIGINT', error: 'VARCHAR',
-        n_bytes: 'BIGINT', body: 'VARCHAR', body_base64: 'VARCHAR'
+        purpose: 'VARCHAR', draws: 'VARCHAR', n_bytes: 'BIGINT', body: 'VARCHAR', body_base64: 'VARCHAR'
     }
 );

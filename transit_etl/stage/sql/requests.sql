@@ -15,6 +15,8 @@ select
     raw.elapsed_ms,
     raw.attempts,
     raw.error,
+    raw.purpose,
+    raw.draws,
     answers.n_rows,
     raw.n_bytes as body_bytes,
     service_date_at(epoch_us(raw.dated_at), window_zone()) as service_date,

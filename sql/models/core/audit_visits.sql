@@ -1,0 +1,101 @@
+-- One row per operator, service_date, line, direction, service, departure, duplicate and position drawn for the audit
+-- sample: with what probability, and what came of it.
+with departures as (
+    -- a departure that was withdrawn and listed again has several validities
+    select *
+    from (
+        select
+            *,
+            coalesce(service_code, '') as drawn_service_code,
+            row_number() over (
+                partition by
+                    operator, service_date, line_code, direction, coalesce(service_code, ''), departure_at,
+                    duplicate_number
+                order by is_in_force desc, valid_from desc
+            ) as nth
+        from {{ built('timetable_departures') }}
+    ) as ranked
+    where nth = 1
+),
+
+visits as (
+    -- a trip may be listed twice at one position
+    select *
+    from (
+        select
+            visits.*,
+            matches.departure_key,
+            row_number() over (
+                partition by matches.departure_key, visits.position
+                order by visits.n_polls > 0 desc, visits.visit_number, visits.visit_key
+            ) as nth
+        from {{ built('departure_matches') }} as matches
+        inner join {{ built('stop_visits') }} as visits using (trip_key, line_code, direction)
+        where visits.position is not null
+    ) as ranked
+    where nth = 1
+)
+
+select
+    draws.operator,
+    draws.service_date,
+    draws.line_code,
+    draws.direction,
+    draws.service_code,
+    draws.departure_at,
+    draws.duplicate_number,
+    draws.position,
+    draws.stop_code,
+    departures.departure_key,
+    matches.trip_key,
+    visits.visit_key,
+    draws.inclusion_probability,
+    draws.first_due_at,
+    draws.n_requests,
+    draws.n_audit_requests,
+    draws.n_answers,
+    case
+        when departures.is_in_force is not true then 'withdrawn'
+        when missing.outcome = 'not_run' then 'not_run'
+        when visits.arrival_quality in ('evidenced', 'bounded') then 'passed'
+        when legs.stop_code is null and visits.visit_key is null then 'not_served'
+        when draws.n_requests = 0 then 'starved'
+        when draws.n_answers = 0 then 'not_answered'
+        when visits.is_lost then 'tracking_lost'
+        when visits.arrival_quality = 'estimated' then 'given_up'
+        when visits.arrival_quality = 'untracked' then 'never_tracked'
+        when matches.trip_key is null then 'unmatched'
+        else 'never_listed'
+    end as result,
+    visits.scheduled_at,
+    visits.passed_at,
+    visits.passed_after,
+    visits.passed_before,
+    visits.delay_seconds,
+    visits.punctuality_point,
+    rules.ruleset_version
+from {{ built('audit_draws') }} as draws
+{{ join_rules('draws.service_date') }}
+left join departures
+    on
+        draws.operator = departures.operator
+        and draws.service_date = departures.service_date
+        and draws.line_code = departures.line_code
+        and draws.direction = departures.direction
+        and draws.service_code = departures.drawn_service_code
+        and draws.departure_at = departures.departure_at
+        and draws.duplicate_number = departures.duplicate_number
+left join {{ built('departure_matches') }} as matches
+    on departures.departure_key = matches.departure_key
+left join visits
+    on departures.departure_key = visits.departure_key and draws.position = visits.position
+left join {{ built('leg_stops') }} as legs
+    on
+        departures.operator = legs.operator
+        and departures.service_date = legs.service_date
+        and departures.line_code = legs.line_code
+        and departures.direction = legs.direction
+        and departures.leg = legs.leg
+        and draws.position = legs.position
+left join {{ built('missing_departures') }} as missing
+    on departures.departure_key = missing.departure_key

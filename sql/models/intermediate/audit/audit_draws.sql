@@ -1,0 +1,66 @@
+-- One row per operator, service_date, line, direction, service, departure, duplicate and position that was drawn for
+-- the audit sample: with what probability, and how often its stop was asked while it was watched.
+with requests as (
+    select
+        operator,
+        key as stop_code,
+        planned_at,
+        sent_at,
+        is_good,
+        purpose,
+        {{ each_of(json_objects('draws')) }} as draw
+    from {{ ref('staging_requests') }}
+    where draws is not null and {{ is_received_around() }}
+),
+
+draws as (
+    select
+        *,
+        try_cast({{ json_text('draw', 'service_date') }} as date) as service_date,
+        {{ json_text('draw', 'line_code') }} as line_code,
+        {{ json_text('draw', 'direction') }} as direction,
+        {{ json_text('draw', 'service_code') }} as service_code,
+        try_cast({{ json_text('draw', 'departure_at') }} as timestamp) as departure_at,
+        try_cast({{ json_text('draw', 'duplicate_number') }} as bigint) as duplicate_number,
+        try_cast({{ json_text('draw', 'position') }} as bigint) as position,
+        try_cast({{ json_text('draw', 'inclusion_probability') }} as double) as inclusion_probability,
+        try_cast({{ json_text('draw', 'seed') }} as bigint) as seed,
+        try_cast({{ json_text('draw', 'first_due_at') }} as timestamp) as first_due_at
+    from requests
+    where draw is not null
+)
+
+select
+    operator,
+    service_date,
+    line_code,
+    direction,
+    service_code,
+    departure_at,
+    duplicate_number,
+    position,
+    {{ value_at_least('stop_code', 'planned_at') }} as stop_code,
+    -- a changed timetable changes it: the visit was drawn if its chance was below any of them
+    max(inclusion_probability) as inclusion_probability,
+    min({{ audit_chance([
+        'seed', 'operator', 'service_date', 'line_code', 'direction', 'service_code', 'departure_at',
+        'duplicate_number', 'position'
+    ]) }}) as chance,
+    min(first_due_at) as first_due_at,
+    count(sent_at) as n_requests,
+    count(case when sent_at is not null and purpose = 'audit' then 1 end) as n_audit_requests,
+    count(case when is_good then 1 end) as n_answers
+from draws
+where
+    {{ is_built() }}
+    and line_code is not null
+    and direction is not null
+    and service_code is not null
+    and departure_at is not null
+    and duplicate_number is not null
+    and position is not null
+    and seed is not null
+    and first_due_at is not null
+    and inclusion_probability > 0
+    and inclusion_probability <= 1
+group by operator, service_date, line_code, direction, service_code, departure_at, duplicate_number, position
