@@ -2,6 +2,8 @@
 
 import json
 import random
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,11 +28,20 @@ JOURNAL = {
     "n_refused": 0,
 }
 
+RECEIVED = {"type": "instant", "values": [START.replace(tzinfo=None).isoformat()]}
+GOOD = {"type": "flag", "values": [True]}
 TEXTS = {"type": "text", "values": ["x"]}
 
 
 def encoded(*documents: object) -> bytes:
     return b"".join(json.dumps(document).encode() + b"\n" for document in documents)
+
+
+def damaged_schema() -> bytes:
+    """Return a SQLite file whose schema names a table by bytes that are no text."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("create table request_budget (credential text primary key, state text)")
+        return connection.serialize().replace(b"CREATE", b"\x86REATE").replace(b"request_b", b"\x86equest_b")
 
 
 # What `make fuzz` found: the target, what happened, and the input made as small as it gets.
@@ -47,6 +58,10 @@ FINDS = [
      encoded({"path": 1.5, "size_bytes": 1, "modified_ns": 1, "sha256": ""})),
     ("budget text", "a share that no 429 leaves stopped all requests",
      encoded(BUDGET | {"slow_share": 5e-324, "blocked_until": 1772000100.0})),
+    ("budget file", "the message about a damaged schema was no text", damaged_schema()),
+    ("lake tables", "status ended at requests of an endpoint that is not in the table",
+     encoded({"dataset": "requests", "window": "w",
+              "columns": {"endpoint": TEXTS, "received_at": RECEIVED, "is_good": GOOD}})),
     ("journal", "the refusal had two lines", encoded(JOURNAL | {"policy": "a\nb"})),
 ]  # fmt: skip
 

@@ -45,10 +45,14 @@ class Pace:
 
 
 def requests_by_kind(requests: Iterable[EndpointRequests], rate_per_minute: int) -> list[KindRequests]:
-    """Add up the requests of each kind that has an endpoint among them, in order of priority."""
+    """Add up the requests of each kind that has an endpoint among them, in order of priority.
+
+    Endpoints that are not in the table, such as those of another version, are of no kind.
+    """
     by_kind: dict[Kind, list[EndpointRequests]] = {kind: [] for kind in Kind}
     for each in requests:
-        by_kind[ENDPOINTS[each.endpoint].kind].append(each)
+        if each.endpoint in ENDPOINTS:
+            by_kind[ENDPOINTS[each.endpoint].kind].append(each)
     return [_sum(kind, some, rate_per_minute * 60) for kind, some in by_kind.items() if some]
 
 

@@ -27,7 +27,9 @@ _CREATE = "CREATE TABLE IF NOT EXISTS request_budget (credential TEXT PRIMARY KE
 _INSERT = "INSERT INTO request_budget VALUES (:credential, :state) ON CONFLICT (credential) DO NOTHING"
 _SELECT = "SELECT state FROM request_budget WHERE credential = :credential"
 _UPDATE = "UPDATE request_budget SET state = :state WHERE credential = :credential"
-_UNUSABLE = (SQLAlchemyError, OSError, ImportError, OtherVersionError, DamagedStateError)
+# SQLite quotes what is damaged in its messages, which then may be no text.
+_UNREADABLE = (DatabaseError, UnicodeDecodeError)
+_UNUSABLE = (SQLAlchemyError, OSError, ImportError, OtherVersionError, DamagedStateError, UnicodeDecodeError)
 _log = logging.getLogger(__name__)
 _CREATION_LOCK = 0x7472_616E_7369_7400  # two sessions that create a table at once fail in PostgreSQL
 
@@ -116,11 +118,12 @@ class SqlStore:
                 self._start_anew("it was removed while it was used")
             try:
                 return self._attempt(work, now)
-            except DatabaseError as error:
-                if self._file is None or not _is_damage(error):
+            except _UNREADABLE as error:
+                cause = _cause(error)
+                if self._file is None or not _is_damage(cause):
                     raise
                 self._file.set_aside()
-                self._start_anew(f"it is damaged ({error.orig})")
+                self._start_anew(f"it is damaged ({cause})")
                 return self._attempt(work, now)
         except _UNUSABLE as error:
             raise BudgetStoreError(self._explain(error)) from error
@@ -168,16 +171,23 @@ class SqlStore:
         return self._url.difference_update_query(["password", "sslpassword"]).render_as_string()
 
     def _explain(self, why: object) -> str:
-        cause = getattr(why, "orig", None) or why
         return (
-            f"the request budget in {self._name()} cannot be used, so nothing may be sent: {cause}. It holds "
-            "nothing older than some minutes: remove it while nothing collects, or set TRANSIT_LIMITER_URL"
+            f"the request budget in {self._name()} cannot be used, so nothing may be sent: {_cause(why)}. "
+            "It holds nothing older than some minutes: remove it while nothing collects, "
+            "or set TRANSIT_LIMITER_URL"
         )
 
 
-def _is_damage(error: DatabaseError) -> bool:
-    code = getattr(error.orig, "sqlite_errorcode", None)
-    is_without_table = "no such table" in str(error.orig)
+def _cause(error: object) -> object:
+    """Return the driver's own error, where there is one."""
+    return getattr(error, "orig", None) or error
+
+
+def _is_damage(cause: object) -> bool:
+    if isinstance(cause, UnicodeDecodeError):
+        return True
+    code = getattr(cause, "sqlite_errorcode", None)
+    is_without_table = "no such table" in str(cause)
     return is_without_table or (code is not None and code & 0xFF in (SQLITE_CORRUPT, SQLITE_NOTADB))
 
 
