@@ -61,6 +61,11 @@ BAD = {
     "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b",
                  "a[b]", "a*", "a?b", "a{b,c}", "a\\b", "operator=x/data", "x/date=2026-03-02"],
     "stops_file": ["stops", "stops.parquet", "/etc/hostname", ".csv"],
+    "publisher": [" x", "x ", "x\ny", "x" * 201, "\u202e"],
+    "publisher_url": BAD_URLS,
+    "export_licence": [" x", "x\t", "x" * 201],
+    "export_url": BAD_URLS,
+    "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
     "clock_shift_seconds": [*NO_NUMBERS, "1e9", "-1e9", "1e300"],
 }  # fmt: skip
 for seconds in ("connect_timeout", "read_timeout", "total_timeout", "window", "status_interval"):

@@ -204,6 +204,24 @@ def published_database(data_dir: Path) -> Path:
     return data_dir / "warehouse" / "warehouse.duckdb"
 
 
+# Exports: what people take away
+
+
+def exports_dir(data_dir: Path) -> Path:
+    """Return the folder of the exported datasets, each a folder with a manifest."""
+    return data_dir / "exports"
+
+
+def older_exports_dir(data_dir: Path) -> Path:
+    """Return the folder of earlier versions of exported datasets."""
+    return data_dir / "exports-older"
+
+
+def export_lock(data_dir: Path, name: str) -> Path:
+    """Return the file whose lock is held by who writes an exported dataset, or the catalogue of all."""
+    return state_dir(data_dir) / "export-locks" / f"{name}.lock"
+
+
 # State: what may be lost
 
 

@@ -84,6 +84,11 @@ def query_all(settings: Settings, sql: str) -> Iterator[pa.Table]:
         raise QueryError(_in_one_line(str(error))) from error
 
 
+def quoted_name(name: str) -> str:
+    """Quote the name of a column for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _rows(connection: duckdb.DuckDBPyConnection, text: str, lines_before: int) -> pa.Table:
     try:
         rows: pa.Table = connection.sql(text).to_arrow_table()

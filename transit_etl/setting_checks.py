@@ -15,6 +15,7 @@ from transit_etl.paths import NO_OPERATOR
 _HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?|\[[0-9A-Fa-f:.]+\]")
 _MEANINGFUL = re.compile(r"[*?\[\]{}\\=]")  # to DuckDB, in the path of a Parquet file
 _LONGEST_ADDRESS, _LONGEST_TOKEN, _LONGEST_PATH = 2000, 4096, 1024
+_LONGEST_TEXT = 200
 _SET_BY_CLIENT = {
     "accept", "accept-encoding", "connection", "content-length", "host", "te", "transfer-encoding", "upgrade",
     "user-agent", "x-emulated-now",
@@ -147,6 +148,13 @@ def data_folder(folder: Path) -> Path:
     except OSError as error:
         raise ValueError(f"must be the path of a folder: {error.strerror}") from error
     return folder
+
+
+def short_text(text: str | None) -> str | None:
+    """Check a text that names or says something in a few words, in one line."""
+    if text is not None and (not text.isprintable() or len(text) > _LONGEST_TEXT or text != text.strip()):
+        raise ValueError(f"must be {_LONGEST_TEXT} printable characters at most, without spaces around them")
+    return text
 
 
 def stops_file(path: Path | None) -> Path | None:

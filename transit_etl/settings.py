@@ -89,6 +89,13 @@ class Settings(BaseSettings):
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
     data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
     stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
+
+    publisher: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
+    publisher_url: Url | None = None
+    export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
+    export_url: Url | None = None
+    export_keep_days: int = Field(30, ge=0, le=3650)
+
     # moves `clock`, for an emulated upstream at another time
     clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
 

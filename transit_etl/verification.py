@@ -8,10 +8,12 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from transit_etl.exports import damage_of_export
 from transit_etl.files import write_text
 from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
+    exports_dir,
     lake_dir,
     manifest,
     published_database,
@@ -63,7 +65,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     """Check every file of raw, lake, quarantine and the published warehouse; make damaged lake files again.
 
     A file that was checked before must have the same SHA-256 unless it was replaced, which raw files never
-    are; a new one must be readable to its end. Raw files must not disappear.
+    are; a new one must be readable to its end. Raw files must not disappear. A damaged export is a warning.
     """
     root, report = settings.data_dir, VerificationReport()
     entries = _read_manifest(root, report)
@@ -93,8 +95,15 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     if repairs:
         _repair_lake(settings, damaged, found, report)
     report.damaged = [f"{path}: {damage}" for path, damage in damaged.items()]
+    report.warnings += _damaged_exports(root)
     _write_manifest(root, found | lost)
     return report
+
+
+def _damaged_exports(root: Path) -> list[str]:
+    """Say which exported files are not those of their manifests; they can be exported again."""
+    folders = sorted(exports_dir(root).glob("[!.]*/"))
+    return [f"{damage}: export it again" for folder in folders for damage in damage_of_export(folder)]
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -19,6 +19,7 @@ ON_THE_TOUR = [
     "transit-etl compact D",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
+    "transit-etl export --all",
     "transit-etl tables",
     "transit-etl verify",
 ]

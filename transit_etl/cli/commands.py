@@ -9,6 +9,7 @@ import typer
 
 from transit_etl.cli import output
 from transit_etl.cli.emulator import emulator_app
+from transit_etl.cli.export import export
 from transit_etl.cli.options import (
     COLLECTION,
     EXIT_FAILED,
@@ -208,7 +209,8 @@ def verify(
     """Check that no file has changed by itself, and make damaged lake files again from raw.
 
     The first time a file is seen its checksum goes into the manifest, data/checksums.jsonl; from then on the
-    file must not change. Fails if a raw file, or the published warehouse, is damaged or missing.
+    file must not change. Fails if a raw file, or the published warehouse, is damaged or missing;
+    warns of a damaged export.
 
     Example: transit-etl verify
     """
@@ -221,7 +223,7 @@ def verify(
         raise typer.Exit(EXIT_FAILED)
 
 
-for command in (sql, tables, describe):
+for command in (sql, tables, describe, export):
     app.command()(command)
 
 

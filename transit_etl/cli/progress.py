@@ -88,6 +88,13 @@ def building() -> Iterator[Callable[["BuildProgress"], None]]:
         yield lambda progress: update(progress.n_done, progress.n_total, progress.name)
 
 
+@contextmanager
+def exporting() -> Iterator[Callable[[int, int, str], None]]:
+    """Show how many datasets are exported; yield the function to call before each."""
+    with _counted("exporting") as update:
+        yield update
+
+
 class RehearsalBar:
     """Shows how far a rehearsal is; `now` is the last virtual instant it reported."""
 

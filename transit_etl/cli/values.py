@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from transit_etl.cli.output import printable
+from transit_etl.queries import quoted_name
 
 _SIGNIFICANT, _FEWEST_DECIMALS, _MOST_DECIMALS = 4, 2, 8
 _RESULT = "result"  # the name of the rows in the statements of this module
@@ -39,14 +40,14 @@ def with_distinct_names(rows: pa.Table) -> pa.Table:
 
 def plain_columns(schema: pa.Schema) -> str:
     """Return the select list that makes lists, structs and maps JSON, and leaves the others as they are."""
-    names = {_quoted(field.name): pt.is_nested(field.type) for field in schema}
+    names = {quoted_name(field.name): pt.is_nested(field.type) for field in schema}
     return ", ".join(f"to_json({name}) as {name}" if nested else name for name, nested in names.items())
 
 
 def json_rows(rows: pa.Table) -> list[str]:
     """Return each row as a JSON object; what JSON has no number for is null."""
     rows = with_distinct_names(rows)
-    instants = [_quoted(field.name) for field in rows.schema if pt.is_timestamp(field.type)]
+    instants = [quoted_name(field.name) for field in rows.schema if pt.is_timestamp(field.type)]
     replaced = ", ".join(f"replace({name}::varchar, ' ', 'T') as {name}" for name in instants)
     columns = f"* replace ({replaced})" if instants else "*"
     with opened(rows) as connection:
@@ -77,7 +78,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 def _shown(connection: duckdb.DuckDBPyConnection, field: "pa.Field[pa.DataType]") -> str:
     """Return the SQL that makes a column's values texts."""
-    name = _quoted(field.name)
+    name = quoted_name(field.name)
     if pt.is_floating(field.type):
         return f"printf('%.{_decimals(connection, name)}f', {name}::double)"
     if pt.is_timestamp(field.type) and field.type.tz is None:
@@ -143,7 +144,3 @@ def _finite(value: Any) -> Any:  # noqa: ANN401 - anything JSON can hold
             return None
         case _:
             return value
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,232 @@
+"""Exports of tables: what they hold, how they are replaced, when they are refused."""
+
+import csv
+import json
+from datetime import date
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.warehouse.rehearsed import DAY
+from transit_etl.exports import FORMATS, ExportError, Request, damage_of_export, export
+from transit_etl.exports import exporter as module
+from transit_etl.paths import exports_dir, older_exports_dir, published_database
+from transit_etl.settings import Settings
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
+TABLE_FORMATS = ["parquet", "csv", "jsonl", "xlsx"]
+
+
+def ask(settings: Settings, query: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(published_database(settings.data_dir), read_only=True) as connection:
+        connection.execute("set timezone = 'UTC'")
+        return connection.execute(query).fetchall()
+
+
+def request(*names: str, form: str = "parquet", **given: object) -> Request:
+    return Request(names, form, allows_incomplete=True, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("form", TABLE_FORMATS)
+def test_every_row_of_a_table_is_exported(published: Settings, form: str) -> None:
+    report = export(published, request("core.stop_visits", form=form))
+
+    assert ask(published, "select count(*) from core.stop_visits") == [(report.n_rows,)]
+    assert exports_dir(published.data_dir).absolute() / f"stop_visits-{form}" == report.folder
+    assert [] == damage_of_export(report.folder)
+
+
+def test_parquet_holds_the_same_values_in_a_folder_for_each_month(published: Settings) -> None:
+    folder = export(published, request("punctuality")).folder
+
+    [file] = folder.rglob("*.parquet")
+    assert f"punctuality/month={DAY:%Y-%m}/punctuality.parquet" == str(file.relative_to(folder))
+    rows = ask(published, f"from read_parquet('{file}', hive_partitioning=false) order by all")
+    assert ask(published, "from marts.punctuality order by all") == rows
+
+
+def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: Settings) -> None:
+    folder = export(published, request("status_episodes", form="csv")).folder
+
+    [file] = folder.rglob("*.csv")
+    text = file.read_bytes().decode()
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines, strict=True))
+    assert text.count("\r\n") == len(rows) + 1
+    episodes = ask(published, "select episode_id, message, to_json(lines)::varchar from core.status_episodes")
+    assert sorted(episodes) == sorted((row["episode_id"], row["message"], row["lines"]) for row in rows)
+
+
+def test_formulas_are_neutralised_on_request_and_numbers_stay(published: Settings) -> None:
+    path = published_database(published.data_dir)
+    copied = path.read_bytes()
+    path.unlink()
+    path.write_bytes(copied)
+    with duckdb.connect(path) as connection:
+        connection.execute("update core.news set title = '=cmd()', version_number = -1")
+
+    folder = export(published, request("news", form="csv", neutralises_formulas=True)).folder
+
+    [file] = folder.rglob("*.csv")
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {("'=cmd()", "-1")} == {(row["title"], row["version_number"]) for row in rows}
+
+
+def test_json_lines_hold_an_object_for_each_row(published: Settings) -> None:
+    folder = export(published, request("core.trips", form="jsonl")).folder
+
+    [file] = folder.rglob("*.jsonl")
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    assert ask(published, "select count(*), min(trip_id) from core.trips") == [
+        (len(rows), min(row["trip_id"] for row in rows))
+    ]
+
+
+@pytest.mark.parametrize("form", TABLE_FORMATS)
+def test_two_exports_of_the_same_rows_have_the_same_bytes(published: Settings, form: str) -> None:
+    asked = request("stop_visits", "punctuality", "lines", form=form)
+
+    first = contents(export(published, asked).folder)
+    report = export(published, asked)
+
+    assert first == contents(report.folder)
+    assert not report.is_new_version
+
+
+def test_an_export_that_is_killed_leaves_the_one_before(
+    published: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = export(published, request("punctuality")).folder
+    before = contents(folder)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "write_manifest", killed)
+        with pytest.raises(KeyboardInterrupt):
+            export(published, request("punctuality"))
+
+    assert before == contents(folder)
+    export(published, request("punctuality"))
+    assert before == contents(folder)
+    assert [folder.name] == [path.name for path in exports_dir(published.data_dir).iterdir() if path.is_dir()]
+
+
+def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(published: Settings) -> None:
+    with pytest.raises(ExportError, match=r"of the passages due were seen.*--allow-incomplete"):
+        export(published, Request(("punctuality",), "parquet", DAY, date(2026, 11, 20)))
+    assert not exports_dir(published.data_dir).exists()
+
+    report = export(published, request("punctuality", first=DAY, last=date(2026, 11, 20)))
+
+    manifest = json.loads((report.folder / "manifest.json").read_text())
+    assert not manifest["is_complete"]
+    assert manifest["incomplete"] == report.incomplete
+    assert "2 of 3 dates have no requests" in report.incomplete[0]
+    assert "**Incomplete.**" in (report.folder / "README.md").read_text()
+
+
+def test_tables_of_which_nothing_is_due_need_no_coverage(published: Settings) -> None:
+    assert [] == export(published, Request(("core.lines", "core.stops"), "csv")).incomplete
+
+
+def test_the_manifest_says_what_the_export_is(published: Settings) -> None:
+    report = export(published, request("marts.punctuality"))
+
+    manifest = json.loads((report.folder / "manifest.json").read_text())
+    assert ("City of Tests", "CC-BY-4.0") == (manifest["publisher"], manifest["licence"])
+    assert {"code", "build", "models", "rulesets", "schema"} == manifest["versions"].keys()
+    assert {str(DAY)} == {manifest["first_date"], manifest["last_date"]}
+    assert 0 < manifest["coverage"]["on_time_share_width"] < 1
+    assert manifest["coverage"]["delay_width_seconds"] > 0
+    columns = manifest["tables"][0]["columns"]
+    assert all(column["meaning"] for column in columns)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda file: file.write_bytes(file.read_bytes()[:-1] + b"x"), "its SHA-256 is not the one"),
+        (lambda file: file.unlink(), "is missing"),
+        (lambda file: file.with_name("extra").touch(), "is not in the manifest"),
+    ],
+    ids=["changed", "missing", "added"],
+)
+def test_damage_of_an_export_is_found(published: Settings, damage: object, message: str) -> None:
+    folder = export(published, request("lines")).folder
+    [file] = folder.rglob("*.parquet")
+
+    damage(file)  # type: ignore[operator]
+
+    [found] = damage_of_export(folder)
+    assert message in found
+
+
+def test_an_older_version_is_kept_for_a_set_time(published: Settings) -> None:
+    folder = export(published, request("lines", form="csv")).folder
+    before = contents(folder)
+    publish_later(published, "update core.lines set note = 'other'")
+
+    assert export(published, request("lines", form="csv")).is_new_version
+
+    [older] = (older_exports_dir(published.data_dir) / "lines-csv").iterdir()
+    assert before == contents(older)
+    publish_later(published, "update core.lines set note = 'third'", days=31)
+    export(published, request("lines", form="csv"))
+    [other] = (older_exports_dir(published.data_dir) / "lines-csv").iterdir()
+    assert other.name != older.name
+
+
+def test_a_folder_that_is_no_export_is_not_replaced(published: Settings, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+
+    with pytest.raises(ExportError, match="is no export"):
+        export(published, request("lines", output=tmp_path / "mine"))
+
+    export(published, request("lines", output=tmp_path / "new"))
+    assert [] == damage_of_export(tmp_path / "new")
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (Request((), "csv"), "name the tables"),
+        (Request(("lines",), "tides"), "tables of its own"),
+        (Request(("linse",), "csv"), "is it lines"),
+        (Request(("lines",), "docx"), "'docx' is not one of 'parquet'"),
+        (Request(("punctuality",), "csv", date(2026, 3, 2), date(2026, 3, 1)), "is after the last date"),
+        (Request(("lines",), "geojson"), "TRANSIT_STOPS_FILE"),
+    ],
+    ids=lambda value: value.format if isinstance(value, Request) else "",
+)
+def test_what_cannot_be_exported_is_said_in_one_line(
+    published: Settings, asked: Request, message: str
+) -> None:
+    with pytest.raises(ExportError, match=message) as raised:
+        export(published, asked)
+    assert "\n" not in str(raised.value)
+
+
+def test_every_format_says_what_it_is() -> None:
+    assert all(form.title and "/" in form.media_type for form in FORMATS.values())
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def publish_later(settings: Settings, change: str, days: int = 1) -> None:
+    """Replace the published file by one that differs and is some days newer."""
+    path = published_database(settings.data_dir)
+    copied = path.read_bytes()
+    path.unlink()
+    path.write_bytes(copied)
+    with duckdb.connect(path) as connection:
+        connection.execute(change)
+        connection.execute(
+            f"update quality.publication set published_at = published_at + interval {days} day"
+        )

@@ -1,0 +1,24 @@
+"""Published warehouses that tests of several folders read; those tests are one `xdist_group`, `warehouse`."""
+
+import pytest
+
+from tests.warehouse import stories
+from tests.warehouse.rehearsed import Rehearsed, rehearse_a_busy_hour
+from transit_etl import warehouse
+from transit_etl.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of a data folder whose stories are built, checked and published."""
+    settings = Settings(data_dir=tmp_path_factory.mktemp("stories"), operator="testville")
+    stories.write(settings.data_dir)
+    warehouse.build(settings)
+    warehouse.publish(settings)
+    return settings
+
+
+@pytest.fixture(scope="session")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Rehearsed:
+    """Give a rehearsed hour and a half of the small network, built and published."""
+    return rehearse_a_busy_hour(tmp_path_factory.mktemp("rehearsed"))

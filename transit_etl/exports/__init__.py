@@ -1,0 +1,19 @@
+"""Writes datasets that people take away: tables and feeds of the published warehouse, with manifests."""
+
+from transit_etl.exports.everything import AllReport, all_requests, export_all
+from transit_etl.exports.exporter import export
+from transit_etl.exports.formats import FORMATS
+from transit_etl.exports.manifest import damage_of_export
+from transit_etl.exports.request import ExportError, ExportReport, Request
+
+__all__ = [
+    "FORMATS",
+    "AllReport",
+    "ExportError",
+    "ExportReport",
+    "Request",
+    "all_requests",
+    "damage_of_export",
+    "export",
+    "export_all",
+]

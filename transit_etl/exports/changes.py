@@ -1,0 +1,30 @@
+"""Finds the months in which anything was built since an export was made."""
+
+from datetime import date
+
+from transit_etl.exports.manifest import Manifest
+from transit_etl.exports.periods import Period, months_of
+from transit_etl.exports.source import Source
+from transit_etl.service_day import DAY
+
+_BUILT = """
+select is_full, coalesce(dates, range(first_date, last_date + 1, interval 1 day)::date[])
+from quality.builds where build_number > $since
+"""
+
+
+def changed_months(source: Source, before: Manifest, period: Period) -> set[str] | None:
+    """Return the months that must be written again; None if all must, as after a full build.
+
+    Dates that were not in the export before count as changed too.
+    """
+    since = int(before.versions["build"])
+    builds = source.rows(_BUILT, {"since": since})
+    if source.publication.build_number < since or any(is_full for is_full, _ in builds):
+        return None
+    dates = {day for _, days in builds for day in days}
+    first, last = date.fromisoformat(before.first_date), date.fromisoformat(before.last_date)
+    added = {period.first + DAY * number for number in range(period.n_dates)}
+    added -= {first + DAY * number for number in range((last - first).days + 1)}
+    gone = {day for day in (first, last) if not period.first <= day <= period.last}
+    return months_of(dates | added | gone)

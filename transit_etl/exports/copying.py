@@ -1,0 +1,121 @@
+"""Writes rows of a table into a file by DuckDB's COPY: Parquet, CSV, JSON lines, GeoParquet; streamed."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from transit_etl.exports.parts import Part
+from transit_etl.exports.periods import Period, date_column, in_months
+from transit_etl.exports.request import ExportError, Request
+from transit_etl.exports.source import Column, Source, Table
+from transit_etl.stage.raw import sql_text
+
+PARQUET = "format parquet, compression zstd"
+CSV = "format csv, header, new_line '\\r\\n'"  # as RFC 4180 has it
+JSON_LINES = "format json"
+_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - what spreadsheets take for the start of a formula
+_GEOMETRY = "format('POINT({} {})', longitude, latitude)::geometry"
+
+Columns = Callable[[Request, Table], str]
+
+
+def copy(source: Source, query: str, options: str, path: Path) -> int:
+    """Write the rows of a query into a file; return how many there are."""
+    [(n_rows,)] = source.rows(f"copy ({query}) to {sql_text(str(path))} ({options})")
+    return int(n_rows)
+
+
+def table_parts(
+    source: Source, request: Request, period: Period, *, options: str, suffix: str, columns: Columns
+) -> list[Part]:
+    """Return a part for each table and month, in folders `month=2026-03` of each table."""
+    parts = []
+    for name in request.names:
+        table = source.table(name)
+        for month, condition in in_months(table, period):
+            query = f"select {columns(request, table)} from {table.place} where {condition} {ordered(table)}"
+            folder = f"{table.name}/month={month}" if month else table.name
+            write = partial(_write, query, options)
+            parts.append(Part(f"{folder}/{table.name}{suffix}", table.place, write, month))
+    return parts
+
+
+def _write(query: str, options: str, source: Source, path: Path) -> int:
+    return copy(source, query, options, path)
+
+
+def ordered(table: Table) -> str:
+    """Return the order of rows: by date and key, so that the same rows give the same file."""
+    first = date_column(table)
+    keys = [name for name in (first, *table.key) if name]
+    return f"order by {', '.join(dict.fromkeys(keys))}" if table.key else "order by all"
+
+
+def all_columns(_request: Request, _table: Table) -> str:
+    """Take the columns as they are."""
+    return "*"
+
+
+def csv_columns(request: Request, table: Table) -> str:
+    """Return the columns as CSV can hold them: lists as JSON, texts harmless to spreadsheets if asked for."""
+    return ", ".join(_csv_column(request, column) for column in table.columns)
+
+
+def _csv_column(request: Request, column: Column) -> str:
+    name, expression = column.quoted, column.quoted
+    if is_nested(column):
+        expression = f"to_json({name})::varchar"
+    if request.neutralises_formulas and (is_nested(column) or column.type == "VARCHAR"):
+        expression = (
+            f"case when regexp_matches({expression}, {sql_text(_FORMULA)}) "
+            f"then '''' || {expression} else {expression} end"
+        )
+    return name if expression == name else f"{expression} as {name}"
+
+
+def json_columns(_request: Request, table: Table) -> str:
+    """Return the columns as JSON can hold them: no numbers that are none."""
+    return ", ".join(
+        f"case when isfinite({column.quoted}) then {column.quoted} end as {column.quoted}"
+        if column.type == "DOUBLE"
+        else column.quoted
+        for column in table.columns
+    )
+
+
+def is_nested(column: Column) -> bool:
+    """Tell whether a column holds lists, structs or maps."""
+    return column.type.endswith("]") or column.type.startswith(("STRUCT", "MAP"))
+
+
+def with_places(source: Source, request: Request) -> Iterator[Table]:
+    """Yield the tables with the places of their stops; ExportError for one that has none."""
+    for name in request.names:
+        table = source.places[source.table(name).name]
+        if not table.has("latitude", "longitude"):
+            raise ExportError(f"{source.table(name).place} has no places: a geographic format needs stops")
+        yield table
+
+
+def require_places(source: Source) -> None:
+    """Raise ExportError unless the place of any stop is known."""
+    [(n_places,)] = source.rows("select count(latitude) from core.stops")
+    if not n_places:
+        raise ExportError(
+            "no stop has a place: the interface gives none; name a file with places in TRANSIT_STOPS_FILE "
+            "(a CSV, or a GTFS feed), build and publish again"
+        )
+
+
+def geoparquet_parts(source: Source, request: Request, period: Period) -> list[Part]:
+    """Return a part for each table and month: its rows with names of stops, and their places as geometry."""
+    require_places(source)
+    parts = []
+    for table in with_places(source, request):
+        for month, condition in in_months(table, period):
+            geometry = f"case when latitude is not null then {_GEOMETRY} end as geometry"
+            query = f"select *, {geometry} from {table.place} where {condition} {ordered(table)}"
+            folder = f"{table.name}/month={month}" if month else table.name
+            write = partial(_write, query, PARQUET)
+            parts.append(Part(f"{folder}/{table.name}.parquet", table.place, write, month))
+    return parts

@@ -1,0 +1,109 @@
+"""Says how much of a period was seen, and refuses an export of one of which too little is known."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from transit_etl.exports.periods import Period, date_column
+from transit_etl.exports.source import Source, Table
+
+PASSAGES, STATUS, TIMETABLES = "passages", "status", "timetables"
+# Passages due are those of the timetable, or those listed with a time where these are more.
+_PASSAGES = """
+with sums as (
+    select line_code, direction, sum(greatest(n_due, n_scheduled)) as n_due,
+        sum(n_likely_early + n_likely_on_time + n_likely_late) as n_seen,
+        sum(n_scheduled) as n_scheduled, sum(n_indeterminate) as n_indeterminate,
+        sum(n_bounded_delays) as n_delays,
+        sum(delay_high_seconds_sum) - sum(delay_low_seconds_sum) as width_seconds
+    from marts.punctuality where {condition}
+    group by line_code, direction
+)
+select sum(n_seen) / nullif(sum(n_due), 0), sum(n_indeterminate) / nullif(sum(n_scheduled), 0),
+    sum(width_seconds) / nullif(sum(n_delays), 0)
+from sums
+"""
+_STATUS = """
+select sum(covered_seconds) / sum(86400.0) from marts.status_coverage where {condition}
+"""
+_TIMETABLES = """
+select count(distinct service_date) / {n_dates}::double from core.scheduled_departures
+where is_in_force and {condition}
+"""
+_DATES = "select count(distinct service_date) from core.service_days where {condition}"
+_THRESHOLD = """
+select max(seen_threshold) from core.rulesets
+where list_contains((select rulesets from quality.publication), ruleset_version)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of what was due in a period was seen, as a share; dates without requests count as not seen.
+
+    `of` says what was due: passages, answers of the status, or timetables; None where nothing is due. The
+    widths say how far low and high lie apart: of the share on time, and of a delay in seconds on average.
+    """
+
+    of: str | None = None
+    share: float | None = None
+    threshold: float | None = None
+    n_dates: int | None = None
+    n_dates_without_requests: int | None = None
+    on_time_share_width: float | None = None
+    delay_width_seconds: float | None = None
+
+    def as_fields(self) -> dict[str, Any]:
+        """Return the fields for a manifest, rounded."""
+        return {
+            name: round(value, 6) if isinstance(value, float) else value
+            for name, value in asdict(self).items()
+        }
+
+
+def kind_of(source: Source, tables: list[Table]) -> str | None:
+    """Return what was due that tables depend on: passages before the status, None where nothing is due.
+
+    A dated table whose origin is unknown counts as one of passages.
+    """
+    kinds = {_kind_of(source, table) for table in tables}
+    return next((kind for kind in (PASSAGES, STATUS) if kind in kinds), None)
+
+
+def _kind_of(source: Source, table: Table) -> str | None:
+    lineage = source.lineage(table)
+    is_known = any(name.startswith("lake ") for name in lineage)
+    if "lake passages" in lineage or (date_column(table) and not is_known):
+        return PASSAGES
+    return STATUS if "lake status" in lineage else None
+
+
+def coverage_of(source: Source, kind: str | None, period: Period) -> Coverage:
+    """Measure how much of a period was seen."""
+    if kind is None:
+        return Coverage()
+    condition = period.holds("service_date")
+    [(n_dates,)] = source.rows(_DATES.format(condition=condition))
+    [(threshold,)] = source.rows(_THRESHOLD)
+    query = {PASSAGES: _PASSAGES, STATUS: _STATUS, TIMETABLES: _TIMETABLES}[kind]
+    [(share, *widths)] = source.rows(query.format(condition=condition, n_dates=period.n_dates))
+    if kind != TIMETABLES and share is not None:
+        share *= n_dates / period.n_dates
+    widths += [None] * (2 - len(widths))
+    return Coverage(kind, share, threshold, period.n_dates, period.n_dates - n_dates, *widths)
+
+
+def what_is_missing(source: Source, coverage: Coverage, period: Period) -> list[str]:
+    """Say why too little is known of a period; nothing if enough is."""
+    if coverage.of is None:
+        return []
+    problems = []
+    if period.last > source.publication.closed_date:
+        problems.append(f"{period.last} is not over")
+    if coverage.share is None or coverage.share < (coverage.threshold or 0):
+        seen = f"{coverage.share or 0:.1%} of the {coverage.of} due were seen"
+        dates = f", {coverage.n_dates_without_requests} of {coverage.n_dates} dates have no requests"
+        problems.append(
+            f"{seen}{dates if coverage.n_dates_without_requests else ''}; "
+            f"the ruleset asks for {coverage.threshold or 0:.0%}"
+        )
+    return problems

@@ -1,0 +1,65 @@
+"""Exports every dataset, and writes only what changed since the last time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from transit_etl import paths
+from transit_etl.exports.exporter import dataset_name, export
+from transit_etl.exports.formats import FORMATS
+from transit_etl.exports.request import ExportError, ExportReport, Request
+from transit_etl.exports.source import opened
+from transit_etl.settings import Settings
+
+PROMISED = ("core", "marts")
+OnDataset = Callable[[int, int, str], None]
+
+
+@dataclass(slots=True)
+class AllReport:
+    """What became of all datasets; `refused` says of which too little is known, and why."""
+
+    n_datasets: int = 0
+    n_new_versions: int = 0
+    n_files: int = 0
+    n_kept_files: int = 0
+    n_rows: int = 0
+    refused: list[str] = field(default_factory=list)
+
+    def count(self, report: ExportReport) -> None:
+        """Count a dataset that was exported."""
+        self.n_datasets += 1
+        self.n_new_versions += report.is_new_version
+        self.n_files += report.n_files
+        self.n_kept_files += report.n_kept_files
+        self.n_rows += report.n_rows
+
+
+def all_requests(
+    settings: Settings, formats: Sequence[str] = (), *, allows_incomplete: bool = False
+) -> list[Request]:
+    """Return a request for each table of core and marts in each format, and for each feed."""
+    scratch = paths.state_dir(settings.data_dir).absolute() / "export-scratch" / "all"
+    with opened(settings, scratch) as source:
+        tables = [table.name for table in source.tables.values() if table.schema in PROMISED]
+    chosen = [FORMATS[name] for name in formats] or [form for form in FORMATS.values() if form.is_in_all]
+    return [
+        Request(tuple(names), form.name, allows_incomplete=allows_incomplete)
+        for form in chosen
+        for names in ([[]] if form.is_feed else [[table] for table in tables])
+    ]
+
+
+def export_all(
+    settings: Settings, requests: Sequence[Request], *, on_dataset: OnDataset | None = None
+) -> AllReport:
+    """Carry out requests one after the other; one that is refused does not stop the others."""
+    report = AllReport()
+    for number, request in enumerate(requests):
+        name = dataset_name(request)
+        if on_dataset:
+            on_dataset(number, len(requests), name)
+        try:
+            report.count(export(settings, request, keeps_unchanged=True))
+        except ExportError as error:
+            report.refused.append(f"{name}: {error}")
+    return report

@@ -1,0 +1,73 @@
+"""The formats of exports, each with its media type and what plans its files."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from transit_etl.exports import tides
+from transit_etl.exports.copying import (
+    CSV,
+    JSON_LINES,
+    PARQUET,
+    all_columns,
+    csv_columns,
+    geoparquet_parts,
+    json_columns,
+    table_parts,
+)
+from transit_etl.exports.coverage import PASSAGES
+from transit_etl.exports.geojson import geojson_parts
+from transit_etl.exports.parts import Part
+from transit_etl.exports.periods import Period
+from transit_etl.exports.request import Request
+from transit_etl.exports.source import Source
+from transit_etl.exports.xlsx import xlsx_parts
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format of tables, or a feed that is made of fixed tables.
+
+    `plan` returns the files. `needs` says what was due that a feed depends on; for tables it follows from
+    what they were made of. `contents` names those of a feed, and `notes` says what a reader of it must know.
+    """
+
+    name: str
+    title: str
+    media_type: str
+    plan: Callable[[Source, Request, Period], list[Part]]
+    is_in_all: bool = False
+    is_feed: bool = False
+    needs: str | None = None
+    contents: str = ""
+    notes: Callable[[Source], list[str]] = lambda _: []
+
+
+_PARQUET = "application/vnd.apache.parquet"
+FORMATS: Mapping[str, Format] = {
+    each.name: each
+    for each in (
+        Format(
+            "parquet", "Parquet", _PARQUET,
+            partial(table_parts, options=PARQUET, suffix=".parquet", columns=all_columns), is_in_all=True,
+        ),
+        Format(
+            "csv", "CSV (RFC 4180)", "text/csv",
+            partial(table_parts, options=CSV, suffix=".csv", columns=csv_columns), is_in_all=True,
+        ),
+        Format(
+            "jsonl", "JSON lines", "application/x-ndjson",
+            partial(table_parts, options=JSON_LINES, suffix=".jsonl", columns=json_columns),
+        ),
+        Format(
+            "xlsx", "Excel workbook",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", xlsx_parts,
+        ),
+        Format(
+            "tides", "TIDES package", "text/csv", tides.tides_parts, is_in_all=True,
+            is_feed=True, needs=PASSAGES, contents="Visits and trips", notes=lambda _: tides.NOTES,
+        ),
+        Format("geojson", "GeoJSON", "application/geo+json", geojson_parts),
+        Format("geoparquet", "GeoParquet", _PARQUET, geoparquet_parts),
+    )
+}  # fmt: skip

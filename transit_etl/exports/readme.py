@@ -1,0 +1,68 @@
+"""Writes the page for whoever gets an export: what it is, how much was seen, what the columns mean."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from transit_etl.exports.manifest import Manifest
+from transit_etl.exports.source import Table
+
+_KNOWN = {
+    "passages": "passages due were seen",
+    "status": "the time was covered by answers of the service status",
+    "timetables": "the service dates have a timetable",
+}
+
+
+def readme_of(manifest: Manifest, tables: Sequence[Table], notes: Iterable[str]) -> str:
+    """Return the page of an export in Markdown."""
+    return "\n".join(_lines(manifest, tables, notes)) + "\n"
+
+
+def _lines(manifest: Manifest, tables: Sequence[Table], notes: Iterable[str]) -> Iterator[str]:
+    yield f"# {manifest.title}\n"
+    if not manifest.is_complete:
+        yield "**Incomplete.** Too little is known of the period; it was exported all the same:\n"
+        yield from (f"- {reason}" for reason in manifest.incomplete)
+        yield ""
+    yield from _facts(manifest)
+    yield ""
+    yield from (f"- {note}" for note in (*_GENERAL, *notes))
+    yield "\n## Files\n"
+    yield "| file | table | rows | bytes |"
+    yield "|---|---|---:|---:|"
+    for file in manifest.files:
+        yield f"| `{file.path}` | {file.table} | {file.n_rows} | {file.n_bytes} |"
+    for table in tables:
+        yield f"\n## {table.place}\n"
+        yield f"{table.meaning}\n"
+        yield "| column | type | unit | meaning |"
+        yield "|---|---|---|---|"
+        for column in table.columns:
+            yield f"| `{column.name}` | {column.type.lower()} | {column.unit} | {_cell(column.meaning)} |"
+
+
+_GENERAL = (
+    "An empty value is unknown; it is never a missing service.",
+    "Columns with `low` and `high` are bounds: the true value lies between them.",
+    "`sha256sum --check SHA256SUMS` tells whether the files arrived as they were sent.",
+    "`manifest.json` says the same as this page, and the rest, for programs.",
+)
+
+
+def _facts(manifest: Manifest) -> Iterator[str]:
+    coverage = manifest.coverage
+    yield f"- Format: {manifest.format}. Service dates: {manifest.first_date} to {manifest.last_date}."
+    yield f"- Publisher: {manifest.publisher}. Licence: {manifest.licence}."
+    yield f"- Instants are UTC; the operator's local time is {manifest.timezone}."
+    if coverage.get("share") is not None:
+        yield f"- {coverage['share']:.1%} of {_KNOWN[coverage['of']]}."
+    if coverage.get("on_time_share_width") is not None:
+        yield (
+            f"- The share on time is known to within {coverage['on_time_share_width']:.1%}, "
+            f"a delay to within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
+        )
+    versions = ", ".join(f"{name} {value}" for name, value in manifest.versions.items())
+    yield f"- Versions: {versions}."
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

@@ -1,0 +1,197 @@
+"""Opens the published warehouse for exports, within bounded memory, and reads what it is and holds."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from transit_etl import paths
+from transit_etl.errors import first_line
+from transit_etl.exports.request import ExportError
+from transit_etl.exports.statements import macros
+from transit_etl.queries import NotPublishedError, quoted_name
+from transit_etl.settings import Settings
+from transit_etl.stage.raw import sql_text
+
+SCHEMAS = ("core", "marts", "quality")
+_MEMORY = "512MB"
+_PUBLICATION = """
+select published_at, version, build_number, fingerprint, operator, timezone, first_date,
+    least(last_date, service_date(published_at) - 1), service_date(published_at) - 1, rulesets
+from quality.publication
+"""
+_TABLES = """
+select schema_name, table_name, meaning, key_columns, reads from quality.dictionary_tables
+where list_contains($schemas, schema_name)
+order by list_position($schemas, schema_name), table_name
+"""
+_COLUMNS = """
+select found.schema_name, found.table_name, found.column_name, found.data_type, coalesce(found.comment, ''),
+    coalesce(described.unit, '')
+from duckdb_columns() as found
+left join quality.dictionary_columns as described using (schema_name, table_name, column_name)
+where not found.internal and found.database_name = current_database()
+order by found.schema_name, found.table_name, found.column_index
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What the published file is, with the first and last service date that it has and that are over.
+
+    `closed_date` is the last that was over when it was published, whether the file has it or not.
+    """
+
+    published_at: datetime
+    version: str
+    build_number: int
+    fingerprint: str
+    operator: str
+    timezone: str
+    first_date: date | None
+    last_date: date | None
+    closed_date: date
+    rulesets: Sequence[int]
+
+    @property
+    def stamp(self) -> str:
+        """The instant of the publication, as names of folders have it."""
+        return paths.window_stamp(self.published_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, DuckDB's type, meaning and unit."""
+
+    name: str
+    type: str
+    meaning: str
+    unit: str
+
+    @property
+    def quoted(self) -> str:
+        """The name, quoted for SQL."""
+        return quoted_name(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of the file, with the tables and datasets of the lake (`lake x`) that it was made of."""
+
+    schema: str
+    name: str
+    meaning: str
+    key: Sequence[str]
+    reads: Sequence[str]
+    columns: Sequence[Column]
+
+    @property
+    def place(self) -> str:
+        """The name with its schema."""
+        return f"{self.schema}.{self.name}"
+
+    def has(self, *names: str) -> bool:
+        """Tell whether the table has all these columns."""
+        return {*names} <= {column.name for column in self.columns}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The published file, open, and what is known of it."""
+
+    connection: duckdb.DuckDBPyConnection
+    publication: Publication
+    tables: Mapping[str, Table]
+    places: Mapping[str, Table]
+    scratch: Path
+
+    def table(self, name: str) -> Table:
+        """Return a table by its name with or without schema, or raise ExportError with names like it."""
+        name = name.strip().lower()
+        found = self.tables.get(name) or next(
+            (table for table in self.tables.values() if table.name == name), None
+        )
+        if found is None:
+            near = get_close_matches(name, [*self.tables, *(each.name for each in self.tables.values())], n=2)
+            hint = f": is it {' or '.join(near)}?" if near else "; transit-etl tables lists them"
+            raise ExportError(f"there is no table {name!r} to export{hint}")
+        return found
+
+    def rows(self, query: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """Return the rows of a query that has few."""
+        return self.connection.execute(query, parameters).fetchall()
+
+    def lineage(self, table: Table) -> set[str]:
+        """Name everything that a table was made of, directly or not."""
+        found: set[str] = set()
+        ahead = list(table.reads)
+        while ahead:
+            name = ahead.pop()
+            if name not in found:
+                found.add(name)
+                ahead += self._reads.get(name, ())
+        return found
+
+    @property
+    def _reads(self) -> Mapping[str, Sequence[str]]:
+        return {
+            f"{schema}.{name}": _split(reads)
+            for schema, name, reads in self.rows(
+                "select schema_name, table_name, reads from quality.dictionary_tables"
+            )
+        }
+
+
+@contextmanager
+def opened(settings: Settings, scratch: Path) -> Iterator[Source]:
+    """Open the published file to read it; what does not fit into memory goes into a folder.
+
+    NotPublishedError before the first publication.
+    """
+    path = paths.published_database(settings.data_dir)
+    if not path.exists():
+        raise NotPublishedError(f"nothing is published at {path} yet: run build and publish first")
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
+            connection.execute(f"set temp_directory = {sql_text(str(scratch))}")
+            connection.execute(macros())
+            yield _source(connection, scratch)
+    except duckdb.Error as error:
+        raise ExportError(f"cannot export from {path}: {first_line(error)}") from error
+
+
+def _source(connection: duckdb.DuckDBPyConnection, scratch: Path) -> Source:
+    [publication] = connection.execute(_PUBLICATION).fetchall()
+    columns: dict[tuple[str, str], list[Column]] = {}
+    for schema, name, *column in connection.execute(_COLUMNS).fetchall():
+        columns.setdefault((schema, name), []).append(Column(*column))
+    found = connection.execute(_TABLES, {"schemas": list(SCHEMAS)}).fetchall()
+    tables = [
+        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name])
+        for schema, name, meaning, key, reads in found
+    ]
+    return Source(
+        connection,
+        Publication(*publication),
+        {table.place: table for table in tables},
+        {table.name: _with_places(table, columns) for table in tables},
+        scratch,
+    )
+
+
+def _with_places(table: Table, columns: Mapping[tuple[str, str], list[Column]]) -> Table:
+    """Return the view of a table with the names and places of its stops; the table itself if it has none."""
+    named = columns.get(("named", table.name))
+    if named is None or table.has("latitude", "longitude"):
+        return table
+    return Table("named", table.name, table.meaning, table.key, table.reads, named)
+
+
+def _split(names: str) -> list[str]:
+    return names.split(", ") if names else []

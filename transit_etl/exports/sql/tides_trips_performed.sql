@@ -1,0 +1,49 @@
+-- One row per trip, in the columns of TIDES and in their order. A trip is scheduled if it is matched with a departure;
+-- whether another one was added is not known. The interface tells no vehicle and no means of transport.
+select
+    service_date,
+    trip_id as trip_id_performed,
+    'unknown' as vehicle_id,
+    departures.scheduled_trip_id as trip_id_scheduled,
+    trips.line_code as route_id,
+    'Bus' as route_type,
+    null as ntd_mode,
+    null as route_type_agency,
+    null as shape_id,
+    null as pattern_id,
+    case trips.direction when 'outbound' then 0 when 'inbound' then 1 end as direction_id,
+    null as operator_id,
+    null as block_id,
+    starts.stop_code as trip_start_stop_id,
+    null as trip_end_stop_id,
+    tides_time(trips.scheduled_departure_at) as schedule_trip_start,
+    null as schedule_trip_end,
+    tides_time(starts.passed_at) as actual_trip_start,
+    null as actual_trip_end,
+    'In service' as trip_type,
+    case
+        when trips.outcome = 'not_run' then 'Canceled'
+        when trips.scheduled_departure_at is not null then 'Scheduled'
+    end as schedule_relationship
+from core.trips as trips
+left join (
+    select
+        matched_trip_key as trip_key,
+        min(scheduled_trip_id(
+            line_code, direction, service_code, service_seconds, duplicate_number
+        )) as scheduled_trip_id
+    from core.scheduled_departures
+    where matched_trip_key is not null and is_in_force and $condition
+    group by matched_trip_key
+) as departures using (trip_key)
+left join (
+    select
+        trip_key,
+        min(stop_code) as stop_code,
+        min(passed_at) as passed_at
+    from core.stop_visits
+    where position = 1 and $condition
+    group by trip_key
+) as starts using (trip_key)
+where trips.operator = $operator and $condition
+order by service_date, trip_id

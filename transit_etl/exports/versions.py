@@ -1,0 +1,61 @@
+"""Keeps the versions of an export that were replaced, for a set time."""
+
+import os
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from transit_etl import paths
+from transit_etl.exports.manifest import Manifest, read_manifest
+from transit_etl.files import clear_away, make_folder, rename, replacement_of, sync_tree
+from transit_etl.settings import Settings
+
+
+def keep_version(settings: Settings, folder: Path, before: Manifest, built: Path) -> bool:
+    """Keep an export that is about to be replaced by another one; return whether their files differ.
+
+    Its folder is named by the instant of the publication that ended it. Files that both have take no room.
+    """
+    after = read_manifest(built)
+    if after is None or _contents(after) == _contents(before):
+        return False
+    ended_at = _stamp(after)
+    older = paths.older_exports_dir(settings.data_dir) / folder.name
+    if settings.export_keep_days:
+        _link(folder, older / ended_at)
+    _remove_expired(older, ended_at, settings.export_keep_days)
+    return True
+
+
+def _contents(manifest: Manifest) -> list[tuple[str, str]]:
+    return [(file.path, file.sha256) for file in manifest.files if file.table]
+
+
+def _stamp(manifest: Manifest) -> str:
+    return paths.window_stamp(datetime.fromisoformat(manifest.published_at))
+
+
+def _link(folder: Path, target: Path) -> None:
+    """Make a second folder with the same files; it has its name only when it is whole."""
+    built = replacement_of(target)
+    clear_away(built)
+    make_folder(built)
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            copy = built / path.relative_to(folder)
+            make_folder(copy.parent)
+            os.link(path, copy)
+    sync_tree(built)
+    clear_away(target)
+    rename(built, target)
+
+
+def _remove_expired(older: Path, now: str, keep_days: int) -> None:
+    for folder in older.iterdir() if older.is_dir() else ():
+        ended_at = paths.window_started_at(folder.name)
+        if ended_at and ended_at < _naive(now) - timedelta(days=keep_days):
+            shutil.rmtree(folder)
+
+
+def _naive(stamp: str) -> datetime:
+    return paths.window_started_at(stamp) or datetime.min  # noqa: DTZ901 - UTC, as the other

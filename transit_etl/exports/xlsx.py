@@ -1,0 +1,166 @@
+"""Writes tables into one Excel workbook: a sheet each, and a first one that explains them; streamed."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import xlsxwriter
+from xlsxwriter.format import Format
+from xlsxwriter.worksheet import Worksheet
+
+from transit_etl.exports.copying import is_nested, ordered
+from transit_etl.exports.parts import Part
+from transit_etl.exports.periods import Period, in_months
+from transit_etl.exports.request import ExportError, Request
+from transit_etl.exports.source import Column, Source, Table
+
+_MOST_ROWS = 1_048_575  # of a sheet, below its header
+_LONGEST_NAME = 31  # of a sheet
+_LONGEST_TEXT = 32_767  # of a cell
+_AT_ONCE = 5_000  # rows
+_NARROWEST, _WIDEST = 8, 40  # columns, in characters
+_OPTIONS = {
+    "constant_memory": True,
+    "strings_to_formulas": False,
+    "strings_to_urls": False,
+    "strings_to_numbers": False,
+    "nan_inf_to_errors": True,
+    "remove_timezone": True,
+}
+Formats = dict[str, Format]
+_EXPLAINED = ("sheet", "column", "type", "unit", "meaning")
+
+
+def xlsx_parts(source: Source, request: Request, period: Period) -> list[Part]:
+    """Return one part: the workbook with all tables."""
+    tables = [source.table(name) for name in request.names]
+    n_most = max(map(partial(_n_rows, source, period=period), tables))
+    if n_most > _MOST_ROWS:
+        raise ExportError(
+            f"a sheet holds {_MOST_ROWS:,} rows at most and this period has {n_most:,}: ask for a shorter "
+            "period, or for csv or parquet"
+        )
+    name = "+".join(table.name for table in tables)
+    return [Part(f"{name}.xlsx", ", ".join(table.place for table in tables), partial(_write, tables, period))]
+
+
+def _n_rows(source: Source, table: Table, period: Period) -> int:
+    [(n_rows,)] = source.rows(f"select count(*) from {table.place} where {_condition(table, period)}")
+    return int(n_rows)
+
+
+def _condition(table: Table, period: Period) -> str:
+    return " or ".join(f"({condition})" for _, condition in in_months(table, period))
+
+
+def _write(tables: Sequence[Table], period: Period, source: Source, path: Path) -> int:
+    options = {**_OPTIONS, "tmpdir": str(source.scratch)}
+    n_rows = 0
+    with xlsxwriter.Workbook(str(path), options) as book:
+        # The instant of the file's making would make two exports of the same rows differ.
+        book.set_properties({"created": source.publication.published_at, "author": ""})
+        formats: Formats = {
+            "heading": book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}),
+            "DATE": book.add_format({"num_format": "yyyy-mm-dd"}),
+            "TIMESTAMP": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
+        }
+        _explain(book.add_worksheet("About"), formats["heading"], source, tables, period)
+        for table in tables:
+            n_rows += _write_sheet(book, formats, source, table, _query(table, period))
+    return n_rows
+
+
+def _explain(
+    sheet: Worksheet, heading: Format, source: Source, tables: Sequence[Table], period: Period
+) -> None:
+    publication = source.publication
+    facts = {
+        "Operator": publication.operator,
+        "Service dates": f"{period.first} to {period.last}",
+        "Instants": f"UTC; local time is {publication.timezone}",
+        "Published": f"{publication.published_at:%Y-%m-%d %H:%M:%S} UTC, build {publication.build_number}",
+        "Rulesets": ", ".join(map(str, publication.rulesets)),
+        "More": "README.md and manifest.json next to this file",
+    }
+    sheet.set_column(0, 1, 26)
+    sheet.set_column(2, 3, 14)
+    sheet.set_column(4, 4, 110)
+    row = 0
+    for name, text in [*facts.items(), *((table.name, table.meaning) for table in tables)]:
+        sheet.write_string(row, 0, name, heading)
+        sheet.write_string(row, 1, text)
+        row += 1
+    row += 1
+    for number, name in enumerate(_EXPLAINED):
+        sheet.write_string(row, number, name, heading)
+    for table in tables:
+        for column in table.columns:
+            row += 1
+            texts = (table.name, column.name, column.type.lower(), column.unit, column.meaning)
+            for number, text in enumerate(texts):
+                sheet.write_string(row, number, text)
+
+
+def _write_sheet(
+    book: xlsxwriter.Workbook, formats: Formats, source: Source, table: Table, query: str
+) -> int:
+    sheet = book.add_worksheet(table.name[:_LONGEST_NAME])
+    sheet.freeze_panes(1, 0)
+    writers = [_writer(sheet, column, formats) for column in table.columns]
+    for number, column in enumerate(table.columns):
+        sheet.set_column(number, number, min(max(len(column.name), _NARROWEST), _WIDEST))
+        sheet.write_string(0, number, column.name, formats["heading"])
+    cursor = source.connection.cursor()
+    cursor.execute(query)
+    n_rows = 0
+    while rows := cursor.fetchmany(_AT_ONCE):
+        for values in rows:
+            n_rows += 1
+            for number, value in enumerate(values):
+                if value is not None:
+                    writers[number](n_rows, number, value)
+    sheet.autofilter(0, 0, n_rows, len(table.columns) - 1)
+    return n_rows
+
+
+def _query(table: Table, period: Period) -> str:
+    selected = ", ".join(map(_plain, table.columns))
+    return f"select {selected} from {table.place} where {_condition(table, period)} {ordered(table)}"
+
+
+def _plain(column: Column) -> str:
+    """Return the SQL of a column with the values that a sheet can hold."""
+    if is_nested(column):
+        return f"to_json({column.quoted})::varchar"
+    if column.type in ("UUID", "TIME"):
+        return f"{column.quoted}::varchar"
+    return column.quoted
+
+
+def _writer(sheet: Worksheet, column: Column, formats: Formats) -> Callable[[int, int, Any], object]:
+    """Return what writes a value of a column into a row and a column of the sheet."""
+    match column.type:
+        case "DATE" | "TIMESTAMP":
+            return partial(_write_instant, sheet, formats[column.type])
+        case "BOOLEAN":
+            return partial(_write_value, sheet.write_boolean)
+        case "VARCHAR" | "UUID" | "TIME":
+            return partial(_write_text, sheet)
+        case _ if is_nested(column):
+            return partial(_write_text, sheet)
+        case _:
+            return partial(_write_value, sheet.write_number)
+
+
+def _write_instant(sheet: Worksheet, form: Format, row: int, column: int, value: datetime) -> None:
+    sheet.write_datetime(row, column, value, form)  # dates too
+
+
+def _write_value(write: Callable[..., object], row: int, column: int, value: object) -> None:
+    write(row, column, value)
+
+
+def _write_text(sheet: Worksheet, row: int, column: int, value: str) -> None:
+    sheet.write_string(row, column, value[:_LONGEST_TEXT])
