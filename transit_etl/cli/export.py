@@ -1,18 +1,18 @@
 """The command `export`: datasets that people take away."""
 
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from transit_etl.cli import output
-from transit_etl.cli.options import EXIT_FAILED, FROM, TO, Json
+from transit_etl.cli.options import EXIT_FAILED, FROM, TO, Json, moment
 from transit_etl.cli.progress import exporting, spinner
 from transit_etl.settings import load_settings
 
 _HELP = """Of tables: parquet (the default), csv, jsonl, xlsx, geojson, geoparquet. Feeds with tables of
-their own: tides."""
+their own: tides, gtfs-rt."""
 
 
 def export(  # noqa: PLR0917 - Typer passes options by name
@@ -22,6 +22,10 @@ def export(  # noqa: PLR0917 - Typer passes options by name
     ] = None,
     first: Annotated[date | None, FROM] = None,
     last: Annotated[date | None, TO] = None,
+    at: Annotated[
+        datetime | None,
+        typer.Option("--at", metavar="INSTANT", parser=moment, help="gtfs-rt: the alerts of an instant."),
+    ] = None,
     as_format: Annotated[str | None, typer.Option("--format", "-f", metavar="FORMAT", help=_HELP)] = None,
     folder: Annotated[
         Path | None,
@@ -49,12 +53,13 @@ def export(  # noqa: PLR0917 - Typer passes options by name
 
     Example: transit-etl export marts.punctuality --from 2026-03-02 --to 2026-03-31 --format csv
     """
+    from transit_etl.clock import naive_utc
     from transit_etl.exports import Request, all_requests, export_all
     from transit_etl.exports import export as run
 
     settings = load_settings()
     if all_datasets:
-        if tables or first or last or folder:
+        if tables or first or last or at or folder:
             raise typer.BadParameter("--all takes every table and date: leave the others out")
         formats = [as_format] if as_format else []
         with exporting() as on_dataset:
@@ -72,6 +77,7 @@ def export(  # noqa: PLR0917 - Typer passes options by name
                 as_format or "parquet",
                 first,
                 last,
+                at=naive_utc(at) if at else None,
                 allows_incomplete=allow_incomplete,
                 neutralises_formulas=neutralise_formulas,
                 output=folder,

@@ -78,6 +78,7 @@ def dataset_name(request: Request) -> str:
     """Return the name of the folder of an export: its tables, format and dates, if any are asked for."""
     tables = "+".join(sorted(name.strip().lower().rpartition(".")[2] for name in request.names))
     dates = [f"{day}" if day else "" for day in (request.first, request.last)] if _has_dates(request) else []
+    dates += [paths.window_stamp(request.at)] if request.at else []
     name = "-".join([*([tables] if tables else []), request.format, *dates])
     if len(name) > _LONGEST_NAME and not request.output:
         raise ExportError("so many tables make no name of a folder: name one with --output")
@@ -94,6 +95,8 @@ def _format_of(request: Request) -> Format:
         raise ExportError(f"{request.format!r} is not one of {', '.join(map(repr, FORMATS))}")
     if form.is_feed and request.names:
         raise ExportError(f"{form.name} has tables of its own: name none")
+    if request.at and not form.is_of_moment:
+        raise ExportError(f"{form.name} is of a period: give dates instead of an instant")
     if not form.is_feed and not request.names:
         raise ExportError(f"name the tables to export as {form.name}; transit-etl tables lists them")
     return form

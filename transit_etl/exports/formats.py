@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from transit_etl.exports import tides
+from transit_etl.exports import gtfs_realtime, tides
 from transit_etl.exports.copying import (
     CSV,
     JSON_LINES,
@@ -15,7 +15,7 @@ from transit_etl.exports.copying import (
     json_columns,
     table_parts,
 )
-from transit_etl.exports.coverage import PASSAGES
+from transit_etl.exports.coverage import PASSAGES, STATUS
 from transit_etl.exports.geojson import geojson_parts
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period
@@ -37,6 +37,7 @@ class Format:
     media_type: str
     plan: Callable[[Source, Request, Period], list[Part]]
     is_in_all: bool = False
+    is_of_moment: bool = False
     is_feed: bool = False
     needs: str | None = None
     contents: str = ""
@@ -66,6 +67,11 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "tides", "TIDES package", "text/csv", tides.tides_parts, is_in_all=True,
             is_feed=True, needs=PASSAGES, contents="Visits and trips", notes=lambda _: tides.NOTES,
+        ),
+        Format(
+            "gtfs-rt", "GTFS Realtime service alerts", "application/x-protobuf",
+            gtfs_realtime.alert_parts, is_in_all=True, is_of_moment=True,
+            is_feed=True, needs=STATUS, contents="Service alerts", notes=lambda _: gtfs_realtime.NOTES,
         ),
         Format("geojson", "GeoJSON", "application/geo+json", geojson_parts),
         Format("geoparquet", "GeoParquet", _PARQUET, geoparquet_parts),

@@ -1,7 +1,7 @@
 """What can be asked of an export, and what it reports."""
 
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 
 from transit_etl.errors import TransitError
@@ -15,13 +15,15 @@ class ExportError(TransitError):
 class Request:
     """What to export: tables by name (none for a feed), as what, and of which service dates.
 
-    Without a date the export begins with the first date of the file, or ends with the last that is over.
+    Without a date the export begins with the first date of the file, or ends with the last that is over. `at`
+    asks for what held at an instant (UTC, naive), for feeds of the moment alone.
     """
 
     names: tuple[str, ...]
     format: str
     first: date | None = None
     last: date | None = None
+    at: datetime | None = None
     allows_incomplete: bool = False
     neutralises_formulas: bool = False
     output: Path | None = None

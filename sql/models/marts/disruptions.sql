@@ -10,6 +10,7 @@ select
     events.meaning as event_meaning,
     events.gtfs_effect,
     episodes.cause,
+    causes.gtfs_cause,
     episodes.message,
     episodes.lines,
     episodes.lines_kind,
@@ -30,5 +31,14 @@ select
     end as duration_high_seconds,
     episodes.ruleset_version
 from {{ ref('status_episodes') }} as episodes
-left join {{ ref('event_meanings') }} as events using (event)
-left join {{ ref('category_meanings') }} as categories using (category)
+left join {{ ref('event_meanings') }} as events
+    on
+        episodes.event = events.event
+        and cast(coalesce(episodes.started_at, episodes.first_seen_at) as date) >= events.valid_from_date
+        and cast(coalesce(episodes.started_at, episodes.first_seen_at) as date) < events.valid_to_date
+left join {{ ref('cause_meanings') }} as causes
+    on
+        lower(trim(episodes.cause)) = causes.cause
+        and cast(coalesce(episodes.started_at, episodes.first_seen_at) as date) >= causes.valid_from_date
+        and cast(coalesce(episodes.started_at, episodes.first_seen_at) as date) < causes.valid_to_date
+left join {{ ref('category_meanings') }} as categories on episodes.category = categories.category

@@ -1,0 +1,91 @@
+"""Service alerts read back from the protobuf, and are what the warehouse knows of the service status."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+from google.protobuf.message import DecodeError
+from google.transit import gtfs_realtime_pb2 as gtfs
+
+from tests.warehouse.rehearsed import START
+from transit_etl.exports import ExportError, Request, export
+from transit_etl.paths import published_database
+from transit_etl.settings import Settings
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
+AT = (START + timedelta(minutes=30)).replace(tzinfo=None)
+
+
+def read(folder: Path) -> gtfs.FeedMessage:
+    feed = gtfs.FeedMessage()
+    feed.ParseFromString((folder / "alerts.pb").read_bytes())
+    return feed
+
+
+def alerts(settings: Settings, at: datetime | None = None) -> gtfs.FeedMessage:
+    return read(export(settings, Request((), "gtfs-rt", at=at, allows_incomplete=True)).folder)
+
+
+def test_the_alerts_of_a_period_are_its_episodes(published: Settings) -> None:
+    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+        known = connection.execute(
+            "select episode_id, coalesce(gtfs_cause, 'UNKNOWN_CAUSE'), "
+            "coalesce(gtfs_effect, 'UNKNOWN_EFFECT') from marts.disruptions"
+        ).fetchall()
+    feed = alerts(published)
+
+    assert ("2.0", gtfs.FeedHeader.FULL_DATASET) == (
+        feed.header.gtfs_realtime_version,
+        feed.header.incrementality,
+    )
+    assert len(known) > 1
+    assert set(known) == {
+        (
+            entity.id,
+            gtfs.Alert.Cause.Name(entity.alert.cause),
+            gtfs.Alert.Effect.Name(entity.alert.effect),
+        )
+        for entity in feed.entity
+    }
+    assert all(
+        entity.alert.informed_entity and entity.alert.header_text.translation for entity in feed.entity
+    )
+
+
+def test_an_alert_of_buses_informs_the_routes_of_its_lines(published: Settings) -> None:
+    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+        [(episode, routes)] = connection.execute("""
+            select episode_id, list(distinct line_code order by line_code)
+            from (select operator, episode_id, unnest(lines) as line_number from marts.disruptions
+                  where lines_kind = 'array')
+            join core.latest_lines using (operator, line_number)
+            group by episode_id order by episode_id limit 1
+        """).fetchall()
+    [alert] = [entity.alert for entity in alerts(published).entity if entity.id == episode]
+
+    assert routes == [entity.route_id for entity in alert.informed_entity]
+
+
+def test_the_alerts_of_an_instant_do_not_know_what_came_later(published: Settings) -> None:
+    feed = alerts(published, AT)
+
+    assert AT == datetime.fromtimestamp(feed.header.timestamp, UTC).replace(tzinfo=None)
+    assert {entity.id for entity in feed.entity} <= {entity.id for entity in alerts(published).entity}
+    assert not any(period.end for entity in feed.entity for period in entity.alert.active_period)
+
+
+def test_an_instant_outside_the_period_is_refused(published: Settings) -> None:
+    with pytest.raises(ExportError, match="lies outside"):
+        alerts(published, AT + timedelta(days=40))
+    with pytest.raises(ExportError, match="is of a period"):
+        export(published, Request((), "tides", at=AT))
+
+
+def test_a_broken_feed_is_refused(published: Settings) -> None:
+    folder = export(published, Request((), "gtfs-rt", allows_incomplete=True)).folder
+    file = folder / "alerts.pb"
+    file.write_bytes(file.read_bytes()[:-1])
+
+    with pytest.raises(DecodeError):
+        read(folder)

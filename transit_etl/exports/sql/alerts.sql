@@ -1,0 +1,34 @@
+-- One row per event of the service status that held at any time between two instants, with the lines it is about.
+with found as (
+    select
+        *,
+        coalesce(started_at, first_seen_at) as start_at,
+        ended_before as end_at
+    from marts.disruptions
+    where
+        operator = $operator
+        and first_seen_at <= $$end
+        and coalesce(ended_before > $$start, true)
+),
+
+routes as (
+    select
+        listed.episode_id,
+        list(distinct lines.line_code order by lines.line_code) as routes
+    from (select episode_id, operator, unnest(lines) as line_number from found where lines_kind = 'array') as listed
+    inner join core.latest_lines as lines using (operator, line_number)
+    group by listed.episode_id
+)
+
+select
+    found.episode_id,
+    found.start_at,
+    case when found.end_at >= found.start_at then found.end_at end as end_at,
+    found.gtfs_cause,
+    found.gtfs_effect,
+    routes.routes,
+    concat_ws(': ', coalesce(found.event_meaning, found.event), array_to_string(found.lines, ', ')) as header,
+    found.message
+from found
+left join routes using (episode_id)
+order by found.start_at, found.episode_id
