@@ -20,7 +20,6 @@ ON_THE_TOUR = [
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
     "transit-etl export --all",
-    "transit-etl export --format gtfs-rt",
     "transit-etl tables",
     "transit-etl verify",
 ]

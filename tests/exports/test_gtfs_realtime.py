@@ -5,7 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from google.transit import gtfs_realtime_pb2 as gtfs
 
 from tests.warehouse.rehearsed import START

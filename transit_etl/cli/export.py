@@ -12,7 +12,7 @@ from transit_etl.cli.progress import exporting, spinner
 from transit_etl.settings import load_settings
 
 _HELP = """Of tables: parquet (the default), csv, jsonl, xlsx, geojson, geoparquet. Feeds with tables of
-their own: tides, gtfs-rt."""
+their own: tides, gtfs, gtfs-retrospective, gtfs-rt."""
 
 
 def export(  # noqa: PLR0917 - Typer passes options by name

@@ -124,7 +124,7 @@ class _Work:
         self.period = period_of(request, source.publication)
         kind = form.needs if form.is_feed else kind_of(source, [*self.tables])
         self.coverage: Coverage = coverage_of(source, kind, self.period)
-        self.missing = what_is_missing(source, self.coverage, self.period)
+        self.missing = [*what_is_missing(source, self.coverage, self.period), *form.lacks(source)]
         if self.missing and not request.allows_incomplete:
             raise ExportError(
                 f"too little is known from {self.period.first} to {self.period.last}: "
@@ -163,7 +163,7 @@ class _Work:
                 "schema": self.signature()[:12],
             },
             published_at=f"{publication.published_at.isoformat(timespec='seconds')}Z",
-            publisher=settings.publisher or publication.operator,
+            publisher=self.source.publisher,
             licence=settings.export_licence or "not stated",
             tables=[_table_entry(table) for table in self.tables],
             files=files,
@@ -210,7 +210,7 @@ def _build(work: _Work, built: Path, kept: dict[str, tuple[File, Path]]) -> Expo
     clear_away(built)
     make_folder(built)
     files = [_write_part(work, built, part, kept) for part in work.parts]
-    notes = work.form.notes(work.source)
+    notes = work.form.notes
     write_text(built / README, readme_of(work.manifest(files), work.tables, notes))
     manifest = work.manifest([described(built, README, "", "", 0), *files])
     write_manifest(built, manifest)

@@ -1,10 +1,10 @@
 """The formats of exports, each with its media type and what plans its files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from transit_etl.exports import gtfs_realtime, tides
+from transit_etl.exports import gtfs, gtfs_realtime, tides
 from transit_etl.exports.copying import (
     CSV,
     JSON_LINES,
@@ -15,7 +15,7 @@ from transit_etl.exports.copying import (
     json_columns,
     table_parts,
 )
-from transit_etl.exports.coverage import PASSAGES, STATUS
+from transit_etl.exports.coverage import PASSAGES, STATUS, TIMETABLES
 from transit_etl.exports.geojson import geojson_parts
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period
@@ -29,7 +29,8 @@ class Format:
     """A format of tables, or a feed that is made of fixed tables.
 
     `plan` returns the files. `needs` says what was due that a feed depends on; for tables it follows from
-    what they were made of. `contents` names those of a feed, and `notes` says what a reader of it must know.
+    what they were made of. `contents` names those of a feed, `notes` says what a reader of it
+    must know, and `lacks` what the warehouse does not have that the format asks for.
     """
 
     name: str
@@ -41,7 +42,8 @@ class Format:
     is_feed: bool = False
     needs: str | None = None
     contents: str = ""
-    notes: Callable[[Source], list[str]] = lambda _: []
+    notes: Sequence[str] = ()
+    lacks: Callable[[Source], list[str]] = lambda _: []
 
 
 _PARQUET = "application/vnd.apache.parquet"
@@ -66,12 +68,24 @@ FORMATS: Mapping[str, Format] = {
         ),
         Format(
             "tides", "TIDES package", "text/csv", tides.tides_parts, is_in_all=True,
-            is_feed=True, needs=PASSAGES, contents="Visits and trips", notes=lambda _: tides.NOTES,
+            is_feed=True, needs=PASSAGES, contents="Visits and trips", notes=tides.NOTES,
+        ),
+        Format(
+            "gtfs", "GTFS Schedule", "application/zip",
+            partial(gtfs.gtfs_parts, statements="gtfs_static", notes=gtfs.STATIC_NOTES), is_in_all=True,
+            is_feed=True, needs=TIMETABLES, contents="Timetable",
+            notes=gtfs.STATIC_NOTES, lacks=gtfs.stops_without_place,
+        ),
+        Format(
+            "gtfs-retrospective", "GTFS Schedule of what ran", "application/zip",
+            partial(gtfs.gtfs_parts, statements="gtfs_retrospective", notes=gtfs.RETROSPECTIVE_NOTES),
+            is_in_all=True, is_feed=True, needs=PASSAGES, contents="Trips that ran",
+            notes=gtfs.RETROSPECTIVE_NOTES, lacks=gtfs.stops_without_place,
         ),
         Format(
             "gtfs-rt", "GTFS Realtime service alerts", "application/x-protobuf",
             gtfs_realtime.alert_parts, is_in_all=True, is_of_moment=True,
-            is_feed=True, needs=STATUS, contents="Service alerts", notes=lambda _: gtfs_realtime.NOTES,
+            is_feed=True, needs=STATUS, contents="Service alerts", notes=gtfs_realtime.NOTES,
         ),
         Format("geojson", "GeoJSON", "application/geo+json", geojson_parts),
         Format("geoparquet", "GeoParquet", _PARQUET, geoparquet_parts),

@@ -102,13 +102,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The published file, open, and what is known of it."""
+    """The published file, open, what is known of it, and who publishes it."""
 
     connection: duckdb.DuckDBPyConnection
     publication: Publication
     tables: Mapping[str, Table]
     places: Mapping[str, Table]
     scratch: Path
+    publisher: str
+    publisher_url: str
 
     def table(self, name: str) -> Table:
         """Return a table by its name with or without schema, or raise ExportError with names like it."""
@@ -161,13 +163,13 @@ def opened(settings: Settings, scratch: Path) -> Iterator[Source]:
             connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
             connection.execute(f"set temp_directory = {sql_text(str(scratch))}")
             connection.execute(macros())
-            yield _source(connection, scratch)
+            yield _source(connection, scratch, settings)
     except duckdb.Error as error:
         raise ExportError(f"cannot export from {path}: {first_line(error)}") from error
 
 
-def _source(connection: duckdb.DuckDBPyConnection, scratch: Path) -> Source:
-    [publication] = connection.execute(_PUBLICATION).fetchall()
+def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Settings) -> Source:
+    publication = Publication(*connection.execute(_PUBLICATION).fetchall()[0])
     columns: dict[tuple[str, str], list[Column]] = {}
     for schema, name, *column in connection.execute(_COLUMNS).fetchall():
         columns.setdefault((schema, name), []).append(Column(*column))
@@ -178,10 +180,12 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path) -> Source:
     ]
     return Source(
         connection,
-        Publication(*publication),
+        publication,
         {table.place: table for table in tables},
         {table.name: _with_places(table, columns) for table in tables},
         scratch,
+        settings.publisher or publication.operator,
+        settings.publisher_url or settings.base_url,
     )
 
 

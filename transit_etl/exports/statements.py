@@ -1,6 +1,6 @@
 """Reads the SQL of the feeds and fills in its arguments."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from string import Template
@@ -17,6 +17,13 @@ def statement(name: str, texts: Mapping[str, str], **expressions: str) -> str:
     """Return the statement of a file of `sql` with its $names replaced by texts, quoted, and by SQL."""
     quoted = {key: sql_text(text) for key, text in texts.items()}
     return Template(_text(name)).substitute(quoted, **expressions)
+
+
+def named_statements(name: str, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the statements of a file of `sql`, each with the name that is the comment before it."""
+    for text in statement(name, texts).split(";\n"):
+        comment, _, query = text.strip().partition("\n")
+        yield comment.removeprefix("-- "), query
 
 
 def macros() -> str:

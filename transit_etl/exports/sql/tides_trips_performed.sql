@@ -30,7 +30,7 @@ left join (
     select
         matched_trip_key as trip_key,
         min(scheduled_trip_id(
-            line_code, direction, service_code, service_seconds, duplicate_number
+            line_code, direction, service_code, leg, service_seconds, duplicate_number
         )) as scheduled_trip_id
     from core.scheduled_departures
     where matched_trip_key is not null and is_in_force and $condition

@@ -1,0 +1,34 @@
+"""GeoJSON has a feature for each row, with the place of its stop."""
+
+import json
+
+import pytest
+
+from tests.exports.test_gtfs import placed
+from transit_etl.exports import Request, export
+from transit_etl.settings import Settings
+
+__all__ = ["placed"]
+pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
+
+
+def test_every_stop_is_a_feature_at_its_place(placed: Settings) -> None:
+    report = export(placed, Request(("core.stops",), "geojson"))
+    [file] = report.folder.rglob("*.geojson")
+    collection = json.loads(file.read_text(encoding="utf-8"))
+
+    assert "FeatureCollection" == collection["type"]
+    assert report.n_rows == len(collection["features"]) > 0
+    for feature in collection["features"]:
+        longitude, latitude = feature["geometry"]["coordinates"]
+        assert (8.9, True) == (longitude, 44 < latitude < 45)
+        assert f"Stop {feature['properties']['stop_code']}" == feature["properties"]["stop_name"]
+
+
+def test_a_table_by_stop_gets_the_places_of_its_stops(placed: Settings) -> None:
+    report = export(placed, Request(("headways",), "geojson", allows_incomplete=True))
+    [file] = report.folder.rglob("*.geojson")
+    features = json.loads(file.read_text(encoding="utf-8"))["features"]
+
+    assert features
+    assert {"Point"} == {feature["geometry"]["type"] for feature in features}

@@ -1,0 +1,52 @@
+-- The trips that ran, each on its date, with the times at which they were observed or estimated to pass. A trip that was
+-- seen at one stop only is left out: GTFS has no such trip.
+create or replace temp view feed_passages as
+select
+    visits.trip_key,
+    visits.stop_code,
+    visits.arrival_quality,
+    visits.position,
+    visits.passed_at,
+    visits.visit_key,
+    cast(epoch(visits.passed_at - days.zero_at) as bigint) as seconds
+from core.stop_visits as visits
+inner join core.service_days as days using (operator, service_date)
+where visits.operator = $operator and visits.passed_at is not null and visits.position is not null and $condition;
+
+create or replace temp table feed_trips as
+select
+    trips.trip_key,
+    concat_ws('_', strftime(trips.service_date, '%Y%m%d'), trips.trip_id) as trip_id,
+    trips.line_code as route_id,
+    strftime(trips.service_date, '%Y%m%d') as service_id,
+    null as trip_headsign,
+    trips.direction,
+    [trips.service_date] as service_dates
+from core.trips as trips
+where
+    trips.operator = $operator
+    and $condition
+    and trips.line_code is not null
+    and trips.trip_key in (select trip_key from feed_passages group by trip_key having count(*) > 1);
+
+create or replace temp view feed_stop_times as
+with ordered as (
+    select
+        trips.trip_id,
+        passages.stop_code,
+        passages.arrival_quality,
+        row_number() over trip as stop_sequence,
+        max(passages.seconds) over (trip rows between unbounded preceding and current row) as seconds
+    from feed_trips as trips
+    inner join feed_passages as passages using (trip_key)
+    window trip as (partition by trips.trip_id order by passages.position, passages.passed_at, passages.visit_key)
+)
+
+select
+    trip_id,
+    gtfs_time(greatest(seconds, 0)) as arrival_time,
+    gtfs_time(greatest(seconds, 0)) as departure_time,
+    stop_code as stop_id,
+    stop_sequence,
+    case when arrival_quality = 'evidenced' then 1 else 0 end as timepoint
+from ordered
