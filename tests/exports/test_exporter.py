@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from tests.exports.conftest import change
 from tests.warehouse.rehearsed import DAY
 from transit_etl.exports import FORMATS, ExportError, Request, damage_of_export, export
 from transit_etl.exports import exporter as module
@@ -59,12 +60,7 @@ def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: Settings) -> None:
 
 
 def test_formulas_are_neutralised_on_request_and_numbers_stay(published: Settings) -> None:
-    path = published_database(published.data_dir)
-    copied = path.read_bytes()
-    path.unlink()
-    path.write_bytes(copied)
-    with duckdb.connect(path) as connection:
-        connection.execute("update core.news set title = '=cmd()', version_number = -1")
+    change(published, "update core.news set title = '=cmd()', version_number = -1")
 
     folder = export(published, request("news", form="csv", neutralises_formulas=True)).folder
 
@@ -219,14 +215,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def publish_later(settings: Settings, change: str, days: int = 1) -> None:
+def publish_later(settings: Settings, statement: str, days: int = 1) -> None:
     """Replace the published file by one that differs and is some days newer."""
-    path = published_database(settings.data_dir)
-    copied = path.read_bytes()
-    path.unlink()
-    path.write_bytes(copied)
-    with duckdb.connect(path) as connection:
-        connection.execute(change)
-        connection.execute(
-            f"update quality.publication set published_at = published_at + interval {days} day"
-        )
+    later = f"update quality.publication set published_at = published_at + interval {days} day"
+    change(settings, statement, later)

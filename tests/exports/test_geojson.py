@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from tests.exports.test_gtfs import placed
 from transit_etl.exports import Request, export
 from transit_etl.settings import Settings
 
-__all__ = ["placed"]
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
 

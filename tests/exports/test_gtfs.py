@@ -21,22 +21,6 @@ FEEDS = ["gtfs", "gtfs-retrospective"]
 Rows = list[dict[str, str]]
 
 
-@pytest.fixture
-def placed(published: Settings) -> Settings:
-    """Settings of a published warehouse whose stops have places, as a file of stops gives them."""
-    path = published_database(published.data_dir)
-    copied = path.read_bytes()
-    path.unlink()
-    path.write_bytes(copied)
-    with duckdb.connect(path) as connection:
-        connection.execute("""
-            insert into intermediate.stop_names
-            select distinct operator, stop_code, 'Stop ' || stop_code, 44.4 + hash(stop_code) % 1000 / 1e6, 8.9
-            from core.line_stops
-        """)
-    return published
-
-
 def feed(settings: Settings, form: str) -> Path:
     return export(settings, Request((), form, allows_incomplete=True)).folder / "gtfs.zip"
 
@@ -94,7 +78,10 @@ def test_every_departure_of_the_timetable_is_a_trip(placed: Settings) -> None:
     path = feed(placed, "gtfs")
     with duckdb.connect(published_database(placed.data_dir), read_only=True) as connection:
         departures = connection.execute("""
-            select line_code, printf('%02d:%02d:00', service_seconds // 3600, service_seconds // 60 % 60), count(*)
+            select
+                line_code,
+                printf('%02d:%02d:00', service_seconds // 3600, service_seconds // 60 % 60),
+                count(*)
             from core.scheduled_departures where is_in_force group by all order by all
         """).fetchall()
     routes = {row["trip_id"]: row["route_id"] for row in table(path, "trips")}
