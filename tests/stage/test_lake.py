@@ -12,12 +12,13 @@ import pytest
 import zstandard
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
-from transit_etl.lake_schemas import DATASETS
+from transit_etl.lake_schemas import DATASETS, older_schema
 from transit_etl.paths import lake_file, lake_glob, lake_lock
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, ensure_schemas, restage, stage
-from transit_etl.stage.lake import day_lock, windows_of
+from transit_etl.stage.lake import day_lock, windows_of, write_table
 from transit_etl.stage.raw import arrow
+from transit_etl.stage.repair import find_damaged
 
 
 @pytest.fixture
@@ -186,6 +187,20 @@ def test_a_late_window_of_a_compacted_day_is_merged_the_next_time(landed: Folder
     assert 3 == len(landed.rows("passages"))
     restage(landed.settings, DAY, DAY)
     assert merged == landed.files()
+
+
+def test_files_of_before_a_column_was_added_are_sound_and_merged_with_nulls(landed: Folder) -> None:
+    stage(landed.settings)
+    before = rows_of(landed)
+    folder = lake_file(landed.settings.data_dir, OPERATOR, "requests", DAY, "day").parent
+    for path in sorted(folder.iterdir())[:2]:
+        write_table(path, pq.read_table(path, partitioning=None).select(older_schema("requests").names))
+
+    assert {} == find_damaged(landed.settings.data_dir)
+    compact(landed.settings, DAY)
+    merged = pq.read_table(folder / "day.parquet", partitioning=None)
+    assert DATASETS["requests"].equals(merged.schema)
+    assert before == rows_of(landed)
 
 
 def killed(*_args: object) -> None:

@@ -78,7 +78,7 @@ _DRAWS = f"""
         qualify request_id = first_value(request_id) over (
             partition by line_code order by received_at desc, request_id
         )
-        and direction_key = first_value(direction_key) over (
+        and direction_key is not distinct from first_value(direction_key) over (
             partition by request_id, line_code, direction
             order by case when direction_key = 'ritorno' then 0 else 1 end, direction_key
         )
