@@ -1,6 +1,7 @@
 import json
 import shutil
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.collect.helpers import answer, landing_at, rows
-from transit_etl.api.exchange import Request
+from tests.collect.helpers import answer, killed_landing, landing_at, rows
+from transit_etl.api.exchange import Purpose, Request
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.recovery import recover
 
@@ -41,6 +42,16 @@ def test_the_answers_landed_survive_and_the_one_in_flight_is_marked(orphan: Path
     assert [*["ok"] * N_LANDED, "interrupted"] == [row["outcome"] for row in rows(folder)]
     assert [body(number).decode() for number in range(N_LANDED)] == [row["body"] for row in rows(folder)][:-1]
     assert only_finished_files(folder)
+
+
+def test_a_request_in_flight_keeps_its_purpose_and_its_draws(tmp_path: Path) -> None:
+    drawn = replace(stop(1), purpose=Purpose.AUDIT, draws='[{"position":7}]')
+    with killed_landing(tmp_path) as landing:
+        landing.land(landing.plan(drawn), answer(request=drawn))
+        landing.plan(drawn)
+    recover(tmp_path)
+
+    assert [("audit", drawn.draws)] * 2 == [(row["purpose"], row["draws"]) for row in rows(tmp_path)]
 
 
 def test_recovering_twice_changes_nothing(orphan: Path, tmp_path: Path) -> None:

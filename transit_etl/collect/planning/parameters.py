@@ -269,7 +269,7 @@ class AuditParameters:
     """A visit is expected to need so many polls; how many are drawn follows from it."""
     most_saved_polls: float = 20.0
     """So many polls can be saved up while nothing is due."""
-    lead_seconds: float = 360.0
+    lead_seconds: float = 300.0
     """A visit is watched from this long before it is due."""
     give_up_seconds: float = 3_600.0
     """It is given up this long after it was due."""
@@ -281,7 +281,7 @@ class AuditParameters:
     """Once a bus has passed, one expected this long before the next departure is due may be that one."""
     before_seconds: float = 30.0
     """A bus is polled for this long before it is expected."""
-    before_share: float = 0.12
+    before_share: float = 0.22
     """The same as a share of how far ahead it is expected; the larger of the two decides."""
     longest_before_seconds: float = 45.0
     """After a poll at most this long before a bus is expected, the next one comes after it."""
