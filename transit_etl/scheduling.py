@@ -93,6 +93,11 @@ def raw_asset(dag: str) -> Asset:
     return Asset(f"raw/{dag}")
 
 
+def export_asset(name: str) -> Asset:
+    """Return the asset that is updated when a dataset was exported anew."""
+    return Asset(f"exports/{name}")
+
+
 def any_lake_asset() -> AssetAny:
     """Return the schedule of a DAG that runs whenever something was staged."""
     return AssetAny(*map(lake_asset, CADENCES))
@@ -318,6 +323,24 @@ def check_installation() -> None:
 
     if problems := check(load_settings()):
         raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
+
+
+def due_exports() -> list[str]:
+    """Return the names of the datasets of which a closed date was built since they were exported."""
+    from transit_etl.exports import all_requests, dataset_name, due
+
+    settings = load_settings()
+    return [dataset_name(request) for request in due(settings, all_requests(settings))]
+
+
+def export_dataset(name: str) -> dict[str, int]:
+    """Export a dataset of all, by its name; return the counts of the report."""
+    from transit_etl.exports import all_requests, dataset_name, export
+
+    settings = load_settings()
+    [request] = [each for each in all_requests(settings) if dataset_name(each) == name]
+    report = export(settings, request, keeps_unchanged=True)
+    return {field: getattr(report, field) for field in ("n_files", "n_kept_files", "n_rows", "n_bytes")}
 
 
 def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:

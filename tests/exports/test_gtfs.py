@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import subprocess
 import sys
 import zipfile
@@ -34,15 +35,12 @@ def errors_of_guru(path: Path) -> set[str]:
     return {notice.code for notice in gtfs_guru.validate(str(path)).errors()}
 
 
-def is_valid_by_gtfs_validator(path: Path) -> bool:
+def errors_of_gtfs_validator(path: Path) -> set[str]:
     program = Path(sys.executable).with_name("gtfs-validator")
     done = subprocess.run(
-        [program, "--input", path, "--stdout", "--fail-on-error"],
-        check=False,
-        capture_output=True,
-        cwd=path.parent,
+        [program, "--input", path, "--stdout"], check=True, capture_output=True, cwd=path.parent
     )
-    return done.returncode == 0
+    return {each["code"] for each in json.loads(done.stdout)["notices"] if each["severity"] == "ERROR"}
 
 
 @pytest.mark.parametrize("form", FEEDS)
@@ -50,7 +48,7 @@ def test_a_feed_is_valid_by_both_validators(placed: Settings, form: str) -> None
     path = feed(placed, form)
 
     assert set() == errors_of_guru(path)
-    assert is_valid_by_gtfs_validator(path)
+    assert set() == errors_of_gtfs_validator(path)
 
 
 BREAKAGES: dict[str, Callable[[dict[str, str]], dict[str, str]]] = {
@@ -71,7 +69,7 @@ def test_a_broken_feed_is_refused_by_both_validators(placed: Settings, tmp_path:
             archive.writestr(f"{name}.txt", text)
 
     assert errors_of_guru(broken)
-    assert not is_valid_by_gtfs_validator(broken)
+    assert errors_of_gtfs_validator(broken)
 
 
 def test_every_departure_of_the_timetable_is_a_trip(placed: Settings) -> None:
@@ -82,7 +80,9 @@ def test_every_departure_of_the_timetable_is_a_trip(placed: Settings) -> None:
                 line_code,
                 printf('%02d:%02d:00', service_seconds // 3600, service_seconds // 60 % 60),
                 count(*)
-            from core.scheduled_departures where is_in_force group by all order by all
+            from core.scheduled_departures
+            where is_in_force and service_date = (select max(service_date) from core.service_days)
+            group by all order by all
         """).fetchall()
     routes = {row["trip_id"]: row["route_id"] for row in table(path, "trips")}
     starts: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Writes datasets that people take away: tables and feeds of the published warehouse, with manifests."""
 
 from transit_etl.exports.everything import AllReport, all_requests, export_all
-from transit_etl.exports.exporter import export
+from transit_etl.exports.exporter import dataset_name, due, export
 from transit_etl.exports.formats import FORMATS
 from transit_etl.exports.manifest import damage_of_export
 from transit_etl.exports.request import ExportError, ExportReport, Request
@@ -14,6 +14,8 @@ __all__ = [
     "Request",
     "all_requests",
     "damage_of_export",
+    "dataset_name",
+    "due",
     "export",
     "export_all",
 ]

@@ -14,15 +14,15 @@ from quality.builds where build_number > $since
 
 
 def changed_months(source: Source, before: Manifest, period: Period) -> set[str] | None:
-    """Return the months that must be written again; None if all must, as after a full build.
+    """Return the months of a period that must be written again; None if all must, as after a full build.
 
-    Dates that were not in the export before count as changed too.
+    Dates that were not in the export before count as changed too, those outside the period do not.
     """
     since = int(before.versions["build"])
     builds = source.rows(_BUILT, {"since": since})
     if source.publication.build_number < since or any(is_full for is_full, _ in builds):
         return None
-    dates = {day for _, days in builds for day in days}
+    dates = {day for _, days in builds for day in days if period.first <= day <= period.last}
     first, last = date.fromisoformat(before.first_date), date.fromisoformat(before.last_date)
     added = {period.first + DAY * number for number in range(period.n_dates)}
     added -= {first + DAY * number for number in range((last - first).days + 1)}

@@ -49,7 +49,8 @@ _LAYOUT = 1  # of the files and their contents; another number makes incremental
 def export(settings: Settings, request: Request, *, keeps_unchanged: bool = False) -> ExportReport:
     """Write a dataset as a folder of its own with a manifest, in one step.
 
-    `keeps_unchanged` takes the months over from the export before in which nothing was built since.
+    `keeps_unchanged` takes the months over from the export before in which nothing was built since, and
+    leaves that export alone if these are all.
     ExportError refuses what cannot be exported, and a period of which too little was seen unless the request
     allows it; nothing is changed then.
     """
@@ -62,6 +63,8 @@ def export(settings: Settings, request: Request, *, keeps_unchanged: bool = Fals
         before = _before(folder)
         with opened(settings, scratch) as source:
             work = _Work(settings, request, form, source, name)
+            if keeps_unchanged and before is not None and work.is_in(before):
+                return _as_before(folder, before)
             built = replacement_of(folder)
             kept = _kept(work, before, folder) if keeps_unchanged else {}
             report = _build(work, built, kept)
@@ -132,6 +135,11 @@ class _Work:
             )
         self.parts: Sequence[Part] = form.plan(source, request, self.period)
 
+    def is_in(self, before: Manifest) -> bool:
+        """Tell whether an export has all that this one would have: nothing was built since."""
+        is_same = before.signature == self.signature() and list(before.incomplete) == self.missing
+        return is_same and changed_months(self.source, before, self.period) == set()
+
     def signature(self) -> str:
         """Return a digest of what decides how rows are written: format, options, columns, the code."""
         columns = [(each.place, column.name, column.type) for each in self.tables for column in each.columns]
@@ -184,6 +192,39 @@ def _table_entry(table: Table) -> dict[str, Any]:
             for each in table.columns
         ],
     }
+
+
+def due(settings: Settings, requests: Sequence[Request]) -> list[Request]:
+    """Return those of some requests whose exports are missing, or older than what was built since.
+
+    A request that would be refused is not due.
+    """
+    scratch = paths.state_dir(settings.data_dir).absolute() / "export-scratch" / "due"
+    with opened(settings, scratch) as source:
+        return [request for request in requests if _is_due(settings, source, request)]
+
+
+def _is_due(settings: Settings, source: Source, request: Request) -> bool:
+    name = dataset_name(request)
+    try:
+        work = _Work(settings, request, _format_of(request), source, name)
+        before = _before(paths.exports_dir(settings.data_dir) / name)
+    except ExportError:
+        return False
+    return before is None or not work.is_in(before)
+
+
+def _as_before(folder: Path, before: Manifest) -> ExportReport:
+    files = [file for file in before.files if file.table]
+    return ExportReport(
+        folder=folder,
+        n_files=len(files),
+        n_kept_files=len(files),
+        n_rows=before.n_rows,
+        n_bytes=before.n_bytes,
+        is_new_version=False,
+        incomplete=list(before.incomplete),
+    )
 
 
 def _kept(work: _Work, before: Manifest | None, folder: Path) -> dict[str, tuple[File, Path]]:
