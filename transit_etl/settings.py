@@ -73,7 +73,7 @@ class Settings(BaseSettings):
     down_after_seconds: float = Field(60, ge=5, le=3600)
     policy: PolicyName = PolicyName.ADAPTIVE
     audit_share: float = Field(0.1, ge=0, le=0.5)  # of the passages' requests; 0 switches the audit off
-    audit_seed: int = Field(1, ge=0, lt=2**63)
+    audit_seed: int = Field(1, ge=0, le=999_999)
     stage_max_rows: int = Field(300_000, ge=1000, le=100_000_000)  # about 1 KB of memory each
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 

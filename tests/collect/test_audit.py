@@ -13,6 +13,7 @@ from tests.collect.test_audit_draws import departures
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.collect import datasets
 from transit_etl.collect.audit import Audit
+from transit_etl.collect.audit_draws import audit_draws
 from transit_etl.collect.isolation import Failures
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.audit_sample import AuditSample
@@ -100,7 +101,7 @@ def worker(draws: list[Draw]) -> Passages:
 
 
 def test_two_workers_watch_a_visit_once(folder: Path) -> None:
-    draws = datasets.audit_draws(settings_at(folder), START, START + timedelta(minutes=30), 1.0)
+    draws = audit_draws(settings_at(folder), START, START + timedelta(minutes=30), 1.0)
     workers = [worker(draws), worker(draws)]
     leased: set[str] = set()
     chosen: Counter[str] = Counter()

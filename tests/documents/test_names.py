@@ -111,7 +111,10 @@ def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
         ]
 
         assert (
-            limits == [number for number in re.findall(r"-?\d+", bounds) if number in limits][: len(limits)]
+            limits
+            == [number for number in re.findall(r"-?\d+(?:\.\d+)?", bounds) if number in limits][
+                : len(limits)
+            ]
         ), name
 
 

@@ -281,7 +281,7 @@ class AuditParameters:
     """Once a bus has passed, one expected this long before the next departure is due may be that one."""
     before_seconds: float = 30.0
     """A bus is polled for this long before it is expected."""
-    before_share: float = 0.22
+    before_share: float = 0.3
     """The same as a share of how far ahead it is expected; the larger of the two decides."""
     longest_before_seconds: float = 45.0
     """After a poll at most this long before a bus is expected, the next one comes after it."""
