@@ -56,7 +56,7 @@ def main() -> int:
                 base_url=server.base_url,
                 data_dir=Path(folder) / "data",
                 token=TOKEN if arguments.with_token else None,
-                limiter_url=arguments.limiter_url,
+                limiter_url=arguments.limiter_url or f"sqlite:///{folder}/budget.sqlite",
             )
             _poll_together(settings, arguments.processes, arguments.seconds)
         measured = _read(log)

@@ -118,6 +118,7 @@ def _settings(data_dir: Path, base_url: str) -> Settings:
         data_dir=data_dir,
         base_url=base_url,
         token=TOKEN,
+        limiter_url=f"sqlite:///{data_dir.absolute()}/state/budget.sqlite",
         rate_per_minute=RATE_PER_MINUTE,
     )
 

@@ -74,11 +74,12 @@ def _running(folder: Path, arguments: argparse.Namespace) -> Iterator[Path]:
     settings = {
         "TRANSIT_BASE_URL": f"http://127.0.0.1:{port}/api/v1/",
         "TRANSIT_DATA_DIR": str(data_dir),
+        "TRANSIT_LIMITER_URL": f"sqlite:///{data_dir.absolute()}/state/budget.sqlite",
         "TRANSIT_WINDOW_SECONDS": str(arguments.window),
         "TRANSIT_RATE_PER_MINUTE": str(arguments.rate),
         "TRANSIT_TOKEN": "demo-token",
     }
-    plain = without_settings()
+    plain = without_settings(folder)
     airflow = {**environment(folder / "airflow", {**plain, **settings}, port=free_port())}
     airflow["AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION"] = str(not arguments.all_dags)
     try:

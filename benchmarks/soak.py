@@ -93,6 +93,7 @@ class Life:
         """Make the data folder and its settings."""
         self.settings = Settings(
             data_dir=self.data_dir,
+            limiter_url=f"sqlite:///{self.data_dir.absolute()}/state/budget.sqlite",
             rate_per_minute=self.options.rate,
             window_seconds=WINDOW_SECONDS,
             timetable_days_ahead=0,
@@ -240,7 +241,7 @@ def _sizes(data_dir: Path) -> Json:
     endings = (".new", ".part", ".damaged", ".tmp", ".wal")
     found["temporary_files"] = sum(path.name.endswith(endings) or ".restage" in path.parts for path in files)
     for name, path in {
-        "limiter": paths.budget_database(data_dir), "warehouse": paths.build_database(data_dir),
+        "limiter": data_dir / "state" / "budget.sqlite", "warehouse": paths.build_database(data_dir),
         "published": paths.published_database(data_dir), "manifest": paths.manifest(data_dir),
     }.items():  # fmt: skip
         found[f"{name}_bytes"] = path.stat().st_size if path.exists() else 0

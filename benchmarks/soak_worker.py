@@ -21,7 +21,6 @@ from transit_emulator.world import build_world
 from transit_etl.api.client import NOW_HEADER
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import collect
-from transit_etl.collect.allowance.budget import credential
 from transit_etl.collect.allowance.budget_store import SqlStore, Work
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, stage
@@ -50,7 +49,7 @@ class HeldStore(SqlStore):
     heartbeat: float | None = 10.0
 
     def __init__(self, settings: Settings, clock: VirtualClock) -> None:
-        super().__init__(settings.budget_url, credential(settings))
+        super().__init__(settings.budget_url, settings.credential)
         self._clock = clock
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:

@@ -68,7 +68,7 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
     port, network = free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
     log = str(FOLDER / "answers.jsonl")
     command = [str(BIN / "transit-etl"), "emulator", "--port", str(port), "--log", log, *network]
-    emulator = stack.start("emulator", command, without_settings())
+    emulator = stack.start("emulator", command, without_settings(FOLDER))
     with console.status("starting the emulated upstream"):
         about = _about(stack, emulator, port)
         days = choose_days(f"http://127.0.0.1:{port}/")
@@ -81,9 +81,9 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
         "Both run at the same time and write into the same lake.",
         highlight=False,
     )
-    common = {**without_settings(), **_common_settings(about)}
+    common = {**without_settings(FOLDER), **_common_settings(about)}
     rehearsal = Rehearsal(stack, common, network, days.rehearsed, hours)
-    airflow = environment(FOLDER / "airflow", without_settings())
+    airflow = environment(FOLDER / "airflow", without_settings(FOLDER))
     with console.status("setting up Airflow"):
         set_up(airflow)
     settings = {**_common_settings(about), **_live_settings(port, days.now, window_seconds)}
@@ -94,7 +94,7 @@ def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_second
     is_small = about["n_stops"] <= LARGEST_FOR_VERSION_0
     runs.run(["staging", "warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
     write_truth(common, network, days.rehearsed, FOLDER / "truth")
-    show_findings(console, {**without_settings(), **settings}, FOLDER, days.rehearsed)
+    show_findings(console, {**without_settings(FOLDER), **settings}, FOLDER, days.rehearsed)
 
 
 def summary(report: dict[str, Any]) -> str:

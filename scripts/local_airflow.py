@@ -23,7 +23,12 @@ PROGRAMS = {
 }
 BIN = Path(sys.executable).parent
 
+# Without a settings file each program would write one, with secrets that the others do not know.
 _SET_UP = """
+from airflow.configuration import write_default_airflow_configuration_if_needed
+
+write_default_airflow_configuration_if_needed()
+
 from airflow.utils.db import initdb
 from airflow.models.pool import Pool
 from transit_etl.scheduling import WAREHOUSE_POOL

@@ -36,9 +36,13 @@ class Program:
             return True  # the id has not been reused, so a session with this id is ours
 
 
-def without_settings() -> dict[str, str]:
-    """Return the environment of this process without the settings of transit-etl."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+def without_settings(project: Path) -> dict[str, str]:
+    """Return the environment of this process without settings of transit-etl, and with another project.
+
+    So no settings file is read but those in the folder of that project.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    return {**kept, f"{PREFIX}PROJECT_DIR": str(project)}
 
 
 class Stack:

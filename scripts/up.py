@@ -11,8 +11,9 @@ import httpx
 from rich.console import Console
 
 from scripts.local_airflow import BIN, CHECKOUT, PROGRAMS, USER, environment, new_password, set_up
-from scripts.stack import Stack
-from transit_etl.settings import BadSettingError, load_settings
+from scripts.stack import Program, Stack
+from transit_etl.errors import TransitError
+from transit_etl.settings import load_with_sources
 
 FOLDER = CHECKOUT / "data" / "up"
 AIRFLOW_HOME = CHECKOUT / "data" / "airflow"
@@ -29,22 +30,27 @@ def main() -> int:
     """Start the programs unless they run, wait until they are healthy, and print their addresses."""
     stack = Stack(FOLDER)
     try:
-        data_dir = load_settings().data_dir
+        loaded = load_with_sources()
+        data_dir = CHECKOUT / loaded.settings.data_dir
+        inherited = {**os.environ, "TRANSIT_DATA_DIR": str(data_dir.resolve())}
+        is_emulated = "base_url" not in loaded.sources
         if stack.programs() and is_airflow_healthy():
-            Console().print("Already running.")
+            again = start_emulator(stack, inherited) if is_emulated and not is_answering(EMULATOR) else None
+            Console().print("The emulator had ended: started again." if again else "Already running.")
             login = "as you were told when it was started; `make down` and `make up` give a new password"
         else:
             stack.stop()
-            password = start(stack, {**os.environ, "TRANSIT_DATA_DIR": str((CHECKOUT / data_dir).resolve())})
+            password = start(stack, inherited, is_emulated=is_emulated)
             login = f"user {USER}, password {password} (shown only now)"
-    except (CannotStartError, BadSettingError, subprocess.CalledProcessError) as error:
+    except (CannotStartError, TransitError, subprocess.CalledProcessError) as error:
         Console(stderr=True).print(f"up: {error}", style="red", highlight=False)
         stack.stop()
         return 1
     Console().print(
         f"Airflow  {AIRFLOW}\n"
         f"Login    {login}\n"
-        f"Upstream {os.environ.get('TRANSIT_BASE_URL') or EMULATOR}\n"
+        f"Upstream {EMULATOR if is_emulated else loaded.settings.base_url}\n"
+        f"Data     {data_dir.resolve()}\n"
         f"Logs     {FOLDER}/*.log\n"
         "Stop it with `make down`.",
         highlight=False,
@@ -54,14 +60,11 @@ def main() -> int:
     return 0
 
 
-def start(stack: Stack, inherited: dict[str, str]) -> str:
+def start(stack: Stack, inherited: dict[str, str], *, is_emulated: bool) -> str:
     """Start the emulator and Airflow; return its password once both answer. Raises CannotStartError."""
-    is_emulated = not os.environ.get("TRANSIT_BASE_URL")
-    for port in [AIRFLOW_PORT, EMULATOR_PORT] if is_emulated else [AIRFLOW_PORT]:
-        require_free(port)
+    require_free(AIRFLOW_PORT)
     if is_emulated:
-        stack.start("emulator", [BIN / "transit-etl", "emulator", "--port", str(EMULATOR_PORT)], inherited)
-        wait_until(lambda: is_answering(EMULATOR), stack, "emulator")
+        start_emulator(stack, inherited)
     airflow = environment(AIRFLOW_HOME, inherited, port=AIRFLOW_PORT)
     set_up(airflow)
     password = new_password(AIRFLOW_HOME)
@@ -69,6 +72,16 @@ def start(stack: Stack, inherited: dict[str, str]) -> str:
         stack.start(name, [BIN / "airflow", *words], airflow)
     wait_until(is_airflow_healthy, stack, "airflow")
     return password
+
+
+def start_emulator(stack: Stack, inherited: dict[str, str]) -> Program:
+    """Start the emulator and wait until it answers. Raises CannotStartError."""
+    require_free(EMULATOR_PORT)
+    program = stack.start(
+        "emulator", [BIN / "transit-etl", "emulator", "--port", str(EMULATOR_PORT)], inherited
+    )
+    wait_until(lambda: is_answering(EMULATOR), stack, "emulator")
+    return program
 
 
 def require_free(port: int) -> None:

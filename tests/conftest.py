@@ -1,7 +1,8 @@
-"""What every test has: an environment without the caller's settings, and one journey to share."""
+"""What every test has: an environment without what is the caller's, and one journey to share."""
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
@@ -34,7 +35,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _without_the_callers_settings() -> Iterator[None]:
+def _without_the_callers_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Hide the caller's variables, settings files and budgets, also from programs that tests start."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
-    with patch.dict(os.environ, kept, clear=True):
+    home = {name: str(tmp_path_factory.mktemp("user")) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    project = {f"{PREFIX}PROJECT_DIR": str(tmp_path_factory.mktemp("project"))}
+    with patch.dict(os.environ, {**kept, **home, **project}, clear=True):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _with_a_budget_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no two tests share a request budget, although they name the same upstream."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / ".user-state"))

@@ -66,9 +66,25 @@ BAD = {
     "export_licence": [" x", "x\t", "x" * 201],
     "export_url": BAD_URLS,
     "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
+    "project_dir": ["/etc/hostname", "/nowhere/at/all"],
+    "check_polled_minutes": [*NO_NUMBERS, "0", "1441"],
+    "audit_seed": [*NO_NUMBERS, "0.5"],
+    "audit_share": [*NO_NUMBERS, "-0.1", "0.6"],
+    "check_late_hours": [*NO_NUMBERS, "-1", "169"],
+    "check_disk_days": [*NO_NUMBERS, "-1", "3651"],
+    "check_published_hours": [*NO_NUMBERS, "0", "721"],
+    "check_quarantine_share": [*NO_NUMBERS, "-0.1", "1.1"],
     "clock_shift_seconds": [*NO_NUMBERS, "1e9", "-1e9", "1e300"],
 }  # fmt: skip
-for seconds in ("connect_timeout", "read_timeout", "total_timeout", "window", "status_interval"):
+for seconds in (
+    "connect_timeout",
+    "read_timeout",
+    "total_timeout",
+    "window",
+    "status_interval",
+    "down_after",
+    "check_clock",
+):
     BAD[f"{seconds}_seconds"] = [*NO_NUMBERS, "0", "-1", "1e9"]
 
 

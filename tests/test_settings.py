@@ -181,10 +181,13 @@ def test_the_root_of_version_0_follows_the_base_unless_set(values: dict[str, str
     assert root == Settings(**values).legacy_root  # type: ignore[arg-type]
 
 
-def test_the_budget_is_a_file_of_the_data_folder_unless_set(tmp_path: Path) -> None:
+def test_the_budget_is_a_file_of_the_user_unless_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     url = "postgresql://db/transit"
 
-    assert f"sqlite:///{tmp_path}/state/budget.sqlite" == Settings(data_dir=tmp_path).budget_url
+    assert Settings(data_dir=tmp_path).budget_url.startswith(
+        f"sqlite:///{tmp_path}/state/transit-etl/budget-"
+    )
     assert url == Settings(data_dir=tmp_path, limiter_url=url).budget_url
 
 

@@ -1,5 +1,6 @@
 """Says where every file lives below the data folder, and where the project's own rules and models are."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -230,9 +231,24 @@ def state_dir(data_dir: Path) -> Path:
     return data_dir / "state"
 
 
-def budget_database(data_dir: Path) -> Path:
-    """Return the SQLite database of the request budget that the processes of one machine share."""
-    return state_dir(data_dir) / "budget.sqlite"
+def budget_database(credential: str, data_dir: Path) -> Path:
+    """Return the SQLite database of the request budget of one upstream and token.
+
+    It is the user's, so that all data folders share it; a user without a home has one in each data folder.
+    """
+    folder = user_folder("XDG_STATE_HOME", ".local/state") or state_dir(data_dir.absolute())
+    return folder / f"budget-{hashlib.sha256(credential.encode()).hexdigest()[:16]}.sqlite"
+
+
+def user_folder(variable: str, default: str) -> Path | None:
+    """Return the user's folder of a kind, by the variable of the XDG convention; None without a home."""
+    given = os.environ.get(variable, "")
+    if given.startswith("/"):
+        return Path(given) / "transit-etl"
+    try:
+        return Path.home() / default / "transit-etl"
+    except RuntimeError:
+        return None
 
 
 def rehearsal_journal(data_dir: Path) -> Path:

@@ -157,6 +157,13 @@ def short_text(text: str | None) -> str | None:
     return text
 
 
+def project_folder(folder: Path | None) -> Path | None:
+    """Check that the folder of the settings files exists."""
+    if folder is not None and not folder.is_dir():
+        raise ValueError("must be a folder that exists")
+    return folder
+
+
 def stops_file(path: Path | None) -> Path | None:
     """Check that a path can be a reference file of stops; it is read by builds only."""
     if path is not None and path.suffix.lower() not in (".csv", ".txt", ".zip"):

@@ -1,6 +1,9 @@
-"""Reads the settings from TRANSIT_* environment variables, and names those that are bad."""
+"""Reads the settings from TRANSIT_* variables and the files of the project, and names those that are bad."""
 
+import hashlib
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
@@ -10,12 +13,13 @@ from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
 from transit_etl import setting_checks
 from transit_etl.clock import SystemClock
 from transit_etl.errors import TransitError
 from transit_etl.paths import budget_database
+from transit_etl.project import DOTENV, project_folder, read_toml, settings_files
 
 PREFIX = "TRANSIT_"
 RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
@@ -85,6 +89,7 @@ class Settings(BaseSettings):
     check_published_hours: float = Field(6, ge=1, le=720)
     check_quarantine_share: float = Field(0.05, ge=0, le=1)
 
+    project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
     data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
@@ -129,24 +134,92 @@ class Settings(BaseSettings):
         """The database in which all processes share the request budget."""
         if self.limiter_url:
             return self.limiter_url.get_secret_value()
-        return f"sqlite:///{budget_database(self.data_dir.absolute())}"
+        return f"sqlite:///{budget_database(self.credential, self.data_dir)}"
+
+    @property
+    def credential(self) -> str:
+        """The name of the allowance that is used: the upstream and, with a token, a hash of both."""
+        if self.token is None:
+            return f"{self.base_url.lower()} without a token"
+        secret = f"{self.base_url}\n{self.token.get_secret_value()}"
+        digest = hashlib.sha256(secret.encode()).hexdigest()
+        return f"{self.base_url.lower()} token {digest[:16]}"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings, and for each where it comes from: a variable, a file, or `default`.
+
+    `project` is the folder that relative paths start from.
+    """
+
+    settings: Settings
+    sources: dict[str, str]
+    project: Path
 
 
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked like its variable
     """Read the settings, or raise BadSettingError with one line for every bad TRANSIT_* variable.
 
-    A value `given` by name takes the place of its variable.
+    Variables come before the settings files of the project. A value `given` by name comes before both.
     """
+    return load_with_sources(**given).settings
+
+
+def load_with_sources(**given: Any) -> LoadedSettings:  # noqa: ANN401 - each is checked like its variable
+    """Read the settings as `load_settings` does, and say where each comes from."""
     problems = [complaint for name in sorted(os.environ) if (complaint := _complaint(name))]
+    project = project_folder(os.environ.get(f"{PREFIX}PROJECT_DIR"))
+    sources = dict.fromkeys(given, "given")
+    values = dict(given)
+    for name in Settings.model_fields:
+        if os.environ.get(_variable(name)) and name not in given:
+            sources[name] = _variable(name)
+    for path in settings_files(project):
+        try:
+            found = _read_file(path)
+        except ValueError as error:
+            problems.append(str(error))
+            continue
+        for name, value in found.items():
+            if name not in Settings.model_fields or name == "project_dir":
+                problems.append(f"unknown setting in {path}: {name}")
+            elif name not in sources:
+                sources[name], values[name] = str(path), value
     try:
-        settings = Settings(**given)
+        settings = Settings(**values)
     except ValidationError as error:
         # a default that depends on another setting is not computed when any is bad
         causes = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
-        problems += map(_explain, causes)
+        problems += [_explain(each, sources) for each in causes]
     if problems:
         raise BadSettingError("\n".join(problems))
-    return settings
+    return LoadedSettings(_in_project(settings, project), sources, project)
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    """Return the values of a settings file that are not empty, by the name of the setting."""
+    if path.name == DOTENV:
+        found: Mapping[str, Any] = DotEnvSettingsSource(Settings, env_file=path).env_vars
+        prefix = PREFIX.lower()
+        values = {name[len(prefix) :]: value for name, value in found.items() if name.startswith(prefix)}
+    else:
+        values = read_toml(path)
+    return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+def _in_project(settings: Settings, project: Path) -> Settings:
+    """Let relative paths start from the project, wherever the program was started."""
+    if project == Path.cwd():
+        return settings
+    stops = settings.stops_file
+    return settings.model_copy(
+        update={"data_dir": project / settings.data_dir, "stops_file": stops and project / stops}
+    )
+
+
+def _variable(name: str) -> str:
+    return f"{PREFIX}{name.upper()}"
 
 
 def _complaint(variable: str) -> str:
@@ -158,6 +231,9 @@ def _complaint(variable: str) -> str:
     return "" if variable.isupper() else f"unknown setting: {variable}: write {variable.upper()}"
 
 
-def _explain(problem: ErrorDetails) -> str:
+def _explain(problem: ErrorDetails, sources: Mapping[str, str]) -> str:
     message = " ".join(problem["msg"].removeprefix("Value error, ").split())
-    return f"{PREFIX}{str(problem['loc'][0]).upper()}: {message}"
+    name = str(problem["loc"][0])
+    source = sources.get(name, "")
+    where = f" (in {source})" if source.startswith("/") else ""
+    return f"{_variable(name)}: {message}{where}"

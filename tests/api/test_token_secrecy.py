@@ -20,7 +20,7 @@ from transit_etl.api.client import Client, MissingTokenError
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.redaction import MARK, SHORTEST_TOKEN, Redactor
 from transit_etl.clock import SystemClock
-from transit_etl.collect.allowance.budget import credential, open_budget
+from transit_etl.collect.allowance.budget import open_budget
 from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
 from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
@@ -166,7 +166,7 @@ def test_no_file_of_the_budget_holds_it(tmp_path: Path) -> None:
 
     asyncio.run(main())
 
-    assert any(credential(settings).encode() in content for content in contents)
+    assert any(settings.credential.encode() in content for content in contents)
     assert not any(TOKEN.encode() in content or LEGACY.encode() in content for content in contents)
 
 
@@ -287,6 +287,6 @@ def test_no_message_about_the_limiter_holds_its_password(url: str, caplog: pytes
     with pytest.raises(BudgetStoreError) as asked:
         asyncio.run(main())
     with pytest.raises(BudgetStoreError) as read:
-        SqlStore(settings.budget_url, credential(settings)).peek()
+        SqlStore(settings.budget_url, settings.credential).peek()
     for text in (str(asked.value), str(read.value), caplog.text):
         assert "s3cr3t" not in text

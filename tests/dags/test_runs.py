@@ -1,5 +1,6 @@
 """What DAG runs do for a backfill, a late start, a dead upstream or a killed task."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -224,3 +225,9 @@ def test_a_run_for_an_older_date_sends_no_request(
     assert "failed" == result["tasks"]["collect"]
     assert "news cannot be collected for" in result["log"]
     assert [] == list(tmp_path.glob("data/raw/**/*.zst"))
+
+
+def test_all_programs_of_a_new_airflow_find_the_same_secrets(airflow_environment: dict[str, str]) -> None:
+    written = (Path(airflow_environment["AIRFLOW_HOME"]) / "airflow.cfg").read_text()
+
+    assert re.search(r"^jwt_secret = \S+", written, re.MULTILINE)

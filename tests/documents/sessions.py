@@ -14,7 +14,7 @@ from transit_etl.settings import PREFIX
 ROOT = Path(__file__).parents[2]
 ANY = "…"  # in shown output: text that differs from run to run
 NOT_COPIED = shutil.ignore_patterns(
-    ".*_cache", ".git", ".hypothesis", ".venv", "__pycache__", "build", "data"
+    ".*_cache", ".env", ".git", ".hypothesis", ".venv", "__pycache__", "build", "data", "transit-etl.toml"
 )
 _BLOCK = re.compile(r"^```(?P<language>\S*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -40,6 +40,15 @@ def listening_addresses(session: Session) -> set[str]:
     }
 
 
+def end_emulator(session: Session) -> None:
+    """Kill the emulator that `make up` started."""
+    for program in Stack(session.folder / "data" / "up").programs():
+        if program.name == "emulator":
+            for process in program.processes():
+                process.kill()
+                process.wait()
+
+
 def logs(session: Session) -> list[Path]:
     """List the logs of the programs."""
     return sorted((session.folder / "data" / "up").glob("*.log"))
@@ -63,6 +72,9 @@ def test_what_make_up_starts_answers_and_make_down_stops_it(tmp_path: Path) -> N
         assert httpx.get(f"{AIRFLOW}/api/v2/dags", headers=token, timeout=30).is_success
         assert 400 == httpx.get(AIRFLOW, headers={"Host": "elsewhere.test"}, timeout=30).status_code
         assert password not in session.run("make up")
+        end_emulator(session)
+        assert "The emulator had ended" in session.run("make up")
+        assert all(map(is_taken, PORTS))
         assert not [path for path in logs(session) if password in path.read_text(errors="replace")]
     finally:
         session.run("make down")

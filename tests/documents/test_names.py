@@ -101,7 +101,7 @@ def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
     assert set(Settings.model_fields) == set(listed)
     for name, field in Settings.model_fields.items():
         default, bounds = listed[name][0].strip("`").split(",")[0], listed[name][1]
-        if default not in ("none", "SQLite below the data folder"):
+        if default not in ("none", "one SQLite file per upstream and token"):
             assert str(getattr(Settings(), name)) in (default, f"{default}:00", f"{default}.0"), name
         limits = [
             f"{value:.15g}"
@@ -110,12 +110,8 @@ def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
             if (value := getattr(limit, kind, None)) is not None
         ]
 
-        assert (
-            limits
-            == [number for number in re.findall(r"-?\d+(?:\.\d+)?", bounds) if number in limits][
-                : len(limits)
-            ]
-        ), name
+        numbers = re.findall(r"-?\d+(?:\.\d+)?", bounds)
+        assert limits == [number for number in numbers if number in limits][: len(limits)], name
 
 
 @pytest.fixture

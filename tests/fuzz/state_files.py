@@ -22,7 +22,6 @@ from transit_etl.api.client import Client
 from transit_etl.api.exchange import Answer
 from transit_etl.api.retry_after import LONGEST_SECONDS, retry_after_seconds
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.allowance.budget import credential
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.allowance.state_text import dumps
@@ -33,7 +32,7 @@ from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.endpoints import Kind
 from transit_etl.errors import MISSHAPEN
-from transit_etl.paths import budget_database, raw_files, rehearsal_journal
+from transit_etl.paths import raw_files, rehearsal_journal
 from transit_etl.rehearsal.journal import Journal, Schedule
 from transit_etl.settings import PREFIX, BadSettingError, PolicyName, Settings, load_settings
 from transit_etl.status.allowance import read_pace
@@ -53,9 +52,8 @@ def _check_budget_text(data: bytes, _folder: Path) -> None:
 
 def _check_budget_file(data: bytes, folder: Path) -> None:
     """Use a SQLite file of any content as the budget, twice, and let the status read it."""
-    settings = settings_at(folder)
-    path = budget_database(folder)
-    path.parent.mkdir(parents=True)
+    path = folder / "budget.sqlite"
+    settings = settings_at(folder, limiter_url=f"sqlite:///{path}")
     path.write_bytes(data)
     with reported_in_one_line():
         read_pace(settings)
@@ -174,7 +172,7 @@ def _check_settings(data: bytes, _folder: Path) -> None:
     clock.run(ask())
     assert settings.clock.now().tzinfo is not None
     assert settings.zone.key
-    SqlStore(settings.budget_url, credential(settings))
+    SqlStore(settings.budget_url, settings.credential)
 
 
 def _loaded() -> Settings | None:

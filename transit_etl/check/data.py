@@ -24,7 +24,8 @@ def problems(settings: Settings, status: Status) -> Iterator[Problem]:
     age = status.now - began_at
     yield from _last_answers(settings, status, age)
     day = last_day(settings, status.now)
-    yield from _rows(status, day)
+    if age > _staged_after(settings):
+        yield from _rows(status, day)
     yield from _refused(settings, status, day)
     yield from _waiting(settings, status)
     yield from _published(settings, status, age)
@@ -87,13 +88,17 @@ def _refused(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
 
 def _waiting(settings: Settings, status: Status) -> Iterator[Problem]:
     oldest = status.waiting_since
-    longest = timedelta(minutes=settings.check_polled_minutes)
-    if oldest is not None and status.now - oldest > longest + timedelta(seconds=settings.window_seconds):
+    if oldest is not None and status.now - oldest > _staged_after(settings):
         yield Problem(
             "staging",
             f"{sum(status.waiting.values())} finished windows are not staged, the oldest began "
             f"{ago(oldest, status.now)}: `transit-etl stage`",
         )
+
+
+def _staged_after(settings: Settings) -> timedelta:
+    """Return how long after its beginning a window must be staged."""
+    return timedelta(minutes=settings.check_polled_minutes, seconds=settings.window_seconds)
 
 
 def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[Problem]:

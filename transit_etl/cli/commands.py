@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from transit_etl.cli import output
+from transit_etl.cli.config import config
 from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.export import export
 from transit_etl.cli.options import (
@@ -41,11 +42,13 @@ app = typer.Typer(
 def about() -> None:
     """Poll a public-transport interface within its request allowance; turn the answers into a warehouse.
 
-    Settings are TRANSIT_* environment variables; without any, the upstream is an emulator on this machine.
+    Settings are TRANSIT_* variables, or lines of `.env` or `transit-etl.toml`; `transit-etl config` has all.
+    Without any, the upstream is an emulator on this machine.
     """
 
 
 app.command("run")(run_round)
+app.command()(config)
 
 
 @app.command()

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from transit_etl.collect.allowance.budget import credential
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.endpoints import ENDPOINTS, Kind
@@ -58,7 +57,7 @@ def requests_by_kind(requests: Iterable[EndpointRequests], rate_per_minute: int)
 
 def read_pace(settings: Settings) -> Pace | None:
     """Read the budget's state as it was left last; None if it has not been used yet."""
-    state = SqlStore(settings.budget_url, credential(settings)).peek()
+    state = SqlStore(settings.budget_url, settings.credential).peek()
     if state is None:
         return None
     now = settings.clock.now()

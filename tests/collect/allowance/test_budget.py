@@ -19,7 +19,7 @@ from tests.collect.allowance.budgets import (
     simulate,
 )
 from transit_etl.clock import VirtualClock
-from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, credential
+from transit_etl.collect.allowance.budget import Budget, BudgetClosedError
 from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.endpoints import Kind
@@ -130,7 +130,7 @@ def test_a_caller_with_a_smaller_allowance_keeps_to_its_own_in_the_shared_window
 def test_an_allowance_belongs_to_an_address_and_a_token(
     values: dict[str, str], other: dict[str, str], *, is_shared: bool
 ) -> None:
-    names = [credential(Settings(**values)), credential(Settings(**other))]  # type: ignore[arg-type]
+    names = [Settings(**values).credential, Settings(**other).credential]  # type: ignore[arg-type]
 
     assert is_shared == (names[0] == names[1])
     assert not any("abcdefgh" in name for name in names)

@@ -16,6 +16,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from tests.collect.allowance.budgets import FAST
+from tests.collect.upstream import settings_at
 from transit_etl.clock import SystemClock
 from transit_etl.collect.allowance import budget_store
 from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget
@@ -23,7 +24,6 @@ from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import Kind
-from transit_etl.settings import Settings
 
 T = TypeVar("T")
 
@@ -136,14 +136,24 @@ def test_many_callers_of_one_process_share_its_connection(store_url: str) -> Non
     assert 20 == len(_with_budget(store_url, ask))
 
 
-def test_the_default_store_is_made_where_the_data_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("other", "n_stores"),
+    [({}, 1), ({"token": "abcdefgh"}, 2), ({"base_url": "https://other.test/api/v1/"}, 2)],
+)
+def test_two_data_folders_share_the_allowance_of_one_upstream_and_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, other: dict[str, str], n_stores: int
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
+
     async def main() -> None:
-        async with open_budget(Settings(data_dir=tmp_path / "data"), SystemClock()) as budget:
-            await budget.acquire(Kind.STATUS)
+        for settings in (settings_at(tmp_path / "a"), settings_at(tmp_path / "b", **other)):
+            async with open_budget(settings, SystemClock()) as budget:
+                await budget.acquire(Kind.STATUS)
 
     asyncio.run(main())
 
-    assert (tmp_path / "data" / "state" / "budget.sqlite").exists()
+    assert n_stores == len(list((tmp_path / "user" / "transit-etl").glob("budget-*.sqlite")))
+    assert not (tmp_path / "a").exists()
 
 
 @pytest.mark.parametrize("state", ["", "{}", "[1]", '{"format": 1, "permits": [[1]]}'])

@@ -1,7 +1,6 @@
 """Grants permits, one per request, so that all processes together stay within the allowance."""
 
 import asyncio
-import hashlib
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
@@ -182,17 +181,8 @@ def open_budget(settings: Settings, clock: Clock, store: BudgetStore | None = No
 
     The store is opened when it is first used.
     """
-    store = store or SqlStore(settings.budget_url, credential(settings))
+    store = store or SqlStore(settings.budget_url, settings.credential)
     return Budget(Limits(settings.rate_per_minute), store, clock)
-
-
-def credential(settings: Settings) -> str:
-    """Name the allowance that settings use: the upstream and, with a token, a hash of it."""
-    if settings.token is None:
-        return f"{settings.base_url.lower()} without a token"
-    secret = f"{settings.base_url}\n{settings.token.get_secret_value()}"
-    digest = hashlib.sha256(secret.encode()).hexdigest()
-    return f"{settings.base_url.lower()} token {digest[:16]}"
 
 
 def _check(deadline: SteadyInstant | None, at: datetime) -> None:

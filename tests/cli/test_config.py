@@ -1,0 +1,22 @@
+"""The command that shows the settings and where each comes from."""
+
+import json
+from pathlib import Path
+
+from tests.cli.conftest import RunCli
+
+
+def test_each_setting_is_shown_with_its_source_and_no_secret(cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "transit-etl.toml").write_text('token = "s3cr3t-t0ken"\noperator = "example"\n')
+    settings = {"TRANSIT_PROJECT_DIR": str(tmp_path), "TRANSIT_RATE_PER_MINUTE": "120"}
+    shown = cli("config", **settings)
+    found = json.loads(cli("config", "--json", **settings).stdout)
+
+    assert "s3cr3t" not in shown.stdout + json.dumps(found)
+    by_name = {each["setting"]: (each["value"], each["source"]) for each in found["settings"]}
+    assert ("120", "TRANSIT_RATE_PER_MINUTE") == by_name["TRANSIT_RATE_PER_MINUTE"]
+    assert ("example", str(tmp_path / "transit-etl.toml")) == by_name["TRANSIT_OPERATOR"]
+    assert ("(hidden)", str(tmp_path / "transit-etl.toml")) == by_name["TRANSIT_TOKEN"]
+    assert ("600.0", "default") == by_name["TRANSIT_WINDOW_SECONDS"]
+    assert str(tmp_path) == found["project"]
+    assert str(tmp_path / "transit-etl.toml") in shown.stdout

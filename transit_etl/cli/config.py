@@ -1,0 +1,49 @@
+"""The command that shows the settings."""
+
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from transit_etl.cli.options import Json
+from transit_etl.cli.output import out, print_fields, print_json
+from transit_etl.settings import PREFIX, LoadedSettings, Settings, load_with_sources
+
+
+def config(as_json: Json = False) -> None:
+    """Show every setting, its value and where it comes from; secrets are hidden.
+
+    A setting is a TRANSIT_ variable, or a line of `.env` or `transit-etl.toml` in the project: the nearest
+    folder above the working directory with a `transit-etl.toml`, or the checkout. Relative paths start there.
+
+    Example: transit-etl config
+    """
+    loaded = load_with_sources()
+    rows = [_row(loaded, name) for name in Settings.model_fields]
+    if as_json:
+        print_json({**_places(loaded), "settings": rows})
+        return
+    print_fields({label.replace("_", " "): place for label, place in _places(loaded).items()})
+    for row in rows:
+        out.print(f"{row['setting']:<34} {row['value']:<40} {row['source']}", soft_wrap=True)
+
+
+def _places(loaded: LoadedSettings) -> dict[str, str]:
+    settings = loaded.settings
+    budget = "TRANSIT_LIMITER_URL" if settings.limiter_url else settings.budget_url.removeprefix("sqlite:///")
+    return {
+        "project": str(loaded.project),
+        "data_folder": str(settings.data_dir.absolute()),
+        "request_budget": budget,
+    }
+
+
+def _row(loaded: LoadedSettings, name: str) -> dict[str, str]:
+    value = getattr(loaded.settings, name)
+    shown = "(hidden)" if isinstance(value, SecretStr) else "" if value is None else str(value)
+    if isinstance(value, Path):
+        shown = str(value.absolute())
+    return {
+        "setting": f"{PREFIX}{name.upper()}",
+        "value": shown,
+        "source": loaded.sources.get(name, "default"),
+    }
