@@ -134,6 +134,14 @@
     arg_min({{ column }}, {{ key }})
 {%- endmacro %}
 
+{# The value a group has in its row with the greatest key. #}
+{% macro value_at_greatest(column, key) -%}
+    {{ adapter.dispatch("value_at_greatest", "transit")(column, key) }}
+{%- endmacro %}
+{% macro default__value_at_greatest(column, key) -%}
+    arg_max({{ column }}, {{ key }})
+{%- endmacro %}
+
 {# An instant cut to its minute. #}
 {% macro whole_minute(instant) -%}
     {{ adapter.dispatch("whole_minute", "transit")(instant) }}

@@ -51,6 +51,7 @@ select
     visits.visit_key,
     draws.inclusion_probability,
     draws.first_due_at,
+    draws.due_at,
     draws.n_requests,
     draws.n_audit_requests,
     draws.n_answers,
@@ -62,6 +63,7 @@ select
         when draws.n_requests = 0 then 'starved'
         when draws.n_answers = 0 then 'not_answered'
         when visits.is_lost then 'tracking_lost'
+        when draws.last_answer_at < draws.due_at then 'cut_off'
         when visits.arrival_quality = 'estimated' then 'given_up'
         when visits.arrival_quality = 'untracked' then 'never_tracked'
         when matches.trip_key is null then 'unmatched'

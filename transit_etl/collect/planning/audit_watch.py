@@ -110,7 +110,8 @@ class AuditWatch:
             "position": draw.position,
             "inclusion_probability": draw.probability,
             "seed": draw.seed,
-            "first_due_at": datetime.fromtimestamp(self.begins_at, UTC).isoformat(),
+            "first_due_at": _instant_text(self.begins_at),
+            "due_at": _instant_text(self.due_at),
         })  # fmt: skip
 
     def _look(self, observation: Observation) -> None:
@@ -178,3 +179,7 @@ class AuditWatch:
         wait = self.p.unlisted_seconds * 2.0**self._n_unlisted
         self._n_unlisted += at >= self.due_at
         self.next_at = at + min(wait, self.p.longest_unlisted_seconds)
+
+
+def _instant_text(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat()

@@ -6,6 +6,7 @@ with requests as (
         key as stop_code,
         planned_at,
         sent_at,
+        received_at,
         is_good,
         purpose,
         {{ each_of(json_objects('draws')) }} as draw
@@ -25,7 +26,8 @@ draws as (
         try_cast({{ json_text('draw', 'position') }} as bigint) as position,
         try_cast({{ json_text('draw', 'inclusion_probability') }} as double) as inclusion_probability,
         try_cast({{ json_text('draw', 'seed') }} as bigint) as seed,
-        try_cast({{ json_text('draw', 'first_due_at') }} as timestamp) as first_due_at
+        try_cast({{ json_text('draw', 'first_due_at') }} as timestamp) as first_due_at,
+        try_cast({{ json_text('draw', 'due_at') }} as timestamp) as due_at
     from requests
     where draw is not null
 )
@@ -47,6 +49,9 @@ select
         'duplicate_number', 'position'
     ]) }}) as chance,
     min(first_due_at) as first_due_at,
+    -- as far as it was known in the end
+    {{ value_at_greatest('due_at', 'planned_at') }} as due_at,
+    max(case when is_good then received_at end) as last_answer_at,
     count(sent_at) as n_requests,
     count(case when sent_at is not null and purpose = 'audit' then 1 end) as n_audit_requests,
     count(case when is_good then 1 end) as n_answers
@@ -61,6 +66,7 @@ where
     and position is not null
     and seed is not null
     and first_due_at is not null
+    and due_at is not null
     and inclusion_probability > 0
     and inclusion_probability <= 1
 group by operator, service_date, line_code, direction, service_code, departure_at, duplicate_number, position
