@@ -18,7 +18,7 @@ from datetime import timedelta
 
 from airflow.sdk import DeltaTriggerTimetable, dag, task
 
-from transit_etl.scheduling import DEFAULTS, check_installation
+from transit_etl.scheduling import DEFAULTS, check_installation, first_sentence
 
 EVERY = timedelta(minutes=1)
 
@@ -29,6 +29,7 @@ EVERY = timedelta(minutes=1)
     max_active_runs=1,
     default_args={**DEFAULTS, "retries": 0},
     dagrun_timeout=timedelta(minutes=5),
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["check"],
 )

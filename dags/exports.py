@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import Asset, AssetAlias, dag, task
 
-from transit_etl.scheduling import DEFAULTS, due_exports, export_asset, export_dataset
+from transit_etl.scheduling import DEFAULTS, due_exports, export_asset, export_dataset, first_sentence
 
 if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import OutletEventAccessors
@@ -34,6 +34,7 @@ EXPORTED = AssetAlias("exports")
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["exports"],
 )

@@ -17,7 +17,15 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import TriggerRule, dag, task
 
 from transit_etl.endpoints import CADENCES
-from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
+from transit_etl.scheduling import (
+    DEFAULTS,
+    first_sentence,
+    lake_asset,
+    list_schedule,
+    poll,
+    stage_collected,
+    tell,
+)
 
 
 @dag(
@@ -26,6 +34,7 @@ from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, st
     max_active_runs=1,
     is_paused_upon_creation=CADENCES["legacy_v0"].is_paused,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["collect", "deprecated"],
 )
@@ -38,7 +47,9 @@ def legacy_v0() -> None:
 
     @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("legacy_v0")])
     def stage() -> dict[str, int]:
-        return stage_collected("legacy")
+        rows = stage_collected("legacy")
+        tell({"rows": rows}, lake_asset("legacy_v0"))
+        return rows
 
     collected, staged = collect(), stage()
     collected >> staged

@@ -21,7 +21,15 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import TriggerRule, chain, dag, task
 
 from transit_etl.endpoints import collections_of
-from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
+from transit_etl.scheduling import (
+    DEFAULTS,
+    first_sentence,
+    lake_asset,
+    list_schedule,
+    poll,
+    stage_collected,
+    tell,
+)
 
 
 @dag(
@@ -29,6 +37,7 @@ from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, st
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["collect"],
 )
@@ -41,7 +50,10 @@ def network() -> None:
 
     @task(trigger_rule=TriggerRule.ALL_DONE)
     def stage(collection: str) -> dict[str, int]:
-        return stage_collected(collection)
+        rows = stage_collected(collection)
+        if collection == last:
+            tell({"rows": rows}, lake_asset("network"))
+        return rows
 
     *others, last = collections_of("network")
     steps = [

@@ -17,7 +17,15 @@ fails without a request.
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
+from transit_etl.scheduling import (
+    DEFAULTS,
+    first_sentence,
+    lake_asset,
+    list_schedule,
+    poll,
+    stage_collected,
+    tell,
+)
 
 
 @dag(
@@ -25,6 +33,7 @@ from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, st
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["collect"],
 )
@@ -37,7 +46,9 @@ def news() -> None:
 
     @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("news")])
     def stage() -> dict[str, int]:
-        return stage_collected("news")
+        rows = stage_collected("news")
+        tell({"rows": rows}, lake_asset("news"))
+        return rows
 
     collected, staged = collect(), stage()
     collected >> staged

@@ -26,10 +26,14 @@ from transit_etl.scheduling import (
     WAREHOUSE_POOL,
     build_closed_days,
     compact_closed_day,
+    first_sentence,
     operator_timezone,
     publish_build,
+    tell,
     verify_files,
 )
+
+WAREHOUSE = Asset("warehouse")
 
 
 @dag(
@@ -37,6 +41,7 @@ from transit_etl.scheduling import (
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["warehouse"],
 )
@@ -47,9 +52,11 @@ def nightly() -> None:
     def build() -> dict[str, int]:
         return build_closed_days()
 
-    @task(pool=WAREHOUSE_POOL, outlets=[Asset("warehouse")])
+    @task(pool=WAREHOUSE_POOL, outlets=[WAREHOUSE])
     def publish() -> str:
-        return publish_build()
+        file = publish_build()
+        tell({"file": file}, WAREHOUSE)
+        return file
 
     @task(pool=WAREHOUSE_POOL)
     def compact() -> int:

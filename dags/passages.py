@@ -26,6 +26,7 @@ from airflow.sdk import TriggerRule, dag, task
 
 from transit_etl.scheduling import (
     DEFAULTS,
+    first_sentence,
     poll,
     raw_asset,
     window_schedule,
@@ -39,6 +40,7 @@ from transit_etl.scheduling import (
     catchup=False,
     max_active_runs=2,  # the next run gets ready while this one polls; the clock says when it takes over
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["collect"],
 )

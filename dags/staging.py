@@ -18,7 +18,15 @@ until it is repaired or moved out of `data/raw`.
 
 from airflow.sdk import dag, task
 
-from transit_etl.scheduling import DEFAULTS, any_raw_asset, lake_asset, polling_dags, stage_polled
+from transit_etl.scheduling import (
+    DEFAULTS,
+    any_raw_asset,
+    first_sentence,
+    lake_asset,
+    polling_dags,
+    stage_polled,
+    tell,
+)
 
 
 @dag(
@@ -26,6 +34,7 @@ from transit_etl.scheduling import DEFAULTS, any_raw_asset, lake_asset, polling_
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["stage"],
 )
@@ -34,7 +43,9 @@ def staging() -> None:
 
     @task(outlets=[*map(lake_asset, polling_dags())])
     def stage() -> dict[str, int]:
-        return stage_polled()
+        rows = stage_polled()
+        tell({"rows": rows}, *map(lake_asset, polling_dags()))
+        return rows
 
     stage()
 

@@ -20,7 +20,15 @@ coming days, so such a run fails without a request.
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import TriggerRule, dag, task
 
-from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, stage_collected
+from transit_etl.scheduling import (
+    DEFAULTS,
+    first_sentence,
+    lake_asset,
+    list_schedule,
+    poll,
+    stage_collected,
+    tell,
+)
 
 
 @dag(
@@ -28,6 +36,7 @@ from transit_etl.scheduling import DEFAULTS, lake_asset, list_schedule, poll, st
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["collect"],
 )
@@ -40,7 +49,9 @@ def timetables() -> None:
 
     @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("timetables")])
     def stage() -> dict[str, int]:
-        return stage_collected("timetables")
+        rows = stage_collected("timetables")
+        tell({"rows": rows}, lake_asset("timetables"))
+        return rows
 
     collected, staged = collect(), stage()
     collected >> staged

@@ -19,7 +19,17 @@ names, clear `build`. Collecting continues meanwhile and nothing is lost.
 
 from airflow.sdk import Asset, dag, task
 
-from transit_etl.scheduling import DEFAULTS, WAREHOUSE_POOL, any_lake_asset, build_new, publish_build
+from transit_etl.scheduling import (
+    DEFAULTS,
+    WAREHOUSE_POOL,
+    any_lake_asset,
+    build_new,
+    first_sentence,
+    publish_build,
+    tell,
+)
+
+WAREHOUSE = Asset("warehouse")
 
 
 @dag(
@@ -27,6 +37,7 @@ from transit_etl.scheduling import DEFAULTS, WAREHOUSE_POOL, any_lake_asset, bui
     catchup=False,
     max_active_runs=1,
     default_args=DEFAULTS,
+    description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["warehouse"],
 )
@@ -37,9 +48,11 @@ def warehouse() -> None:
     def build() -> dict[str, int]:
         return build_new()
 
-    @task(pool=WAREHOUSE_POOL, outlets=[Asset("warehouse")])
+    @task(pool=WAREHOUSE_POOL, outlets=[WAREHOUSE])
     def publish() -> str:
-        return publish_build()
+        file = publish_build()
+        tell({"file": file}, WAREHOUSE)
+        return file
 
     build() >> publish()
 

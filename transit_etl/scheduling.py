@@ -67,6 +67,13 @@ class StagingError(AirflowFailException):
     """A batch was rejected, or a raw file cannot be read. Never retried: the result would be the same."""
 
 
+def first_sentence(page: str | None) -> str:
+    """Return what the page of a DAG says first, as Airflow lists it next to the name."""
+    first_line = (page or "").partition("\n")[0]
+    sentence = first_line.partition(": ")[2]
+    return sentence[:1].upper() + sentence[1:]
+
+
 def operator_timezone() -> str:
     """Return the time zone of schedules; raises BadSettingError, which the UI shows."""
     return load_settings().timezone
@@ -271,6 +278,13 @@ def stage_collected(*collections: str) -> dict[str, int]:
     if not report.is_clean:
         raise StagingError("\n".join([*report.rejected, *report.errors]))
     return dict(report.rows)
+
+
+def tell(details: dict[str, Any], *assets: Asset) -> None:
+    """Keep what a task did with the events of its assets, for Airflow to show and other DAGs to read."""
+    events = get_current_context()["outlet_events"]
+    for asset in assets:
+        events[asset].extra = {**events[asset].extra, **details}
 
 
 def stage_polled() -> dict[str, int]:

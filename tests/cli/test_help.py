@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
 from tests.cli.conftest import RunCli
 
 COMMANDS = [
+    "run",
+    "config",
     "collect",
     "stage",
     "reprocess",
@@ -18,6 +21,7 @@ COMMANDS = [
     "tables",
     "describe",
     "status",
+    "check",
     "rehearse",
     "emulator",
 ]
@@ -48,3 +52,17 @@ def test_help_does_not_wait_for_heavy_libraries() -> None:
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
 
     assert "[]" == done.stdout.strip()
+
+
+def test_the_version_is_printed(cli: RunCli) -> None:
+    assert f"transit-etl {version('transit-etl')}" == cli("--version").stdout.strip()
+
+
+def test_a_short_option_prints_the_help_too(cli: RunCli) -> None:
+    assert cli("status", "--help").stdout == cli("status", "-h").stdout
+
+
+def test_a_shell_can_complete_the_names_of_commands(cli: RunCli) -> None:
+    asked = {"_TRANSIT_ETL_COMPLETE": "complete_bash", "COMP_WORDS": "transit-etl reh", "COMP_CWORD": "1"}
+
+    assert "rehearse" in cli(**asked).stdout

@@ -26,6 +26,14 @@ class Report:
     errors: list[str]
 
 
+@dataclass(frozen=True)
+class Flags:
+    """Flags of a report."""
+
+    is_stopped: bool
+    is_given_up: bool
+
+
 REPORT = Report(n_files=3, first_date=None, allowance_share=0.957, errors=["a [red] file", "another"])
 
 
@@ -35,7 +43,13 @@ def test_a_report_has_a_label_per_field_and_leaves_out_what_is_empty(
     output.print_report(REPORT, as_json=False)
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
 
-    assert ["files 3", "allowance share 95.7%", "errors a [red] file", "another"] == lines
+    assert ["files 3", "allowance used 95.7%", "errors a [red] file", "another"] == lines
+
+
+def test_a_flag_is_named_only_where_it_holds(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_report(Flags(is_stopped=True, is_given_up=False), as_json=False)
+
+    assert "stopped yes" == " ".join(capsys.readouterr().out.split())
 
 
 def test_a_report_as_json_has_every_field_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,6 +47,15 @@ def test_without_a_terminal_a_rehearsal_says_the_instant_it_has_reached(
     assert "rehearsed to 2026-03-02 08:00 UTC, 25%\n" == log.getvalue()
 
 
+@pytest.mark.parametrize(
+    ("elapsed", "said"), [(2, ""), (30, ", about 4 min left"), (270, ", about 50 s left")]
+)
+def test_a_rehearsal_estimates_its_end_once_its_speed_is_known(elapsed: float, said: str) -> None:
+    speed = 10.0
+
+    assert said == progress.time_left(3200 - elapsed * speed, speed, elapsed)
+
+
 @pytest.mark.parametrize("width", [45, 60, 100])
 def test_the_bar_of_a_build_shows_its_counts_at_any_width(
     monkeypatch: pytest.MonkeyPatch, width: int

@@ -64,6 +64,8 @@ def test_the_page_says_what_it_does_what_a_failure_means_and_what_to_do(dag: DAG
     page = dag.doc_md or ""
 
     assert page.startswith(f"# {dag.dag_id}: ")
+    assert dag.description
+    assert dag.description.endswith(".")
     for part in ("What it does.", "What a failure means.", "What to do.", "What not to do."):
         assert f"**{part}**" in page
 

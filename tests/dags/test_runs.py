@@ -1,6 +1,8 @@
 """What DAG runs do for a backfill, a late start, a dead upstream or a killed task."""
 
+import json
 import re
+import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -204,8 +206,16 @@ def test_a_window_may_end_with_requests_unsent() -> None:
     assert {"ok": 5, "not_sent": 1} == usable(report("passages", ok=5, not_sent=1))
 
 
+def events(airflow_environment: dict[str, str], asset: str) -> list[dict[str, Any]]:
+    """Return what the events of an asset tell, the last one at the end."""
+    database = Path(airflow_environment["AIRFLOW_HOME"]) / "airflow.db"
+    sql = "select e.extra from asset_event e join asset a on a.id = e.asset_id where a.name = ? order by e.id"
+    with sqlite3.connect(database) as connection:
+        return [json.loads(extra) for (extra,) in connection.execute(sql, [asset]).fetchall()]
+
+
 def test_a_failed_collection_fails_the_run_and_what_was_landed_is_staged(
-    run_dag: RunDag, dead_upstream: str, tmp_path: Path
+    run_dag: RunDag, airflow_environment: dict[str, str], dead_upstream: str, tmp_path: Path
 ) -> None:
     result = run_dag("status", TRANSIT_BASE_URL=dead_upstream, TRANSIT_WINDOW_SECONDS="6")
 
@@ -214,6 +224,7 @@ def test_a_failed_collection_fails_the_run_and_what_was_landed_is_staged(
     assert "no usable answer for status" in result["log"]
     assert "success" == run_dag("staging")["state"]
     assert list(tmp_path.glob("data/lake/operator=*/dataset=requests/date=*/*.parquet"))
+    assert events(airflow_environment, "lake/status")[-1]["rows"]["requests"]
 
 
 def test_a_run_for_an_older_date_sends_no_request(

@@ -3,6 +3,7 @@
 import sys
 import time
 from datetime import date, datetime
+from importlib.metadata import version
 from typing import Annotated
 
 import typer
@@ -34,12 +35,25 @@ from transit_etl.settings import load_settings
 WATCH_SECONDS = 5.0
 
 app = typer.Typer(
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=MARKUP
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=MARKUP,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        output.print_text(f"transit-etl {version('transit-etl')}")
+        raise typer.Exit
+
+
 @app.callback()
-def about() -> None:
+def about(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Poll a public-transport interface within its request allowance; turn the answers into a warehouse.
 
     Settings are TRANSIT_* variables, or lines of `.env` or `transit-etl.toml`; `transit-etl config` has all.

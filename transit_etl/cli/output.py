@@ -39,6 +39,14 @@ def printable(text: str) -> str:
     return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+_LABELS = {  # of fields whose names alone do not say what is meant
+    "allowance_share": "allowance used",
+    "planned": "requests planned",
+    "sent": "requests sent",
+    "received": "answers",
+    "windows": "raw files",
+    "recovered": "raw files of killed collectors",
+}
 # What is written into a file or a pipe is not cut to the width of a terminal.
 out = PlainConsole(width=None if sys.stdout.isatty() else 4096)
 err = PlainConsole(stderr=True)
@@ -50,7 +58,8 @@ def print_report(report: object, *, as_json: bool) -> None:
     if as_json:
         print_json(values)
     else:
-        print_fields({_label(name): _readable(value, name) for name, value in values.items()})
+        shown = {name: value for name, value in values.items() if value is not False}
+        print_fields({_label(name): _readable(value, name) for name, value in shown.items()})
 
 
 def print_fields(values: Mapping[str, str]) -> None:
@@ -97,12 +106,12 @@ def _plain(value: object) -> object:
 
 
 def _label(name: str) -> str:
-    return name.removeprefix("n_").replace("_", " ")
+    return _LABELS.get(name) or name.removeprefix("n_").removeprefix("is_").replace("_", " ")
 
 
 def _readable(value: Any, name: str = "") -> str:  # noqa: ANN401 - any value of a report or a row
-    if value is None:
-        return ""
+    if value is None or value is True:
+        return "yes" if value else ""
     if isinstance(value, float):
         if name.endswith("_share"):
             return f"{value:.1%}"

@@ -13,7 +13,6 @@ from rich.progress import (
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.table import Column
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN_UPDATES = 0.2
 SECONDS_BETWEEN_LINES = 30.0
+SECONDS_BEFORE_ESTIMATE = 10.0
 
 
 class ProgressLines:
@@ -118,14 +118,26 @@ class RehearsalBar:
         self._updated = elapsed
         speed = (progress.seconds_done - self._first) / elapsed
         done = f"{progress.seconds_done / progress.seconds_total:.0%}" if progress.seconds_total else ""
-        self._lines.update(f"rehearsed to {progress.now:%Y-%m-%d %H:%M} UTC, {done}")
+        left = time_left(progress.seconds_total - progress.seconds_done, speed, elapsed)
+        self._lines.update(f"rehearsed to {progress.now:%Y-%m-%d %H:%M} UTC, {done}{left}")
         self._bar.update(
             self._task,
             description=f"{progress.now:%Y-%m-%d %H:%M} UTC",
             total=progress.seconds_total,
             completed=progress.seconds_done,
-            counts=f"{progress.n_requests:,} requests, {speed:,.0f} times real time",
+            counts=f"{progress.n_requests:,} requests, {speed:,.0f} times real time{left}",
         )
+
+
+def time_left(virtual_seconds: float, speed: float, elapsed: float) -> str:
+    """Say how long a rehearsal will still take; nothing until its speed is known well enough.
+
+    It begins with the lists of the network, of which a few seconds tell nothing about polling.
+    """
+    if elapsed < SECONDS_BEFORE_ESTIMATE or speed <= 0:
+        return ""
+    minutes, seconds = divmod(round(virtual_seconds / speed), 60)
+    return f", about {minutes} min left" if minutes else f", about {seconds} s left"
 
 
 @contextmanager
@@ -133,7 +145,7 @@ def rehearsing() -> Iterator[RehearsalBar]:
     """Show how far a rehearsal is; yield the bar to update."""
     counts = TextColumn("{task.fields[counts]}", markup=False)
     description = TextColumn("{task.description}", markup=False)
-    with _bar(description, BarColumn(), TaskProgressColumn(), counts, TimeRemainingColumn()) as bar:
+    with _bar(description, BarColumn(), TaskProgressColumn(), counts) as bar:
         yield RehearsalBar(bar)
 
 
