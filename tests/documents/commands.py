@@ -46,10 +46,14 @@ SHORTENED = {
     "python benchmarks/emulator_throughput.py": (
         "python benchmarks/emulator_throughput.py --seconds 1 --size small"
     ),
+    "python benchmarks/exports.py --days 31": "python benchmarks/exports.py --hours 0.2 --days 2 --copies 1",
     "python benchmarks/handover.py --handovers 3 --window 80": (
         "python benchmarks/handover.py --handovers 1 --window 80"
     ),
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
+    "python benchmarks/queries.py --copies 1": (
+        "python benchmarks/queries.py --hours 0.2 --days 2 --copies 1 --repeat 1"
+    ),
     "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),

@@ -161,6 +161,7 @@ def opened(settings: Settings, scratch: Path) -> Iterator[Source]:
     try:
         with duckdb.connect(path, read_only=True) as connection:
             connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
+            connection.execute("set enable_progress_bar = false")  # it would be printed between ours
             connection.execute(f"set temp_directory = {sql_text(str(scratch))}")
             connection.execute(macros())
             yield _source(connection, scratch, settings)

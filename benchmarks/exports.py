@@ -1,0 +1,107 @@
+"""Measure exports of a synthetic year: peak memory and rows per second, beside DuckDB's bare COPY.
+
+    python benchmarks/exports.py [--days 365] [--copies 14] [--folder FOLDER]
+
+The year is made of one rehearsed day of the small network, which 14 times over has about as many passages a
+day as a city. Each measurement is a process of its own; its start is not counted. Fails if an export needs
+more than 1 GiB, or more than twice the processor time of the bare COPY where that takes a second.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.synthetic_year import add_options, year_of
+from transit_etl.paths import published_database
+
+TABLE = "core.stop_visits"
+MOST_MEMORY_MIB, MOST_TIMES = 1024, 2.0
+MEASURED = """
+import sys, time
+def measured(work):
+    started, processor_started = time.perf_counter(), time.process_time()
+    work()
+    print(time.perf_counter() - started, time.process_time() - processor_started)
+"""
+BARE = f"""{MEASURED}
+import duckdb
+connection = duckdb.connect(sys.argv[1], read_only=True)
+connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
+measured(lambda: connection.execute(sys.argv[2]))
+"""
+OURS = f"""{MEASURED}
+from transit_etl.exports import Request, export
+from transit_etl.settings import Settings
+request = Request(tuple(sys.argv[3:]), sys.argv[2], allows_incomplete=True)
+measured(lambda: export(Settings(data_dir=sys.argv[1]), request))
+"""
+
+
+class Taken(NamedTuple):
+    """What a process took: seconds by the clock, and of processors, and its peak memory."""
+
+    seconds: float
+    processor_seconds: float
+    peak_mib: float
+
+
+def main() -> None:
+    """Print the measurements; fail if memory or time is over its limit."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add_options(parser)
+    with year_of(parser.parse_args()) as folder:
+        database = published_database(folder)
+        with duckdb.connect(database, read_only=True) as connection:
+            [(n_rows,)] = connection.execute(f"select count(*) from {TABLE}").fetchall()
+        taken = {name: _taken(command) for name, command in _commands(folder, database)}
+        _print(taken, n_rows)
+        sys.exit(not _is_within(taken))
+
+
+def _commands(folder: Path, database: Path) -> Iterator[tuple[str, list[str]]]:
+    for name, options in (("parquet", "format parquet, compression zstd"), ("csv", "format csv, header")):
+        target = folder / f"bare.{name}"
+        query = f"copy {TABLE} to '{target}' ({options})"
+        yield f"bare COPY, {name}", [sys.executable, "-c", BARE, str(database), query]
+        target.unlink(missing_ok=True)
+        yield f"export, {name}", [sys.executable, "-c", OURS, str(folder), name, TABLE]
+    yield "export, tides", [sys.executable, "-c", OURS, str(folder), "tides"]
+
+
+def _taken(command: list[str]) -> Taken:
+    with tempfile.TemporaryFile("w+") as printed:
+        process = subprocess.Popen(command, stdout=printed)  # noqa: S603 - our own programs
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert process.returncode == 0, command
+        printed.seek(0)
+        seconds, processor_seconds = map(float, printed.read().split())
+    return Taken(seconds, processor_seconds, usage.ru_maxrss / 1024)
+
+
+def _is_within(taken: dict[str, Taken]) -> bool:
+    exports = [each for name, each in taken.items() if name.startswith("export")]
+    pairs = [(taken[f"export, {form}"], taken[f"bare COPY, {form}"]) for form in ("parquet", "csv")]
+    times = [ours.processor_seconds / bare.processor_seconds for ours, bare in pairs if bare.seconds > 1]
+    return max(each.peak_mib for each in exports) <= MOST_MEMORY_MIB and max(times, default=0) <= MOST_TIMES
+
+
+def _print(taken: dict[str, Taken], n_rows: int) -> None:
+    table = Table("", "seconds", "of processors", "rows per second", "peak MiB", title=f"{n_rows:,} visits")
+    for name, each in taken.items():
+        numbers = (each.seconds, each.processor_seconds, n_rows / each.seconds, each.peak_mib)
+        table.add_row(name, *(f"{number:,.0f}" if number > 100 else f"{number:.1f}" for number in numbers))
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
