@@ -60,8 +60,8 @@ def test_it_is_one_where_little_is_due(folder: Path) -> None:
 
 
 def test_over_many_seeds_each_visit_is_drawn_as_often_as_its_probability_says(folder: Path) -> None:
-    n_seeds = 60
-    samples = [drawn(folder, audit_seed=seed) for seed in range(n_seeds)]
+    n_seeds = 25
+    samples = [drawn(folder, polls_per_visit=10, audit_seed=seed) for seed in range(n_seeds)]
     times = Counter(draw.key for sample in samples for draw in sample)
     probability = samples[0][0].probability
     spread = (probability * (1 - probability) / n_seeds) ** 0.5

@@ -15,6 +15,7 @@ from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.audit_sample import AuditSample
+from transit_etl.collect.planning.audit_watch import Draw
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.planning.stop_patterns import LineStops
@@ -103,7 +104,7 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     failures = Failures()
     failures.messages += listed.warnings
     isolated = IsolatedPolicy(policy, stop_codes, failures)
-    audit = _audit(settings, isolated, failures) if settings.audit_share else None
+    audit = _audit(settings, isolated, frozenset(stop_codes), failures) if settings.audit_share else None
     source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures, audit)
     learn(source, recent_answers(settings.data_dir, settings.operator, start.at))
     if audit is not None:
@@ -111,9 +112,16 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     return source
 
 
-def _audit(settings: Settings, policy: IsolatedPolicy, failures: Failures) -> Audit:
+def _audit(
+    settings: Settings, policy: IsolatedPolicy, stop_codes: frozenset[str], failures: Failures
+) -> Audit:
+    """Return the audit of the visits drawn at stops that can be asked."""
+
+    def draws(first: datetime, last: datetime) -> list[Draw]:
+        drawn = audit_draws(settings, first, last, DEFAULTS.audit.polls_per_visit)
+        return [draw for draw in drawn if draw.stop_code in stop_codes]
+
     sample = AuditSample(settings.audit_share, policy.running_seconds)
-    draws = partial(audit_draws, settings, polls_per_visit=DEFAULTS.audit.polls_per_visit)
     return Audit(sample, draws, policy, failures, timedelta(seconds=settings.window_seconds))
 
 
