@@ -66,6 +66,7 @@ BAD = {
     "export_licence": [" x", "x\t", "x" * 201],
     "export_url": BAD_URLS,
     "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
+    "alert_urls": [f"{SECRET}", f"mailto:{SECRET}", f"json://x {SECRET}", "json://città"],
     "project_dir": ["/etc/hostname", "/nowhere/at/all"],
     "check_polled_minutes": [*NO_NUMBERS, "0", "1441"],
     "audit_seed": [*NO_NUMBERS, "0.5"],

@@ -251,6 +251,11 @@ def user_folder(variable: str, default: str) -> Path | None:
         return None
 
 
+def alerts_file(data_dir: Path) -> Path:
+    """Return the file that says which problems were told to whom."""
+    return state_dir(data_dir) / "alerts.json"
+
+
 def rehearsal_journal(data_dir: Path) -> Path:
     """Return the file that says which rehearsal a data folder holds, and until when it is done."""
     return state_dir(data_dir) / "rehearsal.json"

@@ -335,7 +335,7 @@ def check_installation() -> None:
     """Raise ProblemsError, with one line for each, if anything is wrong with this installation."""
     from transit_etl.check import check
 
-    if problems := check(load_settings()):
+    if problems := check(load_settings(), sends_alerts=True):
         raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
 
 

@@ -157,6 +157,14 @@ def short_text(text: str | None) -> str | None:
     return text
 
 
+def alert_urls(secret: SecretStr | None) -> SecretStr | None:
+    """Check addresses for messages, separated by white space; no message repeats any of them."""
+    urls = secret.get_secret_value().split() if secret else []
+    if any(not re.fullmatch(r"[a-z][a-z0-9+.-]*://[!-~]+", url) for url in urls):
+        raise ValueError("must be addresses like mailto://… or json://…, with spaces between them")
+    return secret if urls else None
+
+
 def project_folder(folder: Path | None) -> Path | None:
     """Check that the folder of the settings files exists."""
     if folder is not None and not folder.is_dir():

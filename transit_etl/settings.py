@@ -81,6 +81,7 @@ class Settings(BaseSettings):
     stage_max_rows: int = Field(300_000, ge=1000, le=100_000_000)  # about 1 KB of memory each
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 
+    alert_urls: Annotated[SecretStr | None, AfterValidator(setting_checks.alert_urls)] = None
     # what `check` finds fault with
     check_polled_minutes: float = Field(15, ge=1, le=1440)
     check_late_hours: float = Field(2, ge=0, le=168)

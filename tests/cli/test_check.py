@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from tests.check.receivers import web_server
 from tests.cli.conftest import RunCli
 from tests.hostile import http, serving
 
@@ -29,6 +30,15 @@ def test_problems_are_json_for_a_program(cli: RunCli) -> None:
 
     assert not found["is_healthy"]
     assert ["token", "empty"] == [problem["name"] for problem in found["problems"]]
+
+
+def test_people_are_told_only_when_it_is_asked_to(cli: RunCli) -> None:
+    with web_server() as (url, titles), serving(lambda _: REFUSING) as base_url:
+        cli("check", TRANSIT_BASE_URL=base_url, TRANSIT_ALERT_URLS=url)
+        before = list(titles)
+        cli("check", "--alert", TRANSIT_BASE_URL=base_url, TRANSIT_ALERT_URLS=url)
+
+    assert ([], ["token", "empty"]) == (before, titles)
 
 
 def test_the_status_is_shown_anew_until_an_interrupt(tmp_path: Path) -> None:

@@ -275,7 +275,13 @@ def status(
 
 
 @app.command()
-def check(as_json: Json = False) -> None:
+def check(
+    *,
+    alerts: Annotated[
+        bool, typer.Option("--alert", help="Tell TRANSIT_ALERT_URLS what is new and what is over.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Look for everything that is wrong: upstream, allowance, clock, disk, data, published file.
 
     Prints one line per problem and fails if there is any. One request is sent, within the allowance, unless
@@ -285,7 +291,7 @@ def check(as_json: Json = False) -> None:
     """
     from transit_etl.check import check as run
 
-    problems = run(load_settings())
+    problems = run(load_settings(), sends_alerts=alerts)
     if as_json:
         output.print_json({"is_healthy": not problems, "problems": problems})
     else:

@@ -1,0 +1,59 @@
+"""Who is told of what, over real sockets."""
+
+from pathlib import Path
+
+from tests.check.receivers import mail_server, web_server
+from transit_emulator.process import free_port
+from transit_etl.check import Problem
+from transit_etl.check.alerts import send_alerts
+from transit_etl.settings import Settings
+
+DOWN, FULL = Problem("upstream", "UPSTREAM DOWN since 08:00"), Problem("space", "the disk is full")
+
+
+def settings_for(folder: Path, *urls: str) -> Settings:
+    return Settings(data_dir=folder, alert_urls=" ".join(urls))
+
+
+def test_each_problem_is_told_once_and_once_when_it_is_over(tmp_path: Path) -> None:
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        for problems in ([], [DOWN], [DOWN], [DOWN, FULL], [FULL], [FULL], []):
+            assert [] == send_alerts(settings, problems)
+
+    assert ["upstream", "space", "upstream is over", "space is over"] == titles
+
+
+def test_a_mail_has_the_problem_in_its_subject(tmp_path: Path) -> None:
+    with mail_server() as (url, subjects):
+        for problems in ([DOWN], [DOWN], []):
+            assert [] == send_alerts(settings_for(tmp_path, url), problems)
+
+    assert ["upstream", "upstream is over"] == subjects
+
+
+def test_an_address_that_takes_no_message_is_told_later_and_the_others_once(tmp_path: Path) -> None:
+    dead = f"json://secret-password@127.0.0.1:{free_port()}/hook"
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, dead, url)
+        (problem,) = send_alerts(settings, [DOWN])
+        send_alerts(settings, [DOWN])
+
+    assert ["upstream"] == titles
+    assert "1 of 2 addresses" in problem.text
+    assert "secret-password" not in problem.text
+
+
+def test_the_same_holds_after_a_restart_with_a_damaged_file(tmp_path: Path) -> None:
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        send_alerts(settings, [DOWN])
+        (tmp_path / "state" / "alerts.json").write_text("{")
+        send_alerts(settings, [DOWN])
+
+    assert ["upstream", "upstream"] == titles
+
+
+def test_nothing_is_kept_without_an_address(tmp_path: Path) -> None:
+    assert [] == send_alerts(Settings(data_dir=tmp_path), [DOWN])
+    assert [] == list(tmp_path.iterdir())

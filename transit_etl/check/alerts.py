@@ -1,0 +1,95 @@
+"""Tells people of each problem once, and once when it is over: by mail, webhook, or what Apprise reaches."""
+
+import hashlib
+import json
+import logging
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apprise
+from pydantic import TypeAdapter, ValidationError
+
+from transit_etl.check.problem import Problem
+from transit_etl.files import locked, write_text
+from transit_etl.paths import alerts_file
+from transit_etl.settings import Settings
+
+_QUIET = logging.getLogger("apprise")  # its messages hold addresses, and with them passwords
+
+
+@dataclass(slots=True)
+class _Told:
+    """A problem that some addresses were told of; an address is known by its hash."""
+
+    text: str
+    addresses: set[str] = field(default_factory=set)
+
+
+_STATE = TypeAdapter(dict[str, _Told])
+
+
+def send_alerts(settings: Settings, problems: list[Problem]) -> list[Problem]:
+    """Tell every address of `alert_urls` what is new and what is over; return what is wrong with the alerts.
+
+    Nothing is told twice: what an address was told is kept in the data folder. A message that cannot be sent
+    is tried again with the next check.
+    """
+    addresses = _addresses(settings)
+    if not addresses:
+        return []
+    _QUIET.setLevel(logging.CRITICAL)
+    path = alerts_file(settings.data_dir)
+    lasting = {problem.name for problem in problems}
+    failed: set[str] = set()
+    with locked(path.with_suffix(".lock")):
+        told = _read(path)
+        for known in told.values():
+            known.addresses &= set(addresses)  # one that was taken out of the settings is told nothing more
+        for problem in problems:
+            told.setdefault(problem.name, _Told(problem.text))
+        for key, address in addresses.items():
+            for name, known in told.items():
+                is_over = name not in lasting
+                if key not in failed and (key in known.addresses) == is_over:
+                    if _send(settings, address, name, known.text, is_over=is_over):
+                        known.addresses ^= {key}
+                        _write(path, told)
+                    else:
+                        failed.add(key)
+        _write(path, {name: known for name, known in told.items() if name in lasting or known.addresses})
+    if not failed:
+        return []
+    n_all = len(addresses)
+    return [Problem("alerts", f"{len(failed)} of {n_all} addresses of TRANSIT_ALERT_URLS take no message")]
+
+
+def _addresses(settings: Settings) -> dict[str, str]:
+    """Return the addresses by hash, in their order."""
+    urls = settings.alert_urls.get_secret_value().split() if settings.alert_urls else []
+    return {hashlib.sha256(url.encode()).hexdigest()[:12]: url for url in urls}
+
+
+def _send(settings: Settings, address: str, name: str, text: str, *, is_over: bool) -> bool:
+    target = apprise.Apprise()
+    if not target.add(address):
+        return False
+    where = f"transit-etl {settings.operator} on {socket.gethostname()}"
+    kind = apprise.NotifyType.SUCCESS if is_over else apprise.NotifyType.FAILURE
+    title = f"{where}: {name} is over" if is_over else f"{where}: {name}"
+    body = f"It was: {text}" if is_over else text
+    return bool(
+        target.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
+    )
+
+
+def _read(path: Path) -> dict[str, _Told]:
+    """Read what was told; what cannot be read counts as nothing, so that a message may be sent again."""
+    try:
+        return _STATE.validate_json(path.read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return {}
+
+
+def _write(path: Path, told: dict[str, _Told]) -> None:
+    write_text(path, json.dumps(_STATE.dump_python(told, mode="json")))
