@@ -225,3 +225,27 @@
 {% macro default__list_of_distinct(column) -%}
     list_sort(list(distinct {{ column }}))
 {%- endmacro %}
+
+{# The whole numbers from first to last, as a relation of one column. #}
+{% macro whole_numbers(first, last) -%}
+    {{ adapter.dispatch("whole_numbers", "transit")(first, last) }}
+{%- endmacro %}
+{% macro default__whole_numbers(first, last) -%}
+    range({{ first }}, {{ last }} + 1)
+{%- endmacro %}
+
+{# The values of a group as a list, in order of a key. #}
+{% macro list_in_order(value, key) -%}
+    {{ adapter.dispatch("list_in_order", "transit")(value, key) }}
+{%- endmacro %}
+{% macro default__list_in_order(value, key) -%}
+    list({{ value }} order by {{ key }})
+{%- endmacro %}
+
+{# The n-th value of a list, counted from 1. #}
+{% macro element(list, n) -%}
+    {{ adapter.dispatch("element", "transit")(list, n) }}
+{%- endmacro %}
+{% macro default__element(list, n) -%}
+    {{ list }}[{{ n }}]
+{%- endmacro %}

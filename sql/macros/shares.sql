@@ -14,6 +14,43 @@
     end
 {%- endmacro %}
 
+{# Half of the 95 % interval of the estimated share of passages on time: what is uncertain about each trip, and what the
+   estimates of all unobserved passages may have in common; null without passages due.
+
+   relation: has n_due, n_unobserved and on_time_variance; joined with `rules`. #}
+{% macro half_interval(relation) -%}
+    1.96 * sqrt(
+        cast({{ relation }}.on_time_variance as double) + power(rules.unobserved_bias * {{ relation }}.n_unobserved, 2)
+    ) / nullif({{ relation }}.n_due, 0)
+{%- endmacro %}
+
+{# Why an estimated share must be null; null where it may be given. #}
+{% macro estimate_null_reason_of(relation, is_of_a_line) -%}
+    case
+        {%- if is_of_a_line %}
+        when {{ relation }}.line_code is null then 'line unknown'
+        {%- endif %}
+        when {{ relation }}.n_due = 0 then 'nothing due'
+        when 2 * {{ half_interval(relation) }} > rules.widest_interval then 'interval too wide'
+    end
+{%- endmacro %}
+
+{# The estimated shares of the passages due, with a 95 % interval for those on time, and the mean delay.
+   In a relation with the sums of marts.punctuality, half_interval and estimate_null_reason. #}
+{% macro estimated_shares() -%}
+    {%- for name, value in {
+        "estimated_early_share": "cast(expected_early as double) / n_due",
+        "estimated_on_time_share": "cast(expected_on_time as double) / n_due",
+        "estimated_on_time_share_low": "greatest(cast(expected_on_time as double) / n_due - half_interval, 0)",
+        "estimated_on_time_share_high": "least(cast(expected_on_time as double) / n_due + half_interval, 1)",
+        "estimated_late_share": "cast(expected_late as double) / n_due",
+        "estimated_mean_delay_seconds": "cast(expected_delay_seconds_sum as double) / n_due"
+    }.items() %}
+    case when estimate_null_reason is null then {{ value }} end as {{ name }}
+    {{- "," if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
 {# Punctuality summed over a period of service dates, as shares with bounds and coverage, with and without the
    passages of departures that did not run. Each line and direction is weighted by its passages due, not by its visits:
    lines that are observed less often differ in punctuality. A share is null, with the reason, where too little is known.
@@ -26,8 +63,10 @@
     "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
     "delay_seconds_sum"
 ] -%}
+{%- set estimates = ["n_unobserved", "expected_early", "expected_on_time", "expected_late", "on_time_variance",
+    "expected_delay_seconds_sum"] -%}
 {%- set delivered = ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
-{%- set sources = {"punctuality": visits, "service_delivered": delivered} -%}
+{%- set sources = {"punctuality": visits + estimates, "service_delivered": delivered} -%}
 with facts as (
     {%- for source, counts in sources.items() %}
     select
@@ -35,7 +74,7 @@ with facts as (
         {{ first }} as {{ name }},
         line_code,
         direction,
-        {%- for count in visits + delivered %}
+        {%- for count in visits + estimates + delivered %}
         {{ count if count in counts else 0 ~ " as " ~ count }},
         {%- endfor %}
         {{ "n_likely_early + n_likely_on_time + n_likely_late" if source == "punctuality" else 0 }} as n_likely,
@@ -82,6 +121,9 @@ sums as (
         {%- for count in visits + delivered + ["n_likely", "n_passages"] %}
         cast(sum({{ count }}) as bigint) as {{ count }},
         {%- endfor %}
+        {%- for sum in estimates %}
+        sum({{ sum }}) as {{ sum }},
+        {%- endfor %}
         sum(n_likely_on_time * weight_likely) / nullif(sum(n_likely * weight_likely), 0) as share,
         sum(n_on_time * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0) as share_low,
         sum((n_on_time + n_indeterminate) * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0)
@@ -103,7 +145,12 @@ judged as (
         case
             when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
             else {{ null_reason_of("sums", is_of_a_line=keys | length > 0) }}
-        end as null_reason
+        end as null_reason,
+        case
+            when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
+            else {{ estimate_null_reason_of("sums", is_of_a_line=keys | length > 0) }}
+        end as estimate_null_reason,
+        {{ half_interval("sums") }} as half_interval
     from sums
     inner join {{ ref('rulesets') }} as rules on sums.ruleset_version = rules.ruleset_version
 )
@@ -115,10 +162,12 @@ select
     {{ key }},
     {%- endfor %}
     n_dates,
-    {%- for count in visits + delivered %}
+    {%- for count in visits + estimates + delivered %}
     {{ count }},
     {%- endfor %}
     ruleset_version,
+    estimate_null_reason,
+    {{ estimated_shares() }},
     coverage,
     null_reason,
     -- only the bounds count visits that are late although not observed passing: the estimate stays within them

@@ -1,6 +1,6 @@
--- One row per operator, service_date, line, direction and service_hour: how many passages were due, how many visits
--- were seen, and how punctual these were. Counts and sums only, so that they add up over any period; visits of unknown
--- line are counted under a null line.
+-- One row per operator, service_date, line, direction and service_hour: how many passages were due and how punctual
+-- they are estimated to have been, how many visits were seen, and how punctual these were. Counts and sums only, so
+-- that they add up over any period; visits of unknown line are counted under a null line.
 with visits as (
     select
         operator,
@@ -16,32 +16,34 @@ with visits as (
         punctuality,
         punctuality_point,
         0 as n_due,
+        0 as n_unobserved,
+        0 as expected_early,
+        0 as expected_on_time,
+        0 as expected_late,
+        0 as on_time_variance,
+        0 as expected_delay_seconds_sum,
         ruleset_version
     from {{ built('stop_visits') }}
 ),
 
 due as (
-    -- a departure is due at every stop of its leg, in the hour in which a bus usually gets there
+    -- a passage is due at every stop of a departure's leg; observed or not, it has an estimate
     select
-        departures.operator,
-        departures.service_date,
-        departures.line_code,
-        departures.direction,
-        cast(floor((departures.service_seconds + coalesce(times.travel_seconds, 0)) / 3600) as bigint) as service_hour,
+        operator,
+        service_date,
+        line_code,
+        direction,
+        service_hour,
         count(*) as n_due,
-        max(departures.ruleset_version) as ruleset_version
-    from {{ built('scheduled_departures') }} as departures
-    inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
-    inner join {{ built('leg_stops') }} as stops
-        using (operator, service_date, line_code, direction, leg)
-    left join {{ built('line_travel_times') }} as times
-        using (operator, service_date, line_code, direction, position)
-    where
-        departures.is_in_force
-        and departures.outcome != 'not_run'
-    group by
-        departures.operator, departures.service_date, departures.line_code, departures.direction,
-        floor((departures.service_seconds + coalesce(times.travel_seconds, 0)) / 3600)
+        count(case when arrival_quality not in ('evidenced', 'bounded') then 1 end) as n_unobserved,
+        sum(early_probability) as expected_early,
+        sum(on_time_probability) as expected_on_time,
+        sum(late_probability) as expected_late,
+        sum(on_time_variance) as on_time_variance,
+        sum(delay_seconds) as expected_delay_seconds_sum,
+        max(ruleset_version) as ruleset_version
+    from {{ built('trip_trajectories') }}
+    group by operator, service_date, line_code, direction, service_hour
 ),
 
 visits_and_due as (
@@ -61,6 +63,12 @@ visits_and_due as (
         null as punctuality,
         null as punctuality_point,
         n_due,
+        n_unobserved,
+        expected_early,
+        expected_on_time,
+        expected_late,
+        on_time_variance,
+        expected_delay_seconds_sum,
         ruleset_version
     from due
 )
@@ -72,6 +80,12 @@ select
     direction,
     service_hour,
     cast(sum(n_due) as bigint) as n_due,
+    cast(sum(n_unobserved) as bigint) as n_unobserved,
+    cast(sum(expected_early) as decimal(18, 6)) as expected_early,
+    cast(sum(expected_on_time) as decimal(18, 6)) as expected_on_time,
+    cast(sum(expected_late) as decimal(18, 6)) as expected_late,
+    cast(sum(on_time_variance) as decimal(18, 6)) as on_time_variance,
+    cast(sum(expected_delay_seconds_sum) as bigint) as expected_delay_seconds_sum,
     count(arrival_quality) as n_visits,
     count(case when scheduled_at is not null then 1 end) as n_scheduled,
     count(case when punctuality = 'early' then 1 end) as n_early,

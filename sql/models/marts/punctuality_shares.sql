@@ -1,7 +1,8 @@
 {{ config(materialized='view') }}
--- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, with bounds and
--- coverage. The point estimate goes by passed_at of the observed passages; the lower bound counts an indeterminate
--- visit as not on time, the upper bound as on time. With too little coverage the shares are null, with the reason.
+-- One row per operator, service_date, line, direction and service_hour: its punctuality as shares, estimated for all
+-- passages due, and of those seen, with bounds and coverage. The latter go by passed_at of the observed passages; the
+-- lower bound counts an indeterminate visit as not on time, the upper bound as on time. With too little coverage, or
+-- too wide an interval, the shares are null, with the reason.
 with counted as (
     select
         *,
@@ -14,13 +15,16 @@ judged as (
     select
         counted.*,
         coalesce(cast(counted.n_likely as double) / nullif(counted.n_passages, 0), 0) as coverage,
-        {{ null_reason_of('counted', is_of_a_line=true) }} as null_reason
+        {{ null_reason_of('counted', is_of_a_line=true) }} as null_reason,
+        {{ estimate_null_reason_of('counted', is_of_a_line=true) }} as estimate_null_reason,
+        {{ half_interval('counted') }} as half_interval
     from counted
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
 )
 
 select
-    *,
+    * exclude (half_interval),
+    {{ estimated_shares() }},
     -- only the bounds count visits that are late although not observed passing: the estimate stays within them
     case
         when null_reason is null

@@ -1,0 +1,178 @@
+-- One row per departure in force that is not known not to have run, and position of its leg, once it is due: when its
+-- bus passed, observed or not, with hard bounds, and how late it was, with probabilities.
+with calls as (
+    select
+        *,
+        coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_observed,
+        -- a bus passes its stops in order
+        max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
+        min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
+        count(case when arrival_quality = 'evidenced' then 1 end) over earlier_stops as n_evidenced_before
+    from {{ built('due_calls') }}
+    window
+        earlier_stops as (
+            partition by departure_key order by position rows between unbounded preceding and current row
+        ),
+        later_stops as (
+            partition by departure_key order by position rows between current row and unbounded following
+        )
+),
+
+bounded as (
+    select
+        calls.*,
+        coalesce(
+            case when is_observed then passed_after end, case when is_in_order then trip_after end
+        ) as hard_after,
+        coalesce(
+            case when is_observed then passed_before end, case when is_in_order then trip_before end
+        ) as hard_before
+    from (select *, coalesce(trip_after < trip_before, true) as is_in_order from calls) as calls
+),
+
+guessed as (
+    select
+        bounded.*,
+        guesses.side,
+        coalesce(
+            case when bounded.is_observed then bounded.delay_seconds end, {{ expected_delay('guesses', 'errors') }}
+        ) as guessed_seconds,
+        case
+            when bounded.is_observed
+                then
+                    least(
+                        greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
+                        case
+                            when bounded.arrival_quality = 'bounded'
+                                then errors.error_seconds * coalesce(lines.factor, 1)
+                        end
+                    )
+            else errors.error_seconds * coalesce(lines.factor, 1)
+        end as error_seconds,
+        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as low_seconds,
+        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} as high_seconds,
+        shares.shares
+    from bounded
+    inner join {{ ref('delay_guesses') }} as guesses
+        on
+            bounded.departure_key = guesses.departure_key
+            and bounded.position = guesses.position
+            and guesses.holdout = 0
+    inner join {{ built('delay_errors') }} as errors
+        on
+            guesses.operator = errors.operator
+            and guesses.service_date = errors.service_date
+            and guesses.side = errors.side
+            and guesses.gap_class = errors.gap_class
+            and guesses.delay_class = errors.delay_class
+    inner join {{ built('error_shares') }} as shares
+        on
+            guesses.operator = shares.operator
+            and guesses.service_date = shares.service_date
+            and guesses.side = shares.side
+    left join {{ built('line_errors') }} as lines
+        on
+            bounded.operator = lines.operator
+            and bounded.service_date = lines.service_date
+            and bounded.line_code = lines.line_code
+            and bounded.direction = lines.direction
+),
+
+standardised as (
+    select
+        guessed.*,
+        rules.early_seconds,
+        rules.late_seconds,
+        least(greatest(guessed_seconds, low_seconds), high_seconds) as expected_seconds,
+        {%- for name, value in {
+            "low": "low_seconds", "high": "high_seconds", "early": "(early_seconds - 0.5)", "late": "(late_seconds + 0.5)"
+        }.items() %}
+        ({{ value }} - guessed_seconds) / error_seconds as {{ name }}_value
+        {{- "," if not loop.last }}
+    {%- endfor %}
+    from guessed
+    inner join {{ ref('rulesets') }} as rules using (ruleset_version)
+),
+
+shared as (
+    select
+        *,
+    {%- for name in ["low", "high", "early", "late"] %}
+        case
+            when is_observed then {{ normal_share(name ~ "_value") }}
+            when {{ name }}_value is not null then {{ share_up_to("shares", name ~ "_value") }}
+            else {{ 1 if name == "high" else 0 }}
+        end as share_{{ name }}
+        {{- "," if not loop.last }}
+    {%- endfor %}
+    from standardised
+),
+
+judged as (
+    -- within the bounds; where hardly anything of the distribution lies there, the nearest bound decides
+    select
+        *,
+        case
+            when share_high - share_low < 0.001 then case when expected_seconds < early_seconds - 0.5 then 1 else 0 end
+            else least(greatest((share_early - share_low) / (share_high - share_low), 0), 1)
+        end as up_to_early,
+        case
+            when share_high - share_low < 0.001 then case when expected_seconds < late_seconds + 0.5 then 1 else 0 end
+            else least(greatest((share_late - share_low) / (share_high - share_low), 0), 1)
+        end as up_to_late
+    from shared
+),
+
+probable as (
+    select
+        *,
+        cast(up_to_early as decimal(7, 6)) as early_probability,
+        cast(greatest(up_to_late, up_to_early) as decimal(7, 6)) - cast(up_to_early as decimal(7, 6))
+            as on_time_probability
+    from judged
+),
+
+spread as (
+    -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up
+    select
+        *,
+        cast(sqrt(on_time_probability * (1 - on_time_probability)) as decimal(7, 6)) as on_time_spread,
+        sum(cast(sqrt(on_time_probability * (1 - on_time_probability)) as decimal(7, 6))) over (
+            partition by departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
+        ) as spread_sum
+    from probable
+)
+
+select
+    departure_key,
+    operator,
+    service_date,
+    line_code,
+    direction,
+    leg,
+    departure_at,
+    position,
+    stop_code,
+    cast(floor(scheduled_seconds / 3600) as bigint) as service_hour,
+    trip_key,
+    visit_key,
+    match_score,
+    scheduled_at,
+    schedule_source,
+    {{ add_seconds('scheduled_at', 'expected_seconds') }} as passed_at,
+    hard_after as passed_after,
+    hard_before as passed_before,
+    case
+        when is_observed then arrival_quality
+        when side = 'between' then 'interpolated'
+        when side = 'none' then 'expected'
+        else 'extrapolated'
+    end as arrival_quality,
+    cast(round(expected_seconds) as bigint) as delay_seconds,
+    round(error_seconds, 1) as delay_error_seconds,
+    early_probability,
+    on_time_probability,
+    1 - early_probability - on_time_probability as late_probability,
+    cast(on_time_spread * spread_sum as decimal(12, 6)) as on_time_variance,
+    ruleset_version
+from spread

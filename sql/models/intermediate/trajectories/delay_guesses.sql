@@ -1,0 +1,61 @@
+{{ config(materialized='ephemeral') }}
+-- One row per due call, and once more per evidenced passage and hold-out: the delay that the nearest passages of its
+-- trip tell, how far away in the timetable they are, and the usual delay of its line and hour.
+with neighbours as (
+    select
+        *,
+        gap_before_seconds + gap_after_seconds as gaps_seconds
+    from {{ ref('nearest_passages') }}
+),
+
+told as (
+    select
+        neighbours.departure_key,
+        neighbours.operator,
+        neighbours.service_date,
+        neighbours.line_code,
+        neighbours.direction,
+        neighbours.position,
+        neighbours.holdout,
+        neighbours.delay_seconds,
+        usual.usual_delay_seconds,
+        case
+            when neighbours.delay_before_seconds is null and neighbours.delay_after_seconds is null then 'none'
+            when neighbours.is_first_stop then 'first_stop'
+            when neighbours.delay_before_seconds is null then 'before'
+            when neighbours.delay_after_seconds is null then 'after'
+            else 'between'
+        end as side,
+        cast(round(coalesce(
+            (
+                neighbours.delay_before_seconds * neighbours.gap_after_seconds
+                + neighbours.delay_after_seconds * neighbours.gap_before_seconds
+            ) / nullif(cast(neighbours.gaps_seconds as double), 0),
+            neighbours.delay_before_seconds,
+            neighbours.delay_after_seconds,
+            usual.usual_delay_seconds
+        )) as bigint) as told_delay_seconds,
+        -- of two gaps about the smaller one, of equal ones a half
+        coalesce(
+            neighbours.gap_before_seconds * neighbours.gap_after_seconds
+            / nullif(cast(neighbours.gaps_seconds as double), 0),
+            neighbours.gap_before_seconds,
+            neighbours.gap_after_seconds,
+            0
+        ) as gap_seconds
+    from neighbours
+    inner join {{ built('usual_delays') }} as usual using (departure_key, position)
+)
+
+select
+    told.*,
+    -- gaps in powers of two, delays in whole minutes
+    least(
+        cast(floor(
+            ln(greatest(told.gap_seconds, parameters.shortest_gap_seconds) / parameters.shortest_gap_seconds) / ln(2)
+        ) as bigint),
+        7
+    ) as gap_class,
+    cast(least(greatest(floor(told.told_delay_seconds / 60), -4), 9) as bigint) as delay_class
+from told
+cross join {{ ref('inference_parameters') }} as parameters

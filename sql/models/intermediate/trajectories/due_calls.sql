@@ -1,0 +1,169 @@
+-- One row per departure in force that is not known not to have run, and position of its leg, once it is due: when its
+-- bus was due there, and what was observed of it.
+with departures as (
+    select
+        departures.*,
+        matches.trip_key,
+        matches.basis,
+        days.zero_at,
+        {{ seconds_between('days.zero_at', 'departures.departure_at') }} as departure_seconds
+    from {{ built('scheduled_departures') }} as departures
+    inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
+    inner join {{ built('service_days') }} as days using (operator, service_date)
+    left join {{ built('departure_matches') }} as matches using (departure_key)
+    where departures.is_in_force and departures.outcome != 'not_run'
+),
+
+visits as (
+    -- of several visits of a trip at one position, the first that was listed live
+    select *
+    from (
+        select
+            *,
+            row_number() over (
+                partition by trip_key, line_code, direction, position
+                order by case when n_polls > 0 then 0 else 1 end, visit_number, stop_code
+            ) as nth
+        from {{ built('stop_visits') }}
+        where position is not null
+    ) as numbered
+    where nth = 1
+),
+
+calls as (
+    select
+        departures.*,
+        stops.position,
+        stops.stop_code,
+        stops.offset_seconds as leg_offset_seconds,
+        times.travel_seconds,
+        min(stops.position) over (partition by departures.departure_key) = stops.position as is_first_stop,
+        visits.visit_key,
+        visits.schedule_source,
+        {{ seconds_between('departures.departure_at', 'visits.scheduled_at') }} as known_offset_seconds,
+        visits.passed_at,
+        visits.passed_after,
+        visits.passed_before,
+        visits.arrival_quality,
+        coalesce(visits.is_out_of_order, false) as is_out_of_order
+    from departures
+    inner join {{ built('leg_stops') }} as stops using (operator, service_date, line_code, direction, leg)
+    left join {{ built('line_travel_times') }} as times using (operator, service_date, line_code, direction, position)
+    left join visits
+        on
+            departures.trip_key = visits.trip_key
+            and departures.line_code = visits.line_code
+            and departures.direction = visits.direction
+            and stops.position = visits.position
+),
+
+between_departures as (
+    -- the nearest departures of the leg, before and after, whose running time to the stop is known
+    select
+        *,
+        last_value(known_offset_seconds ignore nulls) over before as offset_before,
+        last_value(case when known_offset_seconds is not null then departure_seconds end ignore nulls) over before
+            as departure_before,
+        first_value(known_offset_seconds ignore nulls) over after as offset_after,
+        first_value(case when known_offset_seconds is not null then departure_seconds end ignore nulls) over after
+            as departure_after
+    from calls
+    window
+        before as (
+            partition by operator, service_date, line_code, direction, leg, position
+            order by departure_seconds, departure_key rows between unbounded preceding and 1 preceding
+        ),
+        after as (
+            partition by operator, service_date, line_code, direction, leg, position
+            order by departure_seconds, departure_key rows between 1 following and unbounded following
+        )
+),
+
+learned as (
+    select
+        *,
+        case
+            when known_offset_seconds is not null then known_offset_seconds
+            when departure_after > departure_before
+                then
+                    offset_before
+                    + (offset_after - offset_before) * (departure_seconds - departure_before)
+                    / (departure_after - departure_before)
+            else coalesce(offset_before, offset_after, leg_offset_seconds, case when is_first_stop then 0 end)
+        end as learned_offset_seconds
+    from between_departures
+),
+
+between_stops as (
+    -- the nearest stops of the departure, before and after, whose running time is known
+    select
+        *,
+        last_value(learned_offset_seconds ignore nulls) over before as stop_offset_before,
+        last_value(case when learned_offset_seconds is not null then travel_seconds end ignore nulls) over before
+            as travel_before,
+        first_value(learned_offset_seconds ignore nulls) over after as stop_offset_after,
+        first_value(case when learned_offset_seconds is not null then travel_seconds end ignore nulls) over after
+            as travel_after
+    from learned
+    window
+        before as (partition by departure_key order by position rows between unbounded preceding and 1 preceding),
+        after as (partition by departure_key order by position rows between 1 following and unbounded following)
+),
+
+scheduled as (
+    select
+        *,
+        cast(round(departure_seconds + case
+            when learned_offset_seconds is not null then learned_offset_seconds
+            when travel_after > travel_before
+                then
+                    stop_offset_before
+                    + (stop_offset_after - stop_offset_before) * (travel_seconds - travel_before)
+                    / (travel_after - travel_before)
+            when travel_before is not null then stop_offset_before + travel_seconds - travel_before
+            when travel_after is not null then stop_offset_after - travel_after + travel_seconds
+            else travel_seconds
+        end) as bigint) as scheduled_seconds
+    from between_stops
+),
+
+last_answers as (
+    -- nothing is due after the last answer
+    select
+        operator,
+        max(received_at) as last_received_at
+    from {{ ref('requests') }}
+    where endpoint = 'passages' and is_good and {{ is_received_around('service_date') }}
+    group by operator
+)
+
+select
+    scheduled.departure_key,
+    scheduled.operator,
+    scheduled.service_date,
+    scheduled.line_code,
+    scheduled.direction,
+    scheduled.leg,
+    scheduled.departure_at,
+    scheduled.position,
+    scheduled.stop_code,
+    scheduled.is_first_stop,
+    scheduled.trip_key,
+    scheduled.basis,
+    scheduled.match_score,
+    scheduled.visit_key,
+    {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} as scheduled_at,
+    coalesce(scheduled.schedule_source, 'running_time') as schedule_source,
+    scheduled.zero_at,
+    scheduled.scheduled_seconds,
+    scheduled.scheduled_seconds - scheduled.departure_seconds as running_seconds,
+    scheduled.passed_at,
+    scheduled.passed_after,
+    scheduled.passed_before,
+    case when not scheduled.is_out_of_order then scheduled.arrival_quality end as arrival_quality,
+    cast(round({{ seconds_between('scheduled.zero_at', 'scheduled.passed_at') }}) as bigint)
+    - scheduled.scheduled_seconds as delay_seconds,
+    scheduled.ruleset_version
+from scheduled
+inner join last_answers using (operator)
+where {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} <= last_answers.last_received_at

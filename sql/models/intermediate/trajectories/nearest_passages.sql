@@ -1,0 +1,83 @@
+{{ config(materialized='ephemeral') }}
+-- One row per due call, and once more per evidenced passage and hold-out: the nearest evidenced passages of its trip
+-- before and after it. A hold-out hides a part of what was observed, so that what the rest tells of it can be compared
+-- with what was observed: 1 each passage alone, 2 a half in periods, 3 all after and 4 all before a moment of the trip,
+-- 5 the whole trip. Hold-out 0 hides nothing.
+with calls as (
+    select
+        *,
+        coalesce(arrival_quality = 'evidenced', false) as is_evidenced
+    from {{ built('due_calls') }}
+),
+
+trip_moments as (
+    select
+        departure_key,
+        min(scheduled_seconds)
+        + {{ chance('departure_key') }} * (max(scheduled_seconds) - min(scheduled_seconds)) as moment_seconds
+    from calls
+    where is_evidenced
+    group by departure_key
+),
+
+held_out as (
+    select
+        calls.*,
+        holdouts.holdout,
+        case holdouts.holdout
+            when 2
+                then
+                    {{ chance(
+                        'calls.departure_key, floor(calls.scheduled_seconds / parameters.holdout_period_seconds)'
+                    ) }} < 0.5
+            when 3 then calls.scheduled_seconds > trip_moments.moment_seconds
+            when 4 then calls.scheduled_seconds < trip_moments.moment_seconds
+            when 5 then true
+            else false
+        end as is_hidden
+    from calls
+    left join trip_moments using (departure_key)
+    cross join (values (0), (1), (2), (3), (4), (5)) as holdouts (holdout)
+    cross join {{ ref('inference_parameters') }} as parameters
+    where holdouts.holdout = 0 or calls.is_evidenced
+),
+
+neighbours as (
+    select
+        *,
+        last_value(case when is_evidenced and not is_hidden then scheduled_seconds end ignore nulls) over before
+            as seconds_before,
+        last_value(case when is_evidenced and not is_hidden then delay_seconds end ignore nulls) over before
+            as delay_before_seconds,
+        first_value(case when is_evidenced and not is_hidden then scheduled_seconds end ignore nulls) over after
+            as seconds_after,
+        first_value(case when is_evidenced and not is_hidden then delay_seconds end ignore nulls) over after
+            as delay_after_seconds
+    from held_out
+    window
+        before as (
+            partition by departure_key, holdout order by scheduled_seconds, position
+            rows between unbounded preceding and 1 preceding
+        ),
+        after as (
+            partition by departure_key, holdout order by scheduled_seconds, position
+            rows between 1 following and unbounded following
+        )
+)
+
+select
+    departure_key,
+    operator,
+    service_date,
+    line_code,
+    direction,
+    position,
+    is_first_stop,
+    holdout,
+    delay_seconds,
+    greatest(scheduled_seconds - seconds_before, 0) as gap_before_seconds,
+    greatest(seconds_after - scheduled_seconds, 0) as gap_after_seconds,
+    delay_before_seconds,
+    delay_after_seconds
+from neighbours
+where holdout in (0, 1) or is_hidden
