@@ -79,6 +79,15 @@ def test_a_late_bus_before_it_does_not_end_the_watch(watch: AuditWatch) -> None:
     assert watch.is_over
 
 
+def test_an_answer_that_another_worker_had_earlier_changes_nothing(watch: AuditWatch) -> None:
+    watch.observe(good(STOP, DUE, [listing(DUE + 20)]))
+    next_at = watch.next_at
+    watch.observe(good(STOP, DUE - 1))
+
+    assert next_at == watch.next_at
+    assert not watch.is_over
+
+
 def test_the_next_departure_is_not_waited_for(watch: AuditWatch) -> None:
     following = listing(DUE + 620, "T2")
     watch.observe(good(STOP, DUE, [listing(DUE + 10), following]))

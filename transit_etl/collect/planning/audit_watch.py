@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from math import inf
 
 from transit_etl.collect.planning.parameters import AuditParameters
 from transit_etl.collect.planning.planner import Listing, Observation, TripKey
@@ -76,16 +77,20 @@ class AuditWatch:
     _candidates: dict[TripKey, float] = field(default_factory=dict)
     _has_passed: bool = False
     _n_unlisted: int = 0
+    _observed_at: float = -inf
 
     def __post_init__(self) -> None:
         self.begins_at = self.next_at = self.due_at - self.p.lead_seconds
 
     def observe(self, observation: Observation) -> None:
-        """Take note of an answer of the stop, and set when it is to be asked again."""
+        """Take note of an answer of the stop, and set when it is to be asked again.
+
+        An answer older than the last one changes nothing.
+        """
         at, p = observation.at, self.p
-        if at < self.begins_at or self.is_over:
+        if at < self.begins_at or at <= self._observed_at or self.is_over:
             return
-        self.is_asked = True
+        self.is_asked, self._observed_at = True, at
         if observation.is_good:
             self._look(observation)
         else:
