@@ -101,6 +101,25 @@ def test_a_folder_that_cannot_be_written_is_found(tmp_path: Path) -> None:
     assert str(tmp_path / "file") in text(found, "folder")
 
 
+@pytest.mark.parametrize(
+    ("text", "mode", "is_found"),
+    [("token = 'x'", 0o644, True), ("token = 'x'", 0o640, False), ("operator = 'x'", 0o644, False)],
+)
+def test_a_secret_that_everybody_can_read_is_found(
+    settings: Settings,
+    tmp_path: Path,
+    text: str,
+    mode: int,
+    is_found: bool,  # noqa: FBT001
+) -> None:
+    file = tmp_path / "transit-etl.toml"
+    file.write_text(text)
+    file.chmod(mode)
+    found = check(settings.model_copy(update={"project_dir": tmp_path}))
+
+    assert is_found == ("settings_file" in names(found))
+
+
 def test_a_disk_of_another_machine_is_found(settings: Settings) -> None:
     with patch.object(machine, "file_system", return_value="nfs4"):
         assert "nfs4" in text(check(settings), "local_disk")

@@ -1,12 +1,15 @@
-"""Checks the data folder and the disk it is on."""
+"""Checks the settings files, the data folder and the disk it is on."""
 
+import re
 import shutil
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from transit_etl.check.problem import Problem
 from transit_etl.collect.raw.rawfile import DataFolderError, check_writable
 from transit_etl.paths import lake_dir, raw_dir
+from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 
@@ -15,11 +18,13 @@ N_MEASURED_DAYS = 7
 SMALLEST_SPACE = 512 * MIB  # a build and its publication need some, however little is collected
 # File systems of other machines: locks and atomic renames cannot be relied on there.
 _REMOTE = ("9p", "afs", "ceph", "cifs", "fuse.", "glusterfs", "lustre", "ncp", "nfs", "smb")
+_SECRET = re.compile(r"(token|limiter_url|alert_urls)\s*=", re.IGNORECASE)
 _MOUNTS = Path("/proc/mounts")
 
 
 def problems(settings: Settings) -> Iterator[Problem]:
-    """Yield what is wrong with the data folder: it cannot be written, is not local, or will soon be full."""
+    """Yield what is wrong with the settings files, the data folder and its disk."""
+    yield from _exposed_secrets(settings)
     try:
         check_writable(settings.data_dir)
     except DataFolderError as error:
@@ -43,6 +48,16 @@ def file_system(folder: Path) -> str:
     place = folder.resolve()
     above = [(len(point), kind) for point, kind in mounts if place.is_relative_to(point)]
     return max(above)[1] if above else ""
+
+
+def _exposed_secrets(settings: Settings) -> Iterator[Problem]:
+    project = project_folder(str(settings.project_dir) if settings.project_dir else None)
+    for path in settings_files(project):
+        is_readable = path.stat().st_mode & stat.S_IROTH
+        if is_readable and _SECRET.search(path.read_text(errors="replace")):
+            yield Problem(
+                "settings_file", f"{path} holds a secret that every user of this machine can read: chmod 600"
+            )
 
 
 def _space(settings: Settings) -> Iterator[Problem]:
