@@ -167,17 +167,23 @@ def _codes(names: str) -> str:
 
 
 def _reads_of(described: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Name for each model what it reads, as schema and table; a staged dataset as `lake`."""
-    schema_of = {name: schema for schema, name in described if schema != "staging"}
+    """Name for each model what it reads, as schema and table; a staged dataset as `lake`.
 
-    def place(name: str) -> str:
+    A model without a table of its own stands for what it reads.
+    """
+    schema_of = {name: schema for schema, name in described if schema != "staging"}
+    known = models()
+
+    def places(name: str) -> set[str]:
         if name.startswith("staging_"):
-            return f"lake {name.removeprefix('staging_')}"
-        return f"{schema_of.get(name, 'core')}.{name}"
+            return {f"lake {name.removeprefix('staging_')}"}
+        if name in known and name not in schema_of:
+            return set().union(*map(places, known[name].reads))
+        return {f"{schema_of.get(name, 'core')}.{name}"}
 
     return {
-        (model.folder.parts[0], model.name): ", ".join(sorted(map(place, model.reads)))
-        for model in models().values()
+        (model.folder.parts[0], model.name): ", ".join(sorted(set().union(*map(places, model.reads))))
+        for model in known.values()
     }
 
 

@@ -1,5 +1,5 @@
--- One row per departure in force that is not known not to have run, and position of its leg, once it is due: when its
--- bus passed, observed or not, with hard bounds, and how late it was, with probabilities.
+-- One row per due call: when its bus passed, observed or not, with hard bounds, and how late it was, with
+-- probabilities. A call is due for each departure in force that is not known not to have run, at each stop of its leg.
 with calls as (
     select
         *,
@@ -85,7 +85,8 @@ standardised as (
         rules.late_seconds,
         least(greatest(guessed_seconds, low_seconds), high_seconds) as expected_seconds,
         {%- for name, value in {
-            "low": "low_seconds", "high": "high_seconds", "early": "(early_seconds - 0.5)", "late": "(late_seconds + 0.5)"
+            "low": "low_seconds", "high": "high_seconds",
+            "early": "(early_seconds - 0.5)", "late": "(late_seconds + 0.5)"
         }.items() %}
         ({{ value }} - guessed_seconds) / error_seconds as {{ name }}_value
         {{- "," if not loop.last }}

@@ -1,6 +1,6 @@
--- One row per operator, service_date, line, direction and service_hour: how many passages were due and how punctual
--- they are estimated to have been, how many visits were seen, and how punctual these were. Counts and sums only, so
--- that they add up over any period; visits of unknown line are counted under a null line.
+-- One row per operator, service_date, line, direction and service_hour: how many passages were due, how many visits
+-- were seen, and how punctual both were. Counts and sums only, so that they add up over any period; visits of unknown
+-- line are counted under a null line.
 with visits as (
     select
         operator,

@@ -1,6 +1,6 @@
 {{ config(materialized='ephemeral') }}
--- One row per due call, and once more per evidenced passage and hold-out: the delay that the nearest passages of its
--- trip tell, how far away in the timetable they are, and the usual delay of its line and hour.
+-- One row per due call, and per hidden passage: the delay that the nearest passages of its trip tell, how far away in
+-- the timetable they are, and the usual delay of its line and hour.
 with neighbours as (
     select
         *,

@@ -1,5 +1,5 @@
--- One row per departure in force that is not known not to have run, and position of its leg, once it is due: when its
--- bus was due there, and what was observed of it.
+-- One row per departure in force that may have run, and position of its leg, once it is due: when its bus was due
+-- there, and what was observed of it.
 with departures as (
     select
         departures.*,

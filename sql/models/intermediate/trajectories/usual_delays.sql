@@ -1,6 +1,6 @@
 -- One row per due call: the delay to expect where nothing is known of its trip, learned from the other trips of the
--- date: by how long after the departure it is due, by hour, by line and direction, and by these and hour. Each of them
--- counts as far as its groups differ by more than chance does.
+-- date. It goes by how long after the departure it is due, by hour, by line and direction, and by these and hour. Each
+-- of them counts as far as its groups differ by more than chance does.
 {%- set levels = {
     "hours": ["hour"], "lines": ["line_code", "direction"], "line_hours": ["line_code", "direction", "hour"]
 } %}
