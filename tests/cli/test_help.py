@@ -20,6 +20,7 @@ COMMANDS = [
     "sql",
     "tables",
     "describe",
+    "export",
     "status",
     "check",
     "rehearse",

@@ -21,7 +21,6 @@ ON_THE_TOUR = [
     "transit-etl config",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
-    "transit-etl export --all",
     "transit-etl tables",
     "transit-etl verify",
 ]
@@ -31,6 +30,7 @@ LONG_ON_THE_TOUR = [
     "transit-etl build --as-of 2026-03-02T06:30Z",
     "transit-etl build --from D --to D",
     "transit-etl build --ruleset 2",
+    "transit-etl export --all",
     "transit-etl reprocess --from D --to D",
 ]
 

@@ -14,6 +14,7 @@ from transit_etl.exports import FORMATS, ExportError, Request, damage_of_export,
 from transit_etl.exports import exporter as module
 from transit_etl.paths import exports_dir, older_exports_dir, published_database
 from transit_etl.settings import Settings
+from transit_etl.verification import verify
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 TABLE_FORMATS = ["parquet", "csv", "jsonl", "xlsx"]
@@ -159,6 +160,18 @@ def test_damage_of_an_export_is_found(published: Settings, damage: object, messa
 
     [found] = damage_of_export(folder)
     assert message in found
+
+
+def test_verify_warns_of_a_damaged_export(published: Settings) -> None:
+    folder = export(published, request("lines")).folder
+    (folder / "README.md").write_text("other")
+
+    report = verify(published)
+
+    assert not report.is_failure
+    [warning] = report.warnings
+    assert "lines-parquet/README.md: its SHA-256 is not the one" in warning
+    assert warning.endswith("export it again")
 
 
 def test_an_older_version_is_kept_for_a_set_time(published: Settings) -> None:

@@ -7,6 +7,11 @@ from transit_etl.exports.periods import Period, date_column
 from transit_etl.exports.source import Source, Table
 
 PASSAGES, STATUS, TIMETABLES = "passages", "status", "timetables"
+SEEN = {  # what a share of each says
+    PASSAGES: "of the passages due were seen",
+    STATUS: "of the time is covered by answers of the service status",
+    TIMETABLES: "of the service dates have a timetable",
+}
 # Passages due are those of the timetable, or those listed with a time where these are more.
 _PASSAGES = """
 with sums as (
@@ -100,7 +105,7 @@ def what_is_missing(source: Source, coverage: Coverage, period: Period) -> list[
     if coverage.of != TIMETABLES and period.last > source.publication.closed_date:
         problems.append(f"{period.last} is not over")
     if coverage.share is None or coverage.share < (coverage.threshold or 0):
-        seen = f"{coverage.share or 0:.1%} of the {coverage.of} due were seen"
+        seen = f"{coverage.share or 0:.1%} {SEEN[coverage.of]}"
         dates = f", {coverage.n_dates_without_requests} of {coverage.n_dates} dates have no requests"
         problems.append(
             f"{seen}{dates if coverage.n_dates_without_requests else ''}; "

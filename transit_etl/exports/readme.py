@@ -2,14 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from transit_etl.exports.coverage import SEEN
 from transit_etl.exports.manifest import Manifest
 from transit_etl.exports.source import Table
-
-_KNOWN = {
-    "passages": "passages due were seen",
-    "status": "the time was covered by answers of the service status",
-    "timetables": "the service dates have a timetable",
-}
 
 
 def readme_of(manifest: Manifest, tables: Sequence[Table], notes: Iterable[str]) -> str:
@@ -54,7 +49,7 @@ def _facts(manifest: Manifest) -> Iterator[str]:
     yield f"- Publisher: {manifest.publisher}. Licence: {manifest.licence}."
     yield f"- Instants are UTC; the operator's local time is {manifest.timezone}."
     if coverage.get("share") is not None:
-        yield f"- {coverage['share']:.1%} of {_KNOWN[coverage['of']]}."
+        yield f"- {coverage['share']:.1%} {SEEN[coverage['of']]}."
     if coverage.get("on_time_share_width") is not None:
         yield (
             f"- The share on time is known to within {coverage['on_time_share_width']:.1%}, "

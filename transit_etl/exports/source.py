@@ -26,7 +26,10 @@ select published_at, version, build_number, fingerprint, operator, timezone, fir
 from quality.publication
 """
 _TABLES = """
-select schema_name, table_name, meaning, key_columns, reads from quality.dictionary_tables
+select schema_name, table_name, meaning, key_columns, reads, stored.estimated_size
+from quality.dictionary_tables
+left join (from duckdb_tables() where database_name = current_database()) as stored
+    using (schema_name, table_name)
 where list_contains($schemas, schema_name)
 order by list_position($schemas, schema_name), table_name
 """
@@ -81,7 +84,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of the file, with the tables and datasets of the lake (`lake x`) that it was made of."""
+    """A table of the file, with the tables and datasets of the lake (`lake x`) that it was made of.
+
+    `n_rows` is about how many it stores; None for a view.
+    """
 
     schema: str
     name: str
@@ -89,6 +95,7 @@ class Table:
     key: Sequence[str]
     reads: Sequence[str]
     columns: Sequence[Column]
+    n_rows: int | None
 
     @property
     def place(self) -> str:
@@ -176,8 +183,8 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Sett
         columns.setdefault((schema, name), []).append(Column(*column))
     found = connection.execute(_TABLES, {"schemas": list(SCHEMAS)}).fetchall()
     tables = [
-        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name])
-        for schema, name, meaning, key, reads in found
+        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name], n_rows)
+        for schema, name, meaning, key, reads, n_rows in found
     ]
     return Source(
         connection,
@@ -195,7 +202,7 @@ def _with_places(table: Table, columns: Mapping[tuple[str, str], list[Column]]) 
     named = columns.get(("named", table.name))
     if named is None or table.has("latitude", "longitude"):
         return table
-    return Table("named", table.name, table.meaning, table.key, table.reads, named)
+    return Table("named", table.name, table.meaning, table.key, table.reads, named, None)
 
 
 def _split(names: str) -> list[str]:
