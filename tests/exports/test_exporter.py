@@ -189,6 +189,10 @@ def test_an_older_version_is_kept_for_a_set_time(published: Settings) -> None:
     assert other.name != older.name
 
 
+def test_a_table_that_is_named_twice_is_exported_once(published: Settings) -> None:
+    assert 1 == export(published, request("lines", "core.lines", form="csv")).n_files
+
+
 def test_a_folder_that_is_no_export_is_not_replaced(published: Settings, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").touch()
@@ -206,6 +210,7 @@ def test_a_folder_that_is_no_export_is_not_replaced(published: Settings, tmp_pat
         (Request((), "csv"), "name the tables"),
         (Request(("lines",), "tides"), "tables of its own"),
         (Request(("linse",), "csv"), "is it lines"),
+        (Request(("../../etc/lines",), "csv"), "there is no table"),
         (Request(("lines",), "docx"), "'docx' is not one of 'parquet'"),
         (Request(("punctuality",), "csv", date(2026, 3, 2), date(2026, 3, 1)), "is after the last date"),
         (Request(("lines",), "geojson"), "TRANSIT_STOPS_FILE"),

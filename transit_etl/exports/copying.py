@@ -31,8 +31,7 @@ def table_parts(
 ) -> list[Part]:
     """Return a part for each table and month, in folders `month=2026-03` of each table."""
     parts = []
-    for name in request.names:
-        table = source.table(name)
+    for table in source.chosen(request.names):
         for month, condition in in_months(table, period):
             query = f"select {columns(request, table)} from {table.place} where {condition} {ordered(table)}"
             folder = f"{table.name}/month={month}" if month else table.name
@@ -97,11 +96,11 @@ def is_nested(column: Column) -> bool:
 
 def with_places(source: Source, request: Request) -> Iterator[Table]:
     """Yield the tables with the places of their stops; ExportError for one that has none."""
-    for name in request.names:
-        table = source.places[source.table(name).name]
-        if not table.has("latitude", "longitude"):
-            raise ExportError(f"{source.table(name).place} has no places: a geographic format needs stops")
-        yield table
+    for table in source.chosen(request.names):
+        placed = source.places[table.name]
+        if not placed.has("latitude", "longitude"):
+            raise ExportError(f"{table.place} has no places: a geographic format needs stops")
+        yield placed
 
 
 def require_places(source: Source) -> None:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from transit_etl import paths
-from transit_etl.exports.exporter import dataset_name, export
+from transit_etl.exports.exporter import export
 from transit_etl.exports.formats import FORMATS
+from transit_etl.exports.plan import dataset_name
 from transit_etl.exports.request import ExportError, ExportReport, Request
 from transit_etl.exports.source import opened
 from transit_etl.settings import Settings

@@ -131,6 +131,10 @@ class Source:
             raise ExportError(f"there is no table {name!r} to export{hint}")
         return found
 
+    def chosen(self, names: Sequence[str]) -> list[Table]:
+        """Return tables by their names, each once."""
+        return list({table.place: table for table in map(self.table, names)}.values())
+
     def rows(self, query: str, parameters: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Return the rows of a query that has few."""
         return self.connection.execute(query, parameters).fetchall()

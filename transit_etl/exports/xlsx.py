@@ -35,7 +35,7 @@ _EXPLAINED = ("sheet", "column", "type", "unit", "meaning")
 
 def xlsx_parts(source: Source, request: Request, period: Period) -> list[Part]:
     """Return one part: the workbook with all tables."""
-    tables = [source.table(name) for name in request.names]
+    tables = source.chosen(request.names)
     n_most = max(map(partial(_n_rows, source, period=period), tables))
     if n_most > _MOST_ROWS:
         raise ExportError(
