@@ -3,6 +3,8 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from tests.status.installations import NOW, Exchange, land, minutes, put_requests, stop
 from transit_etl.api import v1
 from transit_etl.api.exchange import Outcome
@@ -87,3 +89,18 @@ def test_a_429_halves_the_rate_and_blocks_for_as_long_as_it_says(settings: Setti
     assert 30 == pace.rate_per_minute
     assert pace.blocked_until is not None
     assert timedelta(seconds=20) < pace.blocked_until - settings.clock.now() <= timedelta(seconds=40)
+
+
+@pytest.mark.parametrize(
+    ("reason", "n_not_sent"),
+    [("no permit before 08:00:00, when the caller has to be done", 1), ("given up: nothing answers", 0)],
+)
+def test_requests_count_as_not_sent_only_for_want_of_a_permit(
+    settings: Settings, reason: str, n_not_sent: int
+) -> None:
+    landing = land(settings, Exchange(stop(1), minutes(2), {"passaggi": []}))
+    landing.skip(landing.plan(stop(2), NOW - minutes(1)), reason)
+    landing.close()
+    (passages,) = read_status(settings).usage
+
+    assert (1, n_not_sent) == (passages.n_sent, passages.n_not_sent)

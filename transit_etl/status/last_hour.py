@@ -190,7 +190,7 @@ _REQUESTS = """
         select unnest(try(json_transform(decode(line::blob), '{
             "request_id": "VARCHAR", "endpoint": "VARCHAR", "key": "VARCHAR", "planned_at": "VARCHAR",
             "sent_at": "VARCHAR", "received_at": "VARCHAR", "outcome": "VARCHAR", "attempts": "UTINYINT",
-            "body": "VARCHAR"
+            "error": "VARCHAR", "body": "VARCHAR"
         }')))
         from lines
     ),
@@ -215,7 +215,7 @@ _BY_ENDPOINT = """
         coalesce(sum(coalesce(attempts, 1)) filter (sent_at is not null), 0)::bigint,
         count(*) filter (outcome = 'ok'),
         count(*) filter (outcome = 'rate_limited'),
-        count(*) filter (sent_at is null),
+        count(*) filter (sent_at is null and error like '%permit%'),
         max(received_at) filter (outcome = 'ok')
     from requests group by endpoint order by endpoint
 """
