@@ -63,6 +63,10 @@ class Installation:
         found: dict[str, Any] = json.loads(done.stdout)
         return found
 
+    def is_down_by_check(self) -> bool:
+        """Tell whether `transit-etl check` finds the upstream down."""
+        return any(each["name"] in ("upstream", "address") for each in self.tells("check")["problems"])
+
     def n_failed_dags(self) -> int:
         """Return the number that the first page of Airflow shows."""
         user = {"username": USER, "password": self.password}
@@ -99,13 +103,13 @@ def main() -> int:
 def _measure(running: Installation, upstream: Program, down_seconds: float) -> dict[str, float]:
     down: Signs = {
         "status": lambda: running.tells("status")["outage"] is not None,
-        "check": lambda: any(each["name"] == "upstream" for each in running.tells("check")["problems"]),
+        "check": running.is_down_by_check,
         "first page": lambda: running.n_failed_dags() > 0,
         "alert": lambda: "upstream" in running.alerts,
     }
     over: Signs = {
         "status, over": lambda: running.tells("status")["outage"] is None,
-        "check, over": lambda: bool(running.tells("check")["is_healthy"]),
+        "check, over": lambda: not running.is_down_by_check(),
         "first page, over": lambda: running.n_failed_dags() == 0,
         "alert, over": lambda: "upstream is over" in running.alerts,
     }
