@@ -67,6 +67,7 @@ def test_a_visit_that_got_no_request_is_in_the_ledger_as_not_sent(folder: Path) 
 
     assert unsent
     assert {("audit", 1)} == {(row["purpose"], len(draws_of(row))) for row in unsent}
+    assert {"the audit did not get to it"} == {row["error"][:27] for row in unsent}
     assert not asked & {draw for row in unsent for draw in draws_of(row)}
     assert all(row["planned_at"] <= "2026-03-04T07:00:08" for row in unsent)
 

@@ -20,6 +20,8 @@ from transit_etl.collect.unanswered import UnansweredRequests, UnusableAnswers
 MAX_IN_FLIGHT = 16  # three seconds of requests at 300 a minute: slow answers leave no allowance unused
 GRACE_SECONDS = 2.0  # how long answers in flight are waited for at the end; the next window begins within 3 s
 _RETRY_TIMEOUT = timedelta(seconds=10)
+# Not for want of a permit: `check` would say that the allowance does not suffice.
+_NOT_WATCHED = "the audit did not get to it before its share was used up or the collection was over"
 
 
 class Collector:
@@ -235,7 +237,8 @@ class Collector:
     def _land_unsent(self) -> None:
         """Land a row, with the reason, for what was due and not sent or cannot be asked for."""
         for request, due_at in self._source.unsent(self._now()):
-            self._landing.skip(self._plan(request, due_at), self._ended_because)
+            reason = self._ended_because if request.purpose is None else _NOT_WATCHED
+            self._landing.skip(self._plan(request, due_at), reason)
             self._tally.add_unanswered(Outcome.NOT_SENT)
         for each in self._source.invalid:
             intent = self._plan(each.request, self._now())
