@@ -393,4 +393,116 @@ select
     printf('outcome of trips that really: %s', true_outcome), '',
     string_agg(printf('%s %d', outcome, n), ', ' order by n desc), ''
 from (select true_outcome, coalesce(outcome, 'no departure') as outcome, count(*) as n from trip_outcomes group by all)
-group by true_outcome order by true_outcome
+group by true_outcome order by true_outcome;
+
+create table due as  -- each passage due with the true one of the same departure, by identity: which trip we think it was plays no part
+select * exclude (nth) from (
+    select
+        rows.*, truth.trip_id as true_trip, scheduled.scheduled_at as true_scheduled_at, actual.passed_at as true_at,
+        row_number() over (
+            partition by rows.departure_key, rows.position order by abs(epoch(scheduled.scheduled_at - rows.scheduled_at)), truth.trip_id
+        ) as nth
+    from built.core.trip_trajectories as rows
+    inner join built.core.scheduled_departures as departures using (departure_key)
+    inner join (
+        select *, row_number() over (
+            partition by service_date, line_code, direction, scheduled_departure_at, is_slash_variant order by trip_id
+        ) as duplicate_number
+        from truth_trips where not is_added
+    ) as truth
+        on truth.service_date = rows.service_date and truth.line_code = rows.line_code and truth.direction = rows.direction
+        and truth.scheduled_departure_at = rows.departure_at and truth.is_slash_variant = departures.is_slash_variant
+        and truth.duplicate_number = departures.duplicate_number
+    inner join truth_scheduled_passages as scheduled
+        on scheduled.service_date = truth.service_date and scheduled.trip_id = truth.trip_id
+        and scheduled.stop_code = rows.stop_code
+    left join truth_actual_passages as actual
+        on actual.service_date = truth.service_date and actual.trip_id = truth.trip_id
+        and actual.stop_code = scheduled.stop_code and actual.stop_sequence = scheduled.stop_sequence
+) where nth = 1;
+
+create table ran as  -- those that ran, and were due while passages were polled
+select due.*, on_time(true_at, true_scheduled_at)::int as is_on_time,
+    arrival_quality in ('evidenced', 'bounded') as is_observed
+from due cross join span
+where true_at is not null and true_scheduled_at >= begins + interval 30 minute and true_scheduled_at < ends - interval 30 minute;
+
+select
+    'passages that ran: with a row in trip_trajectories', '',
+    printf('%.2f %% of %d', 100 * count(ran.departure_key) / count(*), count(*)), ''
+from calls cross join span
+left join ran on ran.true_trip = calls.trip_id and ran.service_date = calls.service_date
+    and ran.stop_code = calls.stop_code and ran.true_scheduled_at = calls.scheduled_at
+where calls.scheduled_at >= begins + interval 30 minute and calls.scheduled_at < ends - interval 30 minute
+    and not calls.is_added;
+
+select
+    printf('passed_at, %s: median, p90 absolute error', arrival_quality),
+    case arrival_quality when 'interpolated' then '<= 25 s, <= 90 s' else '' end,
+    printf('%.0f s, %.0f s (%d passages)', median(abs(epoch(passed_at - true_at))),
+        quantile_cont(abs(epoch(passed_at - true_at)), 0.9), count(*)), ''
+from ran group by arrival_quality order by arrival_quality;
+
+select
+    'hard bounds of every passage due: hold the truth', '>= 99.9 %',
+    printf('%.3f %% of %d', 100 * avg((coalesce(true_at >= passed_after - interval 1 second, true)
+        and coalesce(true_at <= passed_before + interval 1 second, true))::int), count(*)), ''
+from ran;
+
+select
+    'probability of on time, unobserved passages: worst tenth, off the true share by', '<= 4 points',
+    printf('%.1f points (%s)', max(abs(off)), string_agg(printf('%+.1f', off), ' ' order by tenth)), ''
+from (
+    select least(floor(on_time_probability * 10), 9) as tenth, 100 * (avg(is_on_time) - avg(on_time_probability)) as off
+    from ran where not is_observed group by tenth
+);
+
+create macro half_width(variance, n, n_unobserved, bias) as 1.96 * sqrt(variance + (bias * n_unobserved) ** 2) / n;
+
+select
+    'estimated on-time share of the network: absolute error; 95 % interval', '<= 1.0 points at 60, <= 0.5 at 300',
+    printf('%.2f points (%.2f %%, truth %.2f %%); %.2f points wide, %s', 100 * abs(share - truth), 100 * share, 100 * truth,
+        200 * half, case when abs(share - truth) <= half then 'holds the truth' else 'does not hold the truth' end),
+    printf('%.2f points by the passages observed', 100 * abs(observed - truth))
+from (
+    select avg(on_time_probability) as share, avg(is_on_time) as truth, avg(case when is_observed then is_on_time end) as observed,
+        half_width(sum(on_time_variance)::double, count(*), count(case when not is_observed then 1 end),
+            max(rules.unobserved_bias)) as half
+    from ran inner join built.core.rulesets as rules using (ruleset_version)
+);
+
+create table estimated_lines as
+select line_code, direction, avg(on_time_probability) as share, avg(is_on_time) as truth,
+    avg(case when is_observed then is_on_time end) as observed,
+    half_width(sum(on_time_variance)::double, count(*), count(case when not is_observed then 1 end),
+        max(rules.unobserved_bias)) as half,
+    2 * half <= max(rules.widest_interval) as is_given
+from ran inner join built.core.rulesets as rules using (ruleset_version)
+group by line_code, direction having count(distinct departure_key) >= 5;
+
+select
+    'line-directions with five trips or more: with an estimate', '>= 95 %',
+    printf('%.1f %% of %d', 100 * avg(is_given::int), count(*)), ''
+from estimated_lines;
+
+select
+    'their 95 % interval: holds the truth; median width', '92 to 99 %; <= 25 points at 60, <= 10 at 300',
+    printf('%.1f %%; %.1f points; median error %.1f points', 100 * avg((abs(share - truth) <= half)::int),
+        100 * median(2 * half), 100 * median(abs(share - truth))),
+    printf('median error %.1f points by the passages observed', 100 * median(abs(observed - truth)))
+from estimated_lines where is_given;
+
+select
+    'not_run by identity: precision', '>= 99 %',
+    coalesce(printf('%.1f %% of %d', 100.0 * avg((truth.outcome = 'not_run')::int), count(*)), 'none'), ''
+from built.core.scheduled_departures as departures
+inner join (
+    select *, row_number() over (
+        partition by service_date, line_code, direction, scheduled_departure_at, is_slash_variant order by trip_id
+    ) as duplicate_number
+    from truth_trips where not is_added
+) as truth
+    on truth.service_date = departures.service_date and truth.line_code = departures.line_code
+    and truth.direction = departures.direction and truth.scheduled_departure_at = departures.departure_at
+    and truth.is_slash_variant = departures.is_slash_variant and truth.duplicate_number = departures.duplicate_number
+where departures.outcome = 'not_run' and departures.is_in_force
