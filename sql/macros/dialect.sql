@@ -1,19 +1,27 @@
 {# Everything that differs between databases. The defaults are DuckDB's; another database gets macros of its own. #}
 
 {# The lake's rows of a dataset, with the day of receipt from their path; in a variant as of a moment, those received by
-   then. #}
-{% macro lake(dataset) -%}
-    {{ adapter.dispatch("lake", "transit")(dataset) }}
+   then.
+
+   added: names of text columns that files of older versions lack; their rows have null there. #}
+{% macro lake(dataset, added=[]) -%}
+    {{ adapter.dispatch("lake", "transit")(dataset, added) }}
 {%- endmacro %}
-{% macro default__lake(dataset) -%}
+{% macro default__lake(dataset, added) -%}
     {%- set received = {
         "requests": "coalesce(received_at, planned_at)", "validation_results": "last_received_at"
     }.get(dataset, "received_at") -%}
     {%- if var("as_of") %}(select * from {% endif -%}
+    {%- if added %}(select * from {% endif -%}
     read_parquet(
         '{{ data_folder() | replace("'", "''") }}/lake/operator=*/dataset={{ dataset }}/date=*/*.parquet',
         hive_partitioning = true, hive_types_autocast = false, union_by_name = true
     )
+    {%- if added %}
+    union all by name
+    select {% for name in added %}cast(null as varchar) as {{ name }}{{ ", " if not loop.last }}{% endfor %} where false
+    ) as files
+    {%- endif %}
     {%- if var("as_of") %} where {{ received }} <= cast('{{ var("as_of") }}' as timestamp)) as received{% endif -%}
 {%- endmacro %}
 

@@ -23,4 +23,4 @@ select
     service_seconds,
     service_hour,
     try_cast(date as date) as received_date
-from {{ lake('requests') }}
+from {{ lake('requests', added=['purpose', 'draws']) }}
