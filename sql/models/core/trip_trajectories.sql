@@ -27,7 +27,12 @@ bounded as (
         coalesce(
             case when is_observed then passed_before end, case when is_in_order then trip_before end
         ) as hard_before
-    from (select *, coalesce(trip_after < trip_before, true) as is_in_order from calls) as calls
+    from (
+        select
+            *,
+            coalesce(trip_after < trip_before, true) as is_in_order
+        from calls
+    ) as calls
 ),
 
 guessed as (
