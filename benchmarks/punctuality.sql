@@ -457,7 +457,7 @@ from (
     from ran where not is_observed group by tenth
 );
 
-create macro half_width(variance, n, n_unobserved, bias) as 1.96 * sqrt(variance + (bias * n_unobserved) ** 2) / n;
+create macro half_width(variance, common, n) as 1.96 * sqrt(variance + common ** 2) / n;
 
 select
     'estimated on-time share of the network: absolute error; 95 % interval', '<= 1.0 points at 60, <= 0.5 at 300',
@@ -466,16 +466,14 @@ select
     printf('%.2f points by the passages observed', 100 * abs(observed - truth))
 from (
     select avg(on_time_probability) as share, avg(is_on_time) as truth, avg(case when is_observed then is_on_time end) as observed,
-        half_width(sum(on_time_variance)::double, count(*), count(case when not is_observed then 1 end),
-            max(rules.unobserved_bias)) as half
-    from ran inner join built.core.rulesets as rules using (ruleset_version)
+        half_width(sum(on_time_variance)::double, sum(common_error)::double, count(*)) as half
+    from ran
 );
 
 create table estimated_lines as
 select line_code, direction, avg(on_time_probability) as share, avg(is_on_time) as truth,
     avg(case when is_observed then is_on_time end) as observed,
-    half_width(sum(on_time_variance)::double, count(*), count(case when not is_observed then 1 end),
-        max(rules.unobserved_bias)) as half,
+    half_width(sum(on_time_variance)::double, sum(common_error)::double, count(*)) as half,
     2 * half <= max(rules.widest_interval) as is_given
 from ran inner join built.core.rulesets as rules using (ruleset_version)
 group by line_code, direction having count(distinct departure_key) >= 5;
@@ -505,4 +503,15 @@ inner join (
     on truth.service_date = departures.service_date and truth.line_code = departures.line_code
     and truth.direction = departures.direction and truth.scheduled_departure_at = departures.departure_at
     and truth.is_slash_variant = departures.is_slash_variant and truth.duplicate_number = departures.duplicate_number
-where departures.outcome = 'not_run' and departures.is_in_force
+where departures.outcome = 'not_run' and departures.is_in_force;
+
+select
+    'the audit sample: error of the estimates of unobserved passages, as it measures it', '',
+    coalesce(string_agg(printf('%s: %+.1f points, standard error %.1f, of %d passages; truth %+.1f', audit.service_date::varchar,
+        100 * measured_bias, 100 * measured_error, n_audited, 100 * (truth.off + audit.correction)), '; ' order by audit.service_date), 'none'),
+    ''
+from built.intermediate.audit_corrections as audit
+inner join (
+    select service_date, avg(is_on_time) - avg(on_time_probability) as off from ran where not is_observed group by service_date
+) as truth using (service_date)
+where n_audited > 1

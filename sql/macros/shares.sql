@@ -17,10 +17,10 @@
 {# Half of the 95 % interval of the estimated share of passages on time: what is uncertain about each trip, and what the
    estimates of all unobserved passages may have in common; null without passages due.
 
-   relation: has n_due, n_unobserved and on_time_variance; joined with `rules`. #}
+   relation: has n_due, on_time_variance and common_error. #}
 {% macro half_interval(relation) -%}
     1.96 * sqrt(
-        cast({{ relation }}.on_time_variance as double) + power(rules.unobserved_bias * {{ relation }}.n_unobserved, 2)
+        cast({{ relation }}.on_time_variance as double) + power(cast({{ relation }}.common_error as double), 2)
     ) / nullif({{ relation }}.n_due, 0)
 {%- endmacro %}
 
@@ -63,7 +63,7 @@
     "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
     "delay_seconds_sum"
 ] -%}
-{%- set estimates = ["n_unobserved", "expected_early", "expected_on_time", "expected_late", "on_time_variance",
+{%- set estimates = ["n_unobserved", "expected_early", "expected_on_time", "expected_late", "on_time_variance", "common_error",
     "expected_delay_seconds_sum"] -%}
 {%- set delivered = ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
 {%- set sources = {"punctuality": visits + estimates, "service_delivered": delivered} -%}

@@ -27,3 +27,26 @@
     {%- set above = element(shares, "cast(floor(" ~ tenths ~ ") as bigint) + 2") -%}
     ({{ below }} + ({{ tenths }} - floor({{ tenths }})) * ({{ above }} - {{ below }}))
 {%- endmacro %}
+
+{# Of drawn visits (audited_passages), each weighted by the inverse of its inclusion probability: how many there are, which
+   share was on time, which was expected, and the difference with its standard error; null for one alone. #}
+{% macro audit_figures() -%}
+    {%- set weight = "cast(weight as hugeint)" -%}
+    {%- set off = "cast(round(1000000 * (is_on_time - on_time_probability)) as hugeint)" -%}
+    {%- set weights = "cast(sum(weight) as double)" -%}
+    {%- set error = "cast(sum(" ~ weight ~ " * " ~ off ~ ") as double) / 1e6 / " ~ weights -%}
+    count(*) as n_audited,
+    cast(sum(weight * is_on_time) as double) / {{ weights }} as observed_share,
+    cast(sum(weight * on_time_probability) as double) / {{ weights }} as expected_share,
+    {{ error }} as error,
+    case
+        when count(*) > 1
+            then
+                sqrt(greatest(
+                    cast(sum({{ weight }} * weight * {{ off }} * {{ off }}) as double) / 1e12
+                    - 2 * {{ error }} * cast(sum({{ weight }} * weight * {{ off }}) as double) / 1e6
+                    + power({{ error }}, 2) * cast(sum({{ weight }} * weight) as double),
+                    0
+                ) * count(*) / (count(*) - 1)) / {{ weights }}
+    end as standard_error
+{%- endmacro %}

@@ -129,13 +129,50 @@ judged as (
     from shared
 ),
 
+weighted as (
+    -- what is uncertain takes part in the correction, what is certain does not
+    select
+        *,
+        greatest(up_to_late - up_to_early, 0) as on_time_share,
+        case
+            when not is_observed
+                then greatest(up_to_late - up_to_early, 0) * (1 - greatest(up_to_late - up_to_early, 0))
+        end as weight
+    from judged
+),
+
+corrected as (
+    -- towards on time or away from it, with early and late in their proportion
+    select
+        weighted.*,
+        least(greatest(
+            on_time_share
+            + coalesce(
+                corrections.correction * weight
+                / nullif(
+                    avg(cast(weight as decimal(7, 6))) over (partition by weighted.operator, weighted.service_date), 0
+                ),
+                0
+            ),
+            0
+        ), 1) as corrected_share,
+        case when not is_observed then corrections.remaining_error else 0 end as common_error
+    from weighted
+    inner join {{ built('audit_corrections') }} as corrections using (operator, service_date)
+),
+
 probable as (
     select
         *,
-        cast(up_to_early as decimal(7, 6)) as early_probability,
-        cast(greatest(up_to_late, up_to_early) as decimal(7, 6)) - cast(up_to_early as decimal(7, 6))
-            as on_time_probability
-    from judged
+        cast(corrected_share as decimal(7, 6)) as on_time_probability,
+        least(
+            cast(
+                case when on_time_share < 1 then (1 - corrected_share) * up_to_early / (1 - on_time_share) else 0 end
+                as decimal(7, 6)
+            ),
+            1 - cast(corrected_share as decimal(7, 6))
+        ) as early_probability
+    from corrected
 ),
 
 spread as (
@@ -180,5 +217,6 @@ select
     on_time_probability,
     1 - early_probability - on_time_probability as late_probability,
     cast(on_time_spread * spread_sum as decimal(12, 6)) as on_time_variance,
+    cast(common_error as decimal(7, 6)) as common_error,
     ruleset_version
 from spread

@@ -21,6 +21,7 @@ with visits as (
         0 as expected_on_time,
         0 as expected_late,
         0 as on_time_variance,
+        0 as common_error,
         0 as expected_delay_seconds_sum,
         ruleset_version
     from {{ built('stop_visits') }}
@@ -40,6 +41,7 @@ due as (
         sum(on_time_probability) as expected_on_time,
         sum(late_probability) as expected_late,
         sum(on_time_variance) as on_time_variance,
+        sum(common_error) as common_error,
         sum(delay_seconds) as expected_delay_seconds_sum,
         max(ruleset_version) as ruleset_version
     from {{ built('trip_trajectories') }}
@@ -68,6 +70,7 @@ visits_and_due as (
         expected_on_time,
         expected_late,
         on_time_variance,
+        common_error,
         expected_delay_seconds_sum,
         ruleset_version
     from due
@@ -85,6 +88,7 @@ select
     cast(sum(expected_on_time) as decimal(18, 6)) as expected_on_time,
     cast(sum(expected_late) as decimal(18, 6)) as expected_late,
     cast(sum(on_time_variance) as decimal(18, 6)) as on_time_variance,
+    cast(sum(common_error) as decimal(18, 6)) as common_error,
     cast(sum(expected_delay_seconds_sum) as bigint) as expected_delay_seconds_sum,
     count(arrival_quality) as n_visits,
     count(case when scheduled_at is not null then 1 end) as n_scheduled,
