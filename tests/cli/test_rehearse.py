@@ -65,6 +65,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return _lake(data_dir)
 
 
+@pytest.mark.long
 def test_a_rehearsal_that_stages_in_a_second_process_leaves_the_same_lake(
     uninterrupted: dict[str, str], tmp_path: Path
 ) -> None:
@@ -91,7 +92,7 @@ def interruptible() -> Iterator[None]:
     ("number", "code"),
     [
         pytest.param(signal.SIGINT, 130, id="interrupted", marks=pytest.mark.long),
-        pytest.param(signal.SIGKILL, -9, id="killed"),
+        pytest.param(signal.SIGKILL, -9, id="killed", marks=pytest.mark.long),
     ],
 )
 def test_the_same_command_resumes_an_interrupted_rehearsal(
@@ -113,6 +114,7 @@ def test_the_same_command_resumes_an_interrupted_rehearsal(
     assert uninterrupted == _lake(tmp_path)
 
 
+@pytest.mark.long
 def test_a_refusal_without_an_injected_fault_fails_the_rehearsal(tmp_path: Path) -> None:
     with emulator_process() as server:
         done = _run(tmp_path, *REHEARSE, "--base-url", server.base_url, "--rate", "75")

@@ -152,6 +152,7 @@ def test_a_window_without_an_answer_is_lost_and_not_retried(
         )
 
 
+@pytest.mark.long
 def test_a_window_whose_upstream_goes_down_fails_before_its_end_and_is_tried_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -214,6 +215,7 @@ def events(airflow_environment: dict[str, str], asset: str) -> list[dict[str, An
         return [json.loads(extra) for (extra,) in connection.execute(sql, [asset]).fetchall()]
 
 
+@pytest.mark.long
 def test_a_failed_collection_fails_the_run_and_what_was_landed_is_staged(
     run_dag: RunDag, airflow_environment: dict[str, str], dead_upstream: str, tmp_path: Path
 ) -> None:
@@ -227,6 +229,7 @@ def test_a_failed_collection_fails_the_run_and_what_was_landed_is_staged(
     assert events(airflow_environment, "lake/status")[-1]["rows"]["requests"]
 
 
+@pytest.mark.long
 def test_a_run_for_an_older_date_sends_no_request(
     run_dag: RunDag, dead_upstream: str, tmp_path: Path
 ) -> None:

@@ -262,6 +262,7 @@ def test_a_day_without_raw_windows_is_left_as_it_is(landed: Folder) -> None:
     assert (0, True) == (report.windows, report.is_clean)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("endpoints", [(["passages"], ["lines", "news"]), (None, None)])
 def test_two_processes_stage_at_the_same_time(
     landed: Folder, endpoints: tuple[list[str] | None, list[str] | None]
