@@ -141,6 +141,17 @@ weighted as (
     from judged
 ),
 
+observed_hours as (
+    select
+        operator,
+        service_date,
+        cast(floor(scheduled_seconds / 3600) as bigint) as service_hour,
+        count(distinct departure_key) as n_trips
+    from calls
+    where arrival_quality = 'evidenced'
+    group by operator, service_date, floor(scheduled_seconds / 3600)
+),
+
 corrected as (
     -- towards on time or away from it, with early and late in their proportion
     select
@@ -156,9 +167,20 @@ corrected as (
             ),
             0
         ), 1) as corrected_share,
-        case when not is_observed then corrections.remaining_error else 0 end as common_error
+        case
+            when is_observed then 0
+            -- where nothing is known of the trip, only as sure as the trips observed in the hour allow
+            when side = 'none'
+                then sqrt(power(corrections.remaining_error, 2) + 0.25 / (coalesce(observed_hours.n_trips, 0) + 1))
+            else corrections.remaining_error
+        end as common_error
     from weighted
     inner join {{ built('audit_corrections') }} as corrections using (operator, service_date)
+    left join observed_hours
+        on
+            weighted.operator = observed_hours.operator
+            and weighted.service_date = observed_hours.service_date
+            and floor(weighted.scheduled_seconds / 3600) = observed_hours.service_hour
 ),
 
 probable as (
