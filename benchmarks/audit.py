@@ -24,7 +24,7 @@ import httpx
 
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.truth import write_truth
-from transit_emulator.world import build_world
+from transit_emulator.world import NETWORK_NAMES, build_world
 from transit_etl import warehouse
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
@@ -147,7 +147,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--size", choices=["small", "city"], default="city")
+    parser.add_argument("--size", choices=NETWORK_NAMES, default="city")
     parser.add_argument("--seed", type=int, default=1, help="of the emulator")
     parser.add_argument("--rate", type=int, default=60, help="requests a minute")
     parser.add_argument("--share", type=float, default=0.1, help="of the requests for passages")

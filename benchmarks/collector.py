@@ -33,7 +33,7 @@ from rich.table import Table
 
 from benchmarks.clairvoyant import Clairvoyant
 from benchmarks.polled_world import ANSWER_SECONDS, PolledWorld, line_stops_of, observation_of
-from transit_emulator.world import Passage, World, build_world
+from transit_emulator.world import NETWORK_NAMES, Passage, World, build_world
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
 from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.planning.policies import policy_of
@@ -284,7 +284,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--gtfs", type=Path, action="append", default=[])
     parser.add_argument("--only-gtfs", action="store_true", help="leave the built-in networks out")
-    parser.add_argument("--size", action="append", choices=["small", "city"])
+    parser.add_argument("--size", action="append", choices=NETWORK_NAMES)
     parser.add_argument("--day", type=date.fromisoformat, default=date(2026, 9, 23))
     parser.add_argument("--hours", type=float, nargs=2, default=(4, 28))
     parser.add_argument("--rate", type=int, action="append")

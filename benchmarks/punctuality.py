@@ -40,7 +40,7 @@ import httpx
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.truth import write_truth
-from transit_emulator.world import build_world
+from transit_emulator.world import NETWORK_NAMES, build_world
 from transit_etl import warehouse
 from transit_etl.paths import dbt_run_results
 from transit_etl.rehearsal import rehearse
@@ -151,7 +151,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--size", choices=["small", "city"], default="small", help="a built-in network")
+    parser.add_argument("--size", choices=NETWORK_NAMES, default="small", help="a built-in network")
     parser.add_argument("--gtfs", type=Path, help="a GTFS zip instead")
     parser.add_argument("--seed", type=int, default=1, help="of the emulator")
     parser.add_argument("--rate", type=int, default=60, help="requests a minute")

@@ -34,6 +34,7 @@ from typing import Any
 
 from benchmarks import soak_comparison
 from transit_emulator.faults.definitions import Fault, FaultKind
+from transit_emulator.world import NETWORK_NAMES
 from transit_etl import paths
 from transit_etl.settings import Settings
 
@@ -262,7 +263,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--size", choices=["small", "city"], default="small")
+    parser.add_argument("--size", choices=NETWORK_NAMES, default="small")
     parser.add_argument("--days", type=int, default=84)
     parser.add_argument("--rate", type=int, default=12, help="requests a minute")
     parser.add_argument("--every-night", action="store_true", help="build every night")

@@ -17,14 +17,19 @@ from transit_emulator.days.simulated_days import SimulatedDays
 from transit_emulator.days.timetable import Service, timetable
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.local_time import ONE_DAY, local
-from transit_emulator.networks.city import city_network
+from transit_emulator.networks.city import city_network, metropolis_network
 from transit_emulator.networks.gtfs import gtfs_network
 from transit_emulator.networks.network import Line, Network
 from transit_emulator.networks.small import small_network
 
 _PADDED_SHARE = 0.3
 _BUSY_SECONDS = 8 * 3600
-_NETWORKS: dict[str, Callable[[], Network]] = {"small": small_network, "city": city_network}
+_NETWORKS: dict[str, Callable[[], Network]] = {
+    "small": small_network,
+    "city": city_network,
+    "metropolis": metropolis_network,
+}
+NETWORK_NAMES = tuple(_NETWORKS)
 
 
 class UnknownStopError(LookupError):

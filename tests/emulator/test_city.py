@@ -85,3 +85,14 @@ def test_about_half_of_the_listed_rows_are_theoretical(city: World) -> None:
 
     assert len(rows) > 500
     assert 0.35 < sum(row.is_theoretical for row in rows) / len(rows) < 0.75
+
+
+def test_a_metropolis_is_about_twice_as_large_and_serves_every_stop() -> None:
+    network = build_world("metropolis", seed=3).network
+    listed = {stop.stop_code for line in network.lines for stops in line.stops.values() for stop in stops}
+
+    assert len({line.code for line in network.lines}) == len(network.lines)
+    assert len({stop.code for stop in network.stops}) == len(network.stops)
+    assert 4_900 < len(network.stops) < 5_100
+    assert 11_500 < len(network.trips_on(WORKDAY)) < 12_500
+    assert listed == {stop.code for stop in network.stops}

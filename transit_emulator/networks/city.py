@@ -1,4 +1,7 @@
-"""Builds the city network: 234 lines, 2,718 stops and about 8,000 trips on a working day."""
+"""Builds the city network (234 lines, 2,718 stops, about 8,000 trips on a working day) and the metropolis.
+
+The metropolis (about 5,000 stops, 12,000 trips) is too large for the free allowance.
+"""
 
 from transit_emulator import noise
 from transit_emulator.networks.assembly import (
@@ -11,7 +14,7 @@ from transit_emulator.networks.assembly import (
 )
 from transit_emulator.networks.calendar import HOLIDAY, SATURDAY, WORKDAY, WeekCalendar
 from transit_emulator.networks.city_lines import CityLine, city_lines
-from transit_emulator.networks.city_map import METRO_STOPS, SPECIAL_STOPS, CityMap, city_map
+from transit_emulator.networks.city_map import METRO_STOPS, SPECIAL_STOPS, CityMap, CitySize, city_map
 from transit_emulator.networks.network import INBOUND, OUTBOUND, Line, ListedStop, Network, Stop
 
 _SLOWER = {WORKDAY: 1.0, SATURDAY: 1.35, HOLIDAY: 1.8}
@@ -19,14 +22,29 @@ _FIRST_HOUR, _LAST_HOUR = 5.0, 24.5
 _PAST_24_SHARE, _JUNK_SHARE = 0.5, 0.05
 _SHORT_EVERY_MINUTES = 60.0
 _N_LIFTS = 12
+_CITY = CitySize(
+    n_places=1_347, n_coast=44, n_main=24, n_local=88, n_slash=40, n_night=12, first_local=30,
+)  # fmt: skip
+_METROPOLIS = CitySize(
+    n_places=2_494, n_coast=50, n_main=32, n_local=160, n_slash=70, n_night=20, first_local=200,
+)  # fmt: skip
 
 
 def city_network() -> Network:
-    """Return the network, which is independent of any seed."""
-    city = city_map()
+    """Return the network of the city, which is independent of any seed."""
+    return _network("city", _CITY)
+
+
+def metropolis_network() -> Network:
+    """Return the network of the metropolis, which is independent of any seed."""
+    return _network("metropolis", _METROPOLIS)
+
+
+def _network(name: str, size: CitySize) -> Network:
+    city = city_map(size)
     specs = [_spec(city, line) for line in city_lines(city)]
     lifts = [f"{number} {city.names[100 + 37 * number]}" for number in range(1, _N_LIFTS + 1)]
-    return assemble("city", WeekCalendar(), city.stops, [*specs, *_rails(city.stops)], lifts)
+    return assemble(name, WeekCalendar(), city.stops, [*specs, *_rails(city.stops)], lifts)
 
 
 def _spec(city: CityMap, line: CityLine) -> LineSpec:

@@ -6,10 +6,8 @@ from dataclasses import dataclass
 from transit_emulator import noise
 from transit_emulator.networks.city_map import CityMap
 
-N_MAIN, N_LOCAL, N_SLASH, N_CIRCULAR = 24, 88, 40, 9
-N_NIGHT, N_LETTERED, N_WITHOUT_STOPS, N_LIFT_LINES = 12, 19, 27, 12
+N_CIRCULAR, N_LETTERED, N_WITHOUT_STOPS, N_LIFT_LINES = 9, 19, 27, 12
 _SHARED_TWICE, _SHARED_MOST = 11, 5  # how many numbers have two line codes; how many codes 189/ has
-_FIRST_LOCAL = 30
 _PROVINCE_SHARE = 0.4
 _Minutes = tuple[float, float]
 
@@ -42,7 +40,7 @@ def city_lines(city: CityMap) -> list[CityLine]:
     return [
         *main,
         *local,
-        *_slash_lines([*main, *local]),
+        *_slash_lines([*main, *local], city.size.n_slash),
         *_shared_numbers(city, local),
         *_night_lines(city),
         *_lettered_lines(city),
@@ -53,7 +51,7 @@ def city_lines(city: CityMap) -> list[CityLine]:
 def _main_lines(city: CityMap) -> Iterator[CityLine]:
     """Yield the main lines: between two valleys, or along the coast."""
     n_valleys = len(city.valleys)
-    for number in range(1, N_MAIN + 1):
+    for number in range(1, city.size.n_main + 1):
         start = noise.pick(n_valleys, "main", number)
         end = (start + 1 + noise.pick(n_valleys - 1, "main to", number)) % n_valleys
         depths = (3 + noise.pick(6, "from", number), 3 + noise.pick(6, "to", number))
@@ -70,17 +68,18 @@ def _main_lines(city: CityMap) -> Iterator[CityLine]:
 
 def _local_lines(city: CityMap) -> Iterator[CityLine]:
     """Yield the lines of a valley: first one to the end of each, then more; the last nine are circular."""
-    for step in range(N_LOCAL):
+    for step in range(city.size.n_local):
         valley = step % len(city.valleys)
-        number = _local_number(step)
+        number = _local_number(city, step)
         whole = len(city.valleys[valley].places)
         depth = whole if step < len(city.valleys) else max(6, whole - 2 - noise.pick(8, "depth", step))
         route = city.local_route(valley, noise.pick(3, "coast", step), depth)
-        is_circular = step >= N_LOCAL - N_CIRCULAR
+        loop = route[-8:]
+        is_circular = step >= city.size.n_local - N_CIRCULAR
         yield CityLine(
             code=f"{number:03d}-00",
             number=str(number),
-            places=(*route[-8:], route[-8]) if is_circular else tuple(route),
+            places=(*loop, loop[0]) if is_circular else tuple(route),
             day_minutes=float(48 + 4 * noise.pick(14, "local headway", step)),
             other_minutes=float(60 if noise.unit("local evening", step) < 0.5 else 0),  # noqa: PLR2004 - half
             hours=(6.0, 20.5),
@@ -90,17 +89,17 @@ def _local_lines(city: CityMap) -> Iterator[CityLine]:
         )
 
 
-def _local_number(step: int) -> int:
+def _local_number(city: CityMap, step: int) -> int:
     """Return a number that no other local line has; some are numbers of provincial lines."""
     is_province = noise.unit("province", step) < _PROVINCE_SHARE
-    return 601 + step if is_province else _FIRST_LOCAL + step
+    return 601 + step if is_province else city.size.first_local + step
 
 
-def _slash_lines(lines: list[CityLine]) -> Iterator[CityLine]:
+def _slash_lines(lines: list[CityLine], n_lines: int) -> Iterator[CityLine]:
     """Yield short variants, with a line code of their own and a slash after the number."""
     running = [line for line in lines if line.is_active and not line.is_circular]
-    for step in range(N_SLASH):
-        whole = running[step * len(running) // N_SLASH]
+    for step in range(n_lines):
+        whole = running[step * len(running) // n_lines]
         kept = max(6, len(whole.places) * 2 // 3)
         yield CityLine(
             code=f"{whole.code[:3]}-03",
@@ -134,7 +133,7 @@ def _rare_line(
 
 def _night_lines(city: CityMap) -> Iterator[CityLine]:
     n_valleys = len(city.valleys)
-    for number in range(1, N_NIGHT + 1):
+    for number in range(1, city.size.n_night + 1):
         start, end = noise.pick(n_valleys, "night", number), noise.pick(n_valleys, "night to", number)
         route = city.through_route(start, end, (6, 6)) if start != end else city.local_route(start, 9, 12)
         yield CityLine(

@@ -6,7 +6,6 @@ from functools import cached_property
 from transit_emulator import noise
 from transit_emulator.networks.network import Stop
 
-N_PLACES, N_COAST = 1_347, 44
 _SHORTEST_VALLEY, _LONGEST_VALLEY = 12, 32
 _FIVE_DIGIT_PLACES = 99  # two stops each
 METRO_STOPS = tuple(f"MM{number:02d}" for number in range(1, 9))
@@ -22,6 +21,19 @@ Albaro Oregina Teglia Begato Apparizione Sant'Ilario Crevari Voltri Quinto"""
 
 
 @dataclass(frozen=True, slots=True)
+class CitySize:
+    """How much a city has of everything; local lines are numbered from `first_local`."""
+
+    n_places: int
+    n_coast: int
+    n_main: int
+    n_local: int
+    n_slash: int
+    n_night: int
+    first_local: int
+
+
+@dataclass(frozen=True, slots=True)
 class Valley:
     """A road that leaves the coast at the place `mouth` and leads to `places`, in this order."""
 
@@ -31,20 +43,23 @@ class Valley:
 
 @dataclass(frozen=True)
 class CityMap:
-    """Places 0 to 43 follow the coast, the others lie in valleys; place `p` has stops `2p` and `2p + 1`."""
+    """The first places follow the coast, the others lie in valleys; place `p` has stops `2p` and `2p + 1`."""
 
+    size: CitySize
     valleys: tuple[Valley, ...]
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """A name for each place."""
-        return tuple(_place_name(place) for place in range(N_PLACES))
+        return tuple(_place_name(place) for place in range(self.size.n_places))
 
     @cached_property
     def stops(self) -> tuple[Stop, ...]:
         """All stops: two for each place, then the stations of metro, railway and funiculars."""
         sides = [
-            Stop(_code(2 * place + side), self.names[place]) for place in range(N_PLACES) for side in (0, 1)
+            Stop(_code(2 * place + side, self.size.n_places), name)
+            for place, name in enumerate(self.names)
+            for side in (0, 1)
         ]
         plants = [Stop(code, f"Stazione {code}") for code in (*METRO_STOPS, *SPECIAL_STOPS)]
         return (*sides, *plants)
@@ -57,8 +72,9 @@ class CityMap:
     def local_route(self, valley: int, coast_places: int, depth: int) -> list[int]:
         """Return the places from `coast_places` before a valley's mouth to `depth` places up the valley."""
         here = self.valleys[valley]
-        start = here.mouth - coast_places if here.mouth >= N_COAST // 2 else here.mouth + coast_places
-        start = min(max(start, 0), N_COAST - 1)
+        last = self.size.n_coast - 1
+        start = here.mouth + (-coast_places if here.mouth > last // 2 else coast_places)
+        start = min(max(start, 0), last)
         return [*self.coast(start, here.mouth), *here.places[:depth]]
 
     def through_route(self, from_valley: int, to_valley: int, depths: tuple[int, int]) -> list[int]:
@@ -68,22 +84,22 @@ class CityMap:
         return [*down, *self.coast(first.mouth, last.mouth), *last.places[: depths[1]]]
 
 
-def city_map() -> CityMap:
-    """Return the map, which is always the same."""
+def city_map(size: CitySize) -> CityMap:
+    """Return the map, which is always the same for a size."""
     valleys: list[Valley] = []
-    place = N_COAST
-    while place < N_PLACES:
+    place = size.n_coast
+    while place < size.n_places:
         number = len(valleys)
         span = _LONGEST_VALLEY - _SHORTEST_VALLEY + 1
-        length = min(_SHORTEST_VALLEY + noise.pick(span, "valley", number), N_PLACES - place)
-        valleys.append(Valley(noise.pick(N_COAST, "mouth", number), tuple(range(place, place + length))))
+        length = min(_SHORTEST_VALLEY + noise.pick(span, "valley", number), size.n_places - place)
+        valleys.append(Valley(noise.pick(size.n_coast, "mouth", number), tuple(range(place, place + length))))
         place += length
-    return CityMap(tuple(valleys))
+    return CityMap(size, tuple(valleys))
 
 
-def _code(number: int) -> str:
+def _code(number: int, n_places: int) -> str:
     """Return a stop's code: four digits, five for the stops of the last places."""
-    fives = 2 * (N_PLACES - _FIVE_DIGIT_PLACES)
+    fives = 2 * (n_places - _FIVE_DIGIT_PLACES)
     return f"{number + 1:04d}" if number < fives else f"{10_001 + number - fives}"
 
 

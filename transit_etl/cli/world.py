@@ -29,6 +29,7 @@ class Size(StrEnum):
 
     SMALL = "small"
     CITY = "city"
+    METROPOLIS = "metropolis"
 
 
 class Ids(StrEnum):
