@@ -3,16 +3,24 @@
     {{ (["operator", "service_date"] + keys) | join(", ") }}
 {%- endmacro %}
 
+{# The nearest rows before and after each, of those where a condition holds, in the windows `before` and `after`: each value
+   as NAME_before and NAME_after, null where there is none.
+
+   values: expressions by name. #}
+{% macro nearest_known(values, known) -%}
+    {%- for name, value in values.items() -%}
+        last_value(case when {{ known }} then {{ value }} end ignore nulls) over before as {{ name }}_before,
+        first_value(case when {{ known }} then {{ value }} end ignore nulls) over after as {{ name }}_after
+        {{- ",
+        " if not loop.last }}
+    {%- endfor %}
+{%- endmacro %}
+
 {# The delay that a guess (delay_guesses) amounts to, given the errors of its class (delay_errors). #}
 {% macro expected_delay(guesses, errors) -%}
     ({{ guesses }}.usual_delay_seconds
     + {{ errors }}.slope * ({{ guesses }}.told_delay_seconds - {{ guesses }}.usual_delay_seconds)
     + {{ errors }}.bias_seconds)
-{%- endmacro %}
-
-{# How far a delay is from a guess, in standard errors. #}
-{% macro standardised_error(guesses, errors, delay) -%}
-    (({{ delay }} - {{ expected_delay(guesses, errors) }}) / {{ errors }}.error_seconds)
 {%- endmacro %}
 
 {# The share of a normal distribution up to a standardised value, by its logistic approximation (off by less than 0.01). #}

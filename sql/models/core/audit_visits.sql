@@ -16,24 +16,6 @@ with departures as (
         from {{ built('timetable_departures') }}
     ) as ranked
     where nth = 1
-),
-
-visits as (
-    -- a trip may be listed twice at one position
-    select *
-    from (
-        select
-            visits.*,
-            matches.departure_key,
-            row_number() over (
-                partition by matches.departure_key, visits.position
-                order by visits.n_polls > 0 desc, visits.visit_number, visits.visit_key
-            ) as nth
-        from {{ built('departure_matches') }} as matches
-        inner join {{ built('stop_visits') }} as visits using (trip_key, line_code, direction)
-        where visits.position is not null
-    ) as ranked
-    where nth = 1
 )
 
 select
@@ -89,7 +71,7 @@ left join departures
         and draws.duplicate_number = departures.duplicate_number
 left join {{ built('departure_matches') }} as matches
     on departures.departure_key = matches.departure_key
-left join visits
+left join {{ ref('first_visits') }} as visits
     on departures.departure_key = visits.departure_key and draws.position = visits.position
 left join {{ built('leg_stops') }} as legs
     on

@@ -38,49 +38,25 @@ bounded as (
 guessed as (
     select
         bounded.*,
-        guesses.side,
-        coalesce(
-            case when bounded.is_observed then bounded.delay_seconds end, {{ expected_delay('guesses', 'errors') }}
-        ) as guessed_seconds,
+        expected.side,
+        coalesce(case when bounded.is_observed then bounded.delay_seconds end, expected.expected_seconds)
+            as guessed_seconds,
         case
             when bounded.is_observed
                 then
                     least(
                         greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
-                        case
-                            when bounded.arrival_quality = 'bounded'
-                                then errors.error_seconds * coalesce(lines.factor, 1)
-                        end
+                        case when bounded.arrival_quality = 'bounded' then expected.error_seconds end
                     )
-            else errors.error_seconds * coalesce(lines.factor, 1)
+            else expected.error_seconds
         end as error_seconds,
         {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as low_seconds,
         {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} as high_seconds,
         shares.shares
     from bounded
-    inner join {{ ref('delay_guesses') }} as guesses
-        on
-            bounded.departure_key = guesses.departure_key
-            and bounded.position = guesses.position
-            and guesses.holdout = 0
-    inner join {{ built('delay_errors') }} as errors
-        on
-            guesses.operator = errors.operator
-            and guesses.service_date = errors.service_date
-            and guesses.side = errors.side
-            and guesses.gap_class = errors.gap_class
-            and guesses.delay_class = errors.delay_class
-    inner join {{ built('error_shares') }} as shares
-        on
-            guesses.operator = shares.operator
-            and guesses.service_date = shares.service_date
-            and guesses.side = shares.side
-    left join {{ built('line_errors') }} as lines
-        on
-            bounded.operator = lines.operator
-            and bounded.service_date = lines.service_date
-            and bounded.line_code = lines.line_code
-            and bounded.direction = lines.direction
+    inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+    inner join {{ built('error_shares') }} as shares using (operator, service_date, side)
+    where expected.holdout = 0
 ),
 
 standardised as (

@@ -1,6 +1,16 @@
 -- One row per operator, service_date, line, direction and service_hour: how many passages were due, how many visits
 -- were seen, and how punctual both were. Counts and sums only, so that they add up over any period; visits of unknown
 -- line are counted under a null line.
+{%- set of_due = {
+    "n_due": "bigint",
+    "n_unobserved": "bigint",
+    "expected_early": "decimal(18, 6)",
+    "expected_on_time": "decimal(18, 6)",
+    "expected_late": "decimal(18, 6)",
+    "on_time_variance": "decimal(18, 6)",
+    "common_error": "decimal(18, 6)",
+    "expected_delay_seconds_sum": "bigint"
+} %}
 with visits as (
     select
         operator,
@@ -15,14 +25,9 @@ with visits as (
         delay_high_seconds,
         punctuality,
         punctuality_point,
-        0 as n_due,
-        0 as n_unobserved,
-        0 as expected_early,
-        0 as expected_on_time,
-        0 as expected_late,
-        0 as on_time_variance,
-        0 as common_error,
-        0 as expected_delay_seconds_sum,
+        {%- for name in of_due %}
+            0 as {{ name }},
+        {%- endfor %}
         ruleset_version
     from {{ built('stop_visits') }}
 ),
@@ -64,14 +69,9 @@ visits_and_due as (
         null as delay_high_seconds,
         null as punctuality,
         null as punctuality_point,
-        n_due,
-        n_unobserved,
-        expected_early,
-        expected_on_time,
-        expected_late,
-        on_time_variance,
-        common_error,
-        expected_delay_seconds_sum,
+        {%- for name in of_due %}
+            {{ name }},
+        {%- endfor %}
         ruleset_version
     from due
 )
@@ -82,14 +82,9 @@ select
     line_code,
     direction,
     service_hour,
-    cast(sum(n_due) as bigint) as n_due,
-    cast(sum(n_unobserved) as bigint) as n_unobserved,
-    cast(sum(expected_early) as decimal(18, 6)) as expected_early,
-    cast(sum(expected_on_time) as decimal(18, 6)) as expected_on_time,
-    cast(sum(expected_late) as decimal(18, 6)) as expected_late,
-    cast(sum(on_time_variance) as decimal(18, 6)) as on_time_variance,
-    cast(sum(common_error) as decimal(18, 6)) as common_error,
-    cast(sum(expected_delay_seconds_sum) as bigint) as expected_delay_seconds_sum,
+    {%- for name, type in of_due.items() %}
+        cast(sum({{ name }}) as {{ type }}) as {{ name }},
+    {%- endfor %}
     count(arrival_quality) as n_visits,
     count(case when scheduled_at is not null then 1 end) as n_scheduled,
     count(case when punctuality = 'early' then 1 end) as n_early,

@@ -14,42 +14,22 @@ with audited as (
     where result = 'passed' and punctuality_point is not null and n_audit_requests > 0
 ),
 
-guessed as (
+compared as (
     select
         audited.*,
-        guesses.line_code,
-        guesses.direction,
-        guesses.side,
+        expected.line_code,
+        expected.direction,
+        expected.side,
+        expected.expected_seconds,
+        expected.error_seconds,
         shares.shares,
         rules.early_seconds,
-        rules.late_seconds,
-        {{ expected_delay('guesses', 'errors') }} as expected_seconds,
-        errors.error_seconds * coalesce(lines.factor, 1) as error_seconds
+        rules.late_seconds
     from audited
-    inner join {{ ref('delay_guesses') }} as guesses
-        on
-            audited.departure_key = guesses.departure_key
-            and audited.position = guesses.position
-            and guesses.holdout = 1
-    inner join {{ built('delay_errors') }} as errors
-        on
-            guesses.operator = errors.operator
-            and guesses.service_date = errors.service_date
-            and guesses.side = errors.side
-            and guesses.gap_class = errors.gap_class
-            and guesses.delay_class = errors.delay_class
-    inner join {{ built('error_shares') }} as shares
-        on
-            guesses.operator = shares.operator
-            and guesses.service_date = shares.service_date
-            and guesses.side = shares.side
-    left join {{ built('line_errors') }} as lines
-        on
-            guesses.operator = lines.operator
-            and guesses.service_date = lines.service_date
-            and guesses.line_code = lines.line_code
-            and guesses.direction = lines.direction
+    inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+    inner join {{ built('error_shares') }} as shares using (operator, service_date, side)
     {{ join_rules('audited.service_date') }}
+    where expected.holdout = 1
 )
 
 select
@@ -69,4 +49,4 @@ select
         - {{ share_up_to("shares", "((early_seconds - 0.5 - expected_seconds) / error_seconds)") }}
         as decimal(7, 6)
     ) as on_time_probability
-from guessed
+from compared

@@ -20,19 +20,19 @@ told as (
         neighbours.delay_seconds,
         usual.usual_delay_seconds,
         case
-            when neighbours.delay_before_seconds is null and neighbours.delay_after_seconds is null then 'none'
+            when neighbours.delay_seconds_before is null and neighbours.delay_seconds_after is null then 'none'
             when neighbours.is_first_stop then 'first_stop'
-            when neighbours.delay_before_seconds is null then 'before'
-            when neighbours.delay_after_seconds is null then 'after'
+            when neighbours.delay_seconds_before is null then 'before'
+            when neighbours.delay_seconds_after is null then 'after'
             else 'between'
         end as side,
         cast(round(coalesce(
             (
-                neighbours.delay_before_seconds * neighbours.gap_after_seconds
-                + neighbours.delay_after_seconds * neighbours.gap_before_seconds
+                neighbours.delay_seconds_before * neighbours.gap_after_seconds
+                + neighbours.delay_seconds_after * neighbours.gap_before_seconds
             ) / nullif(cast(neighbours.gaps_seconds as double), 0),
-            neighbours.delay_before_seconds,
-            neighbours.delay_after_seconds,
+            neighbours.delay_seconds_before,
+            neighbours.delay_seconds_after,
             usual.usual_delay_seconds
         )) as bigint) as told_delay_seconds,
         -- of two gaps about the smaller one, of equal ones a half

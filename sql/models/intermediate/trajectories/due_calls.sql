@@ -14,22 +14,6 @@ with departures as (
     where departures.is_in_force and departures.outcome != 'not_run'
 ),
 
-visits as (
-    -- of several visits of a trip at one position, the first that was listed live
-    select *
-    from (
-        select
-            *,
-            row_number() over (
-                partition by trip_key, line_code, direction, position
-                order by case when n_polls > 0 then 0 else 1 end, visit_number, stop_code
-            ) as nth
-        from {{ built('stop_visits') }}
-        where position is not null
-    ) as numbered
-    where nth = 1
-),
-
 calls as (
     select
         departures.*,
@@ -49,7 +33,7 @@ calls as (
     from departures
     inner join {{ built('leg_stops') }} as stops using (operator, service_date, line_code, direction, leg)
     left join {{ built('line_travel_times') }} as times using (operator, service_date, line_code, direction, position)
-    left join visits
+    left join {{ ref('first_visits') }} as visits
         on
             departures.trip_key = visits.trip_key
             and departures.line_code = visits.line_code
@@ -61,12 +45,9 @@ between_departures as (
     -- the nearest departures of the leg, before and after, whose running time to the stop is known
     select
         *,
-        last_value(known_offset_seconds ignore nulls) over before as offset_before,
-        last_value(case when known_offset_seconds is not null then departure_seconds end ignore nulls) over before
-            as departure_before,
-        first_value(known_offset_seconds ignore nulls) over after as offset_after,
-        first_value(case when known_offset_seconds is not null then departure_seconds end ignore nulls) over after
-            as departure_after
+        {{ nearest_known(
+            {"offset": "known_offset_seconds", "departure": "departure_seconds"}, "known_offset_seconds is not null"
+        ) }}
     from calls
     window
         before as (
@@ -98,12 +79,9 @@ between_stops as (
     -- the nearest stops of the departure, before and after, whose running time is known
     select
         *,
-        last_value(learned_offset_seconds ignore nulls) over before as stop_offset_before,
-        last_value(case when learned_offset_seconds is not null then travel_seconds end ignore nulls) over before
-            as travel_before,
-        first_value(learned_offset_seconds ignore nulls) over after as stop_offset_after,
-        first_value(case when learned_offset_seconds is not null then travel_seconds end ignore nulls) over after
-            as travel_after
+        {{ nearest_known(
+            {"stop_offset": "learned_offset_seconds", "travel": "travel_seconds"}, "learned_offset_seconds is not null"
+        ) }}
     from learned
     window
         before as (partition by departure_key order by position rows between unbounded preceding and 1 preceding),

@@ -2,17 +2,13 @@
 -- -5.9 … 6, as a list of shares. With few passages they lean on the normal distribution.
 with hidden as (
     select
-        guesses.operator,
-        guesses.service_date,
-        guesses.side,
-        least(greatest(cast(ceil(
-            10 * {{ standardised_error('guesses', 'errors', 'guesses.delay_seconds') }} / coalesce(lines.factor, 1)
-        ) as bigint), -60), 60) as tenths
-    from {{ ref('delay_guesses') }} as guesses
-    inner join {{ built('delay_errors') }} as errors
-        using (operator, service_date, side, gap_class, delay_class)
-    left join {{ built('line_errors') }} as lines using (operator, service_date, line_code, direction)
-    where guesses.holdout > 0
+        operator,
+        service_date,
+        side,
+        least(greatest(cast(ceil(10 * (delay_seconds - expected_seconds) / error_seconds) as bigint), -60), 60)
+            as tenths
+    from {{ ref('expected_delays') }}
+    where holdout > 0
 ),
 
 sides as (

@@ -4,12 +4,9 @@ with hidden as (
     select
         guesses.*,
         -- squared errors in thousandths, as whole numbers, so that their sum does not depend on the order
-        cast(
-            round(
-                1000 * least(power({{ standardised_error('guesses', 'errors', 'guesses.delay_seconds') }}, 2), 9)
-            ) as bigint
-        )
-            as square,
+        cast(round(1000 * least(
+            power((guesses.delay_seconds - {{ expected_delay('guesses', 'errors') }}) / errors.error_seconds, 2), 9
+        )) as bigint) as square,
         parameters.line_passages
     from {{ ref('delay_guesses') }} as guesses
     inner join {{ built('delay_errors') }} as errors

@@ -45,14 +45,9 @@ held_out as (
 neighbours as (
     select
         *,
-        last_value(case when is_evidenced and not is_hidden then scheduled_seconds end ignore nulls) over before
-            as seconds_before,
-        last_value(case when is_evidenced and not is_hidden then delay_seconds end ignore nulls) over before
-            as delay_before_seconds,
-        first_value(case when is_evidenced and not is_hidden then scheduled_seconds end ignore nulls) over after
-            as seconds_after,
-        first_value(case when is_evidenced and not is_hidden then delay_seconds end ignore nulls) over after
-            as delay_after_seconds
+        {{ nearest_known(
+            {"seconds": "scheduled_seconds", "delay_seconds": "delay_seconds"}, "is_evidenced and not is_hidden"
+        ) }}
     from held_out
     window
         before as (
@@ -77,7 +72,7 @@ select
     delay_seconds,
     greatest(scheduled_seconds - seconds_before, 0) as gap_before_seconds,
     greatest(seconds_after - scheduled_seconds, 0) as gap_after_seconds,
-    delay_before_seconds,
-    delay_after_seconds
+    delay_seconds_before,
+    delay_seconds_after
 from neighbours
 where holdout in (0, 1) or is_hidden
