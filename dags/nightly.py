@@ -2,9 +2,9 @@
 
 **What it does.** At 05:30 in the operator's time zone, after the end of the service day: rebuilds the last
 two service dates from the lake and publishes the result, merges the windows of the last UTC day into one
-file per dataset without changing a row, and compares every file with its checksum. The dates follow from
-the date of the run, so it **can** be backfilled or run for an older date: this rebuilds the two service
-dates before it.
+file per dataset without changing a row, compares every file with its checksum, and removes old quarantine
+and logs (`TRANSIT_QUARANTINE_KEEP_DAYS`, `TRANSIT_LOGS_KEEP_DAYS`). The dates follow from the date of the
+run, so it **can** be backfilled or run for an older date: this rebuilds the two service dates before it.
 
 **What a failure means.** `build` red: a model or a check failed on a complete day; the builds that passed
 had only parts of it. Nothing was published. `compact` red: merging failed and the windows of that day stay
@@ -12,8 +12,8 @@ as they were; no figure changes. `verify` red: a raw file, or the published file
 missing; the log names it. Damaged lake files are made again from raw, which is no failure.
 
 **What to do.** Read the log, correct the cause, clear the red task: every step can run twice with the same
-result. A damaged raw file comes back from the backup alone. If a whole night was missed, run the DAG for
-the morning after it.
+result. A damaged raw file comes back from the backup alone (`transit-etl restore`). If a whole night was
+missed, run the DAG for the morning after it.
 
 **What not to do.** Do not raise the slots of the pool `warehouse`: it prevents that this DAG and `warehouse`
 write at the same time. Do not delete windows by hand.
@@ -28,6 +28,7 @@ from transit_etl.scheduling import (
     compact_closed_day,
     first_sentence,
     operator_timezone,
+    prune_old,
     publish_build,
     tell,
     verify_files,
@@ -46,7 +47,7 @@ WAREHOUSE = Asset("warehouse")
     tags=["warehouse"],
 )
 def nightly() -> None:
-    """Rebuild and publish the last two service dates; compact the closed day; verify every file."""
+    """Rebuild and publish the last two service dates; compact the closed day; verify; prune."""
 
     @task(pool=WAREHOUSE_POOL)
     def build() -> dict[str, int]:
@@ -66,7 +67,11 @@ def nightly() -> None:
     def verify() -> dict[str, int]:
         return verify_files()
 
-    [build() >> publish(), compact()] >> verify()
+    @task(pool=WAREHOUSE_POOL)
+    def prune() -> dict[str, int]:
+        return prune_old()
+
+    [build() >> publish(), compact()] >> verify() >> prune()
 
 
 nightly()

@@ -185,7 +185,12 @@ def quarantine_files(data_dir: Path) -> list[Path]:
 
 def restaging_dir(data_dir: Path, operator: str, day: date) -> Path:
     """Return the data folder in which a day is staged again before it takes the old one's place."""
-    return data_dir / ".restage" / f"{operator}-{day.isoformat()}"
+    return restaging_root(data_dir) / f"{operator}-{day.isoformat()}"
+
+
+def restaging_root(data_dir: Path) -> Path:
+    """Return the folder of the days that are staged again."""
+    return data_dir / ".restage"
 
 
 def _dataset_day(root: Path, operator: str, dataset: str, day: date) -> Path:
@@ -256,6 +261,16 @@ def alerts_file(data_dir: Path) -> Path:
     return state_dir(data_dir) / "alerts.json"
 
 
+def backups_file(data_dir: Path) -> Path:
+    """Return the file that says when the data folder was backed up last, and where to."""
+    return state_dir(data_dir) / "backup.json"
+
+
+def restore_lock(data_dir: Path) -> Path:
+    """Return the file whose lock is held by who restores a backup."""
+    return state_dir(data_dir) / "restore.lock"
+
+
 def rehearsal_journal(data_dir: Path) -> Path:
     """Return the file that says which rehearsal a data folder holds, and until when it is done."""
     return state_dir(data_dir) / "rehearsal.json"
@@ -274,6 +289,11 @@ def dbt_dir(data_dir: Path) -> Path:
 def dbt_run_results(data_dir: Path) -> Path:
     """Return what dbt wrote about each model of its last run."""
     return dbt_dir(data_dir) / "target" / "run_results.json"
+
+
+def logs_dirs(data_dir: Path) -> list[Path]:
+    """List the folders of logs that grow: those of dbt, and of the Airflow that `make up` starts."""
+    return [dbt_dir(data_dir) / "logs", data_dir / "airflow" / "logs"]
 
 
 def quality_results_dir(data_dir: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import logging
 import time
+from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -329,6 +330,13 @@ def verify_files() -> dict[str, int]:
     if report.is_failure:
         raise DamageError("\n".join([*report.damaged, *(f"{path} is missing" for path in report.missing)]))
     return {"n_files": report.n_files, "n_new": report.n_new}
+
+
+def prune_old() -> dict[str, int]:
+    """Remove what is kept for a time only; return the counts of the report."""
+    from transit_etl.pruning import prune
+
+    return asdict(prune(load_settings()))
 
 
 def check_installation() -> None:

@@ -89,6 +89,7 @@ class Settings(BaseSettings):
     check_disk_days: float = Field(30, ge=0, le=3650)
     check_published_hours: float = Field(6, ge=1, le=720)
     check_quarantine_share: float = Field(0.05, ge=0, le=1)
+    check_backup_hours: float = Field(48, ge=1, le=8760)
 
     project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
@@ -101,6 +102,10 @@ class Settings(BaseSettings):
     export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     export_url: Url | None = None
     export_keep_days: int = Field(30, ge=0, le=3650)
+
+    # how long is kept what can be made again; raw answers are kept for ever
+    quarantine_keep_days: int = Field(90, ge=1, le=3650)
+    logs_keep_days: int = Field(30, ge=1, le=3650)
 
     # moves `clock`, for an emulated upstream at another time
     clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)

@@ -1,15 +1,11 @@
 """Checks that no file of an installation has changed by itself, by a manifest of checksums."""
 
-import hashlib
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
+from transit_etl.checksums import Entry, entry_of, read_manifest, write_manifest
 from transit_etl.exports import damage_of_export
-from transit_etl.files import write_text
 from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
@@ -24,19 +20,6 @@ from transit_etl.paths import (
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import RawFileError, check_whole
 from transit_etl.stage.repair import repair
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A file as it was when it was checked first: its path below the data folder, size, time and SHA-256."""
-
-    path: str
-    size_bytes: int
-    modified_ns: int
-    sha256: str
-
-
-_ENTRY = TypeAdapter(Entry)
 
 
 @dataclass(slots=True)
@@ -68,12 +51,14 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     are; a new one must be readable to its end. Raw files must not disappear. A damaged export is a warning.
     """
     root, report = settings.data_dir, VerificationReport()
-    entries = _read_manifest(root, report)
+    entries, n_damaged_lines = read_manifest(manifest(root))
+    if n_damaged_lines:
+        report.warnings = [f"{manifest(root)} is damaged: some files count as new"]
     found: dict[str, Entry] = {}
     damaged: dict[Path, str] = {}
     for path in _files(root):
         try:
-            entry = _entry(root, path)
+            entry = entry_of(root, path)
         except FileNotFoundError:
             continue  # merged or replaced since it was listed
         known = entries.get(entry.path)
@@ -96,7 +81,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
         _repair_lake(settings, damaged, found, report)
     report.damaged = [f"{path}: {damage}" for path, damage in damaged.items()]
     report.warnings += _damaged_exports(root)
-    _write_manifest(root, found | lost)
+    write_manifest(manifest(root), found | lost)
     return report
 
 
@@ -113,13 +98,6 @@ def _files(root: Path) -> Iterator[Path]:
     yield from quarantine_files(root)
     if published_database(root).exists():
         yield published_database(root)
-
-
-def _entry(root: Path, path: Path) -> Entry:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    status = path.stat()
-    return Entry(str(path.relative_to(root)), status.st_size, status.st_mtime_ns, digest)
 
 
 def _must_be_same(root: Path, path: Path, known: Entry, entry: Entry) -> bool:
@@ -152,21 +130,3 @@ def _repair_lake(
     report.repaired = repair(settings, {path: damaged.pop(path) for path in lake})
     for path in lake:
         del found[str(path.relative_to(root))]
-
-
-def _read_manifest(root: Path, report: VerificationReport) -> dict[str, Entry]:
-    """Read the manifest; a damaged line of it is left out, and its file counts as new."""
-    entries = {}
-    path = manifest(root)
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
-        try:
-            entry = _ENTRY.validate_json(line)
-            entries[entry.path] = entry
-        except ValueError:
-            report.warnings = [f"{path} is damaged: some files count as new"]
-    return entries
-
-
-def _write_manifest(root: Path, entries: dict[str, Entry]) -> None:
-    lines = [json.dumps(asdict(entries[path])) + "\n" for path in sorted(entries)]
-    write_text(manifest(root), "".join(lines))

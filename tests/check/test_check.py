@@ -14,6 +14,7 @@ from tests.hostile import http, json_reply, serving
 from tests.status.installations import NOW, Exchange, land, minutes, put_requests, stop
 from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
+from transit_etl.backup.memory import LastBackup, remember
 from transit_etl.check import Problem, check, machine
 from transit_etl.settings import Settings
 
@@ -191,6 +192,14 @@ def test_an_old_publication_is_found(settings: Settings) -> None:
     strict = settings.model_copy(update={"check_published_hours": -1.0})
 
     assert "the published warehouse was made" in text(check(strict), "published")
+
+
+def test_a_backup_that_is_made_no_longer_is_found(settings: Settings) -> None:
+    remember(settings.data_dir, LastBackup("/mnt/backup", settings.clock.now() - timedelta(hours=47), 3))
+    before = check(settings)
+    remember(settings.data_dir, LastBackup("/mnt/backup", settings.clock.now() - timedelta(hours=49), 3))
+
+    assert ([], ["backup"]) == (names(before), names(check(settings)))
 
 
 def test_every_problem_is_json(settings: Settings) -> None:

@@ -6,6 +6,7 @@ DAY = "2026-03-02"  # the service date of the tour
 INSTEAD = {
     "--for 10m": "--for 10s",
     "--hours 24": "--hours 0.05",
+    "/mnt/backup": "build/backup",
     # The environment that the tests run in is up to date, or `make test` would have made it so.
     "make ": "make -o .venv/.set-up ",
 }
@@ -21,6 +22,7 @@ ON_THE_TOUR = [
     "transit-etl config",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
+    "transit-etl prune",
     "transit-etl tables",
     "transit-etl verify",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
 
+from transit_etl.backup import last_backup
 from transit_etl.check.problem import Problem
 from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.paths import raw_dir, window_started_at
@@ -23,6 +24,7 @@ def problems(settings: Settings, status: Status) -> Iterator[Problem]:
         return
     age = status.now - began_at
     yield from _last_answers(settings, status, age)
+    yield from _backup(settings, status)
     day = last_day(settings, status.now)
     if age > _staged_after(settings):
         yield from _rows(status, day)
@@ -122,6 +124,16 @@ def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[P
         made_by = f"version {status.published_version}"
         yield Problem(
             "version", f"the published warehouse was made by {made_by}, this is {ours}: build and publish"
+        )
+
+
+def _backup(settings: Settings, status: Status) -> Iterator[Problem]:
+    last, longest = last_backup(settings.data_dir), timedelta(hours=settings.check_backup_hours)
+    if last is not None and status.real_now - last.made_at > longest:
+        yield Problem(
+            "backup",
+            f"the last whole backup ({last.path}) was made {ago(last.made_at, status.real_now)}, "
+            f"over {_span(longest)} ago: `transit-etl backup`",
         )
 
 

@@ -1,0 +1,84 @@
+"""Writes the settings of an installation into its backup, without secrets, and back into a project."""
+
+import json
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from transit_etl.backup.place import SETTINGS, SETTINGS_FILE
+from transit_etl.files import open_atomic, write_text
+from transit_etl.project import TOML, read_toml
+from transit_etl.settings import PREFIX, Settings
+
+_OF_THE_MACHINE = {"data_dir", "project_dir"}
+_MISSING = "# not kept here, set it again: "
+
+
+def save_settings(settings: Settings, backup: Path) -> list[str]:
+    """Write the settings that are not defaults, and the file of stops; return the paths in the backup."""
+    chosen = {name: getattr(settings, name) for name in sorted(_set(settings))}
+    secrets = [name for name, value in chosen.items() if isinstance(value, SecretStr)]
+    plain = settings.model_dump(mode="json", include=chosen.keys() - secrets)
+    names = [SETTINGS_FILE]
+    if settings.stops_file is not None and settings.stops_file.exists():
+        names.append(f"{SETTINGS}/{settings.stops_file.name}")
+        _copy(settings.stops_file, backup / names[1])
+        plain["stops_file"] = settings.stops_file.name
+    lines = [
+        *(f"{name} = {json.dumps(plain[name], ensure_ascii=False)}" for name in sorted(plain)),
+        *(f"{_MISSING}{name}" for name in secrets),
+    ]
+    write_text(backup / SETTINGS_FILE, "".join(f"{line}\n" for line in lines))
+    return names
+
+
+def restore_settings(settings: Settings, backup: Path, project: Path) -> tuple[list[str], list[str]]:
+    """Write the settings of a backup into a project that has none; return what was written, and what to do.
+
+    Where this installation has settings of its own, nothing is written; the differences are to be looked at.
+    """
+    saved = backup / SETTINGS_FILE
+    if not saved.exists():
+        return [], [f"{backup} holds no settings"]
+    values = read_toml(saved)
+    lines = saved.read_text(encoding="utf-8").splitlines()
+    secrets = [line.removeprefix(_MISSING) for line in lines if line.startswith(_MISSING)]
+    to_do = [
+        f"set {_variable(name)} again: a backup holds no secret"
+        for name in secrets
+        if getattr(settings, name) is None
+    ]
+    if not _set(settings) and not (project / TOML).exists():
+        return _write(saved, values, project), to_do
+    now = settings.model_dump(mode="json")
+    differing = [
+        f"{_variable(name)} was {value!r} and is {now.get(name)!r}"
+        for name, value in values.items()
+        if name != "stops_file" and now.get(name) != value
+    ]
+    return [], [*differing, *to_do]
+
+
+def _write(saved: Path, values: dict[str, object], project: Path) -> list[str]:
+    written = [project / TOML]
+    write_text(project / TOML, saved.read_text(encoding="utf-8"))
+    stops = Path(str(values.get("stops_file", ""))).name
+    if stops and not (project / stops).exists():
+        _copy(saved.parent / stops, project / stops)
+        written.append(project / stops)
+    return [str(path) for path in written]
+
+
+def _copy(source: Path, target: Path) -> None:
+    with open_atomic(target) as file:
+        file.write(source.read_bytes())
+
+
+def _set(settings: Settings) -> set[str]:
+    """Return the settings that are given somewhere, without those of folders of this machine."""
+    given = settings.model_fields_set - _OF_THE_MACHINE
+    return {name for name in given if getattr(settings, name) is not None}
+
+
+def _variable(name: str) -> str:
+    return f"{PREFIX}{name.upper()}"

@@ -1,0 +1,82 @@
+"""Removes what is kept for a time only: quarantine, logs, and what killed processes left."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from transit_etl.files import clear_away
+from transit_etl.paths import lake_day, logs_dirs, quarantine_files, raw_dir, restaging_root, state_dir
+from transit_etl.service_day import DAY
+from transit_etl.settings import Settings
+
+LEFTOVER_AFTER = DAY  # nothing writes one file or folder for longer
+_LEFTOVERS = ("*.new", ".replacement-*")
+
+
+@dataclass(slots=True)
+class PruneReport:
+    """How many files were removed, and their size."""
+
+    n_quarantine_files: int = 0
+    n_log_files: int = 0
+    n_leftovers: int = 0
+    n_bytes: int = 0
+
+
+def prune(settings: Settings) -> PruneReport:
+    """Remove quarantine and logs older than their settings, and leftovers older than a day.
+
+    Raw answers, lake and warehouse stay, and files set aside as damaged too. Quarantine goes by its UTC day,
+    and `transit-etl reprocess` makes it again; logs and leftovers go by when they were written last.
+    """
+    report, root = PruneReport(), settings.data_dir
+    first = settings.clock.now().date() - DAY * settings.quarantine_keep_days
+    for path in quarantine_files(root):
+        if lake_day(path)[1] < first:
+            report.n_quarantine_files += _remove(path, report)
+    for path in _files(logs_dirs(root), _older_than(DAY.total_seconds() * settings.logs_keep_days)):
+        report.n_log_files += _remove(path, report)
+    is_left = _older_than(LEFTOVER_AFTER.total_seconds())
+    for path in _leftovers(root):
+        if is_left(path):
+            report.n_leftovers += _remove(path, report)
+    return report
+
+
+def _leftovers(root: Path) -> Iterator[Path]:
+    """Yield what killed processes left where others would have taken its place; nothing below raw."""
+    folders = [
+        each for each in root.glob("*") if each.is_dir() and each not in (raw_dir(root), state_dir(root))
+    ]
+    for folder in folders:
+        for pattern in _LEFTOVERS:
+            yield from folder.rglob(pattern)
+    yield from restaging_root(root).glob("*")
+
+
+def _files(folders: list[Path], is_chosen: Callable[[Path], bool]) -> Iterator[Path]:
+    for folder in folders:
+        yield from (path for path in folder.rglob("*") if path.is_file() and is_chosen(path))
+
+
+def _older_than(seconds: float) -> Callable[[Path], bool]:
+    """Return whether nothing in a file or folder was written since; links are not followed."""
+    limit = time.time() - seconds
+
+    def is_older(path: Path) -> bool:
+        within = path.rglob("*") if path.is_dir() else ()
+        return all(each.lstat().st_mtime < limit for each in (path, *within))
+
+    return is_older
+
+
+def _remove(path: Path, report: PruneReport) -> int:
+    """Remove a file or a folder; return how many files that were."""
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+    report.n_bytes += sum(each.stat().st_size for each in files)
+    if path.is_dir():
+        clear_away(path)
+    else:
+        path.unlink(missing_ok=True)
+    return len(files)
