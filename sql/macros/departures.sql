@@ -33,6 +33,19 @@
     )
 {%- endmacro %}
 
+{# When the last good answer about passages around the service dates being built was received, by operator: what is
+   scheduled for later is not due yet. #}
+{% macro last_answers() -%}
+    (
+        select
+            operator,
+            max(received_at) as last_received_at
+        from {{ ref('stop_polls') }}
+        where {{ is_received_around('received_date') }}
+        group by operator
+    )
+{%- endmacro %}
+
 {# What it would cost each matched trip of a relation to run as another departure instead: one that no trip runs as, or
    that of another trip (`other_trip_key`), which would then run as this one's; null where that is not possible.
 

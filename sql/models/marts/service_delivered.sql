@@ -7,7 +7,7 @@ with departures as (
         coalesce(departures.departure_at <= last_answers.last_received_at, false) as is_due
     from {{ built('scheduled_departures') }} as departures
     inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
-    left join {{ ref('last_answers') }} as last_answers using (operator)
+    left join {{ last_answers() }} as last_answers using (operator)
     where departures.is_in_force
 ),
 
