@@ -82,6 +82,7 @@ class Settings(BaseSettings):
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 
     alert_urls: Annotated[SecretStr | None, AfterValidator(setting_checks.alert_urls)] = None
+    metrics_file: Path | None = None  # `check` writes it, for Prometheus
     # what `check` finds fault with
     check_polled_minutes: float = Field(15, ge=1, le=1440)
     check_late_hours: float = Field(2, ge=0, le=168)
@@ -218,10 +219,8 @@ def _in_project(settings: Settings, project: Path) -> Settings:
     """Let relative paths start from the project, wherever the program was started."""
     if project == Path.cwd():
         return settings
-    stops = settings.stops_file
-    return settings.model_copy(
-        update={"data_dir": project / settings.data_dir, "stops_file": stops and project / stops}
-    )
+    paths = {name: getattr(settings, name) for name in ("data_dir", "stops_file", "metrics_file")}
+    return settings.model_copy(update={name: project / path for name, path in paths.items() if path})
 
 
 def _variable(name: str) -> str:

@@ -22,6 +22,7 @@ ON_THE_TOUR = [
     "transit-etl config",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
+    "transit-etl metrics",
     "transit-etl prune",
     "transit-etl tables",
     "transit-etl verify",

@@ -30,8 +30,8 @@ def test_the_screen_says_what_matters_in_a_few_lines(settings: Settings) -> None
 
     assert "0 of 60 requests used in the last minute, 0.1% of the last hour's" in shown
     assert "0 of 1 lines had a good answer for every stop in the last hour" in shown
-    assert "1 of 2 stops never had one" in shown
-    assert "longest without one: stop 0002, never answered" in shown
+    assert "1 of 2 stops had none in 14 days" in shown
+    assert "longest without one: stop 0002, no answer in 14 days" in shown
     assert "100.0%: of 1 passages expected in the last hour, 1 were gone within a minute" in shown
     assert "not staged yet: 1 passages" in shown
 

@@ -9,14 +9,14 @@ from transit_etl.check.problem import Problem
 from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.paths import raw_dir, window_started_at
 from transit_etl.settings import Settings
-from transit_etl.status import Status, ago
-from transit_etl.status.lake import LastDay, last_day
+from transit_etl.status import Status, ago, last_answer
+from transit_etl.status.lake import LastDay
 
 DAY = timedelta(days=1)
 _CHECKED = [each for each in ENDPOINTS.values() if not CADENCES[each.dag].is_paused]
 
 
-def problems(settings: Settings, status: Status) -> Iterator[Problem]:
+def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Problem]:
     """Yield what is too old, was refused, or is new in the data."""
     began_at = _began_at(settings)
     if began_at is None:
@@ -25,7 +25,6 @@ def problems(settings: Settings, status: Status) -> Iterator[Problem]:
     age = status.now - began_at
     yield from _last_answers(settings, status, age)
     yield from _backup(settings, status)
-    day = last_day(settings, status.now)
     if age > _staged_after(settings):
         yield from _rows(status, day)
     yield from _refused(settings, status, day)
@@ -56,7 +55,8 @@ def _last_answers(settings: Settings, status: Status, age: timedelta) -> Iterato
         if (age if last is None else status.now - last) > longest:
             yield Problem(
                 f"answers_{endpoint.name}",
-                f"{endpoint.name}: last good answer {ago(last, status.now)}, over {_span(longest)} ago",
+                f"{endpoint.name}: last good answer {last_answer(last, status.now)}, "
+                f"over {_span(longest)} ago",
             )
 
 

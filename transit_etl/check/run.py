@@ -1,10 +1,22 @@
 """Runs every check of an installation, from its settings to its published file."""
 
+from dataclasses import dataclass
+
 from transit_etl.check import data, machine, upstream
 from transit_etl.check.alerts import send_alerts
 from transit_etl.check.problem import Problem
 from transit_etl.settings import Settings
-from transit_etl.status import read_status
+from transit_etl.status import Status, read_status
+from transit_etl.status.lake import LastDay, last_day
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """The state of an installation, its rows of the last day, and everything that is wrong with it."""
+
+    status: Status
+    day: LastDay
+    problems: list[Problem]
 
 
 def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
@@ -13,10 +25,17 @@ def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
     One request is sent, within the allowance, unless the upstream gave a usable answer a moment ago. With
     `sends_alerts`, the addresses of `alert_urls` are told what is new and what is over.
     """
+    return examine(settings, sends_alerts=sends_alerts).problems
+
+
+def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
+    """Find what is wrong, as `check` does, and return also what it was found in."""
     status = read_status(settings)
+    day = last_day(settings, status.now)
     found = [
         *machine.problems(settings),
         *upstream.problems(settings, status),
-        *data.problems(settings, status),
+        *data.problems(settings, status, day),
     ]
-    return [*found, *send_alerts(settings, found)] if sends_alerts else found
+    alerts = send_alerts(settings, found) if sends_alerts else []
+    return Examination(status, day, [*found, *alerts])

@@ -4,6 +4,7 @@ import sys
 import time
 from datetime import date, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -241,19 +242,6 @@ def verify(
         raise typer.Exit(EXIT_FAILED)
 
 
-@app.command()
-def prune(as_json: Json = False) -> None:
-    """Remove old quarantine and logs, and what killed processes left. Raw answers are never removed.
-
-    TRANSIT_QUARANTINE_KEEP_DAYS and TRANSIT_LOGS_KEEP_DAYS say what is old; what was left, after a day.
-
-    Example: transit-etl prune
-    """
-    from transit_etl.pruning import prune as run
-
-    output.print_report(run(load_settings()), as_json=as_json)
-
-
 for command in (backup, restore, sql, tables, describe, export):
     app.command()(command)
 
@@ -303,9 +291,15 @@ def check(
 
     Example: transit-etl check
     """
-    from transit_etl.check import check as run
+    from transit_etl.check import examine
 
-    problems = run(load_settings(), sends_alerts=alerts)
+    settings = load_settings()
+    found = examine(settings, sends_alerts=alerts)
+    if settings.metrics_file is not None:
+        from transit_etl.metrics import write_metrics
+
+        write_metrics(settings, found, settings.metrics_file)
+    problems = found.problems
     if as_json:
         output.print_json({"is_healthy": not problems, "problems": problems})
     else:
@@ -315,6 +309,43 @@ def check(
         raise typer.Exit(EXIT_FAILED)
     if not as_json:
         output.print_text("nothing is wrong")
+
+
+@app.command()
+def metrics(
+    file: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write this file instead, in one step."),
+    ] = None,
+) -> None:
+    """Print what `status` and `check` find as metrics, in the text format of Prometheus.
+
+    With TRANSIT_METRICS_FILE, `transit-etl check` writes them whenever it runs, and so does its DAG.
+
+    Example: transit-etl metrics --output /var/lib/prometheus/node-exporter/transit.prom
+    """
+    from transit_etl.check import examine
+    from transit_etl.metrics import metrics_text, write_metrics
+
+    settings = load_settings()
+    found = examine(settings)
+    if file is None:
+        output.print_text(metrics_text(settings, found).rstrip())
+    else:
+        write_metrics(settings, found, file)
+
+
+@app.command()
+def prune(as_json: Json = False) -> None:
+    """Remove old quarantine and logs, and what killed processes left. Raw answers are never removed.
+
+    TRANSIT_QUARANTINE_KEEP_DAYS and TRANSIT_LOGS_KEEP_DAYS say what is old; what was left, after a day.
+
+    Example: transit-etl prune
+    """
+    from transit_etl.pruning import prune as run
+
+    output.print_report(run(load_settings()), as_json=as_json)
 
 
 app.command()(rehearse)

@@ -153,16 +153,20 @@ _NEWEST_LINES = f"""
     order by row_number
 """
 _NEWEST_STOPS = f"""
-    with newest as (
-        select line_code, direction, position, stop_code
+    with listed as not materialized (
+        select line_code, direction, position, stop_code, request_id, received_at
         from {scan("files")}
         where operator = $operator and line_code is not null and stop_code is not null
-        qualify request_id = first_value(request_id) over (
-            partition by line_code order by received_at desc, request_id
-        )
+    ),
+    answers as (
+        select distinct line_code, request_id, received_at from listed
+    ),
+    newest as (
+        select line_code, request_id from answers
+        qualify row_number() over (partition by line_code order by received_at desc, request_id) = 1
     )
     select line_code, direction, list(stop_code order by position)
-    from newest
+    from listed semi join newest using (line_code, request_id)
     group by line_code, direction
     order by line_code, direction
 """

@@ -15,7 +15,7 @@ from transit_etl.status.coverage import LineCoverage, line_coverage, line_direct
 from transit_etl.status.lake import Rejection
 from transit_etl.status.last_hour import Evidence, last_hour
 from transit_etl.status.outage import Outage, read_outage
-from transit_etl.warehouse import NotPublishedError, published_findings, query
+from transit_etl.warehouse import NotPublishedError, last_run_seconds, published_findings, query
 
 NEW_FOR = timedelta(days=1)
 _BUILD = "select (select max(build_number) from quality.builds), max(received_at) from core.requests"
@@ -37,12 +37,14 @@ class Status:
 
     Instants are UTC; `now` is the time of the pipeline's clock, `real_now` the machine's, by which files are
     dated. `pace` is None before anything was collected, `outage` while the upstream gives usable answers.
-    `last_good_at` is by endpoint; `clock_error_seconds` is how far the clock is ahead of the timestamps of
-    answers. `lines` has the least covered first. `waiting` counts by endpoint the finished windows that are
-    not staged, the oldest of which began at `waiting_since`, `n_open` the windows being written. `findings`
-    says what is odd in the published data, `new_names` which keys and codes were listed for the first time in
-    the last day. `unseen` is the stop of a listed line whose last good answer is the oldest, `unseen_since`
-    when that was, if ever. Answers after `now` are not counted: `future_until` is the last of them.
+    `outcomes` counts the requests of the last hour, and `last_good_at` is, by endpoint; in it, and of stops,
+    what is older than `LEDGER_DAYS` counts as never. `clock_error_seconds` is how far the clock is ahead of
+    the timestamps of answers. `lines` has the least covered first. `waiting` counts by endpoint the
+    finished windows that are not staged, the oldest of which began at `waiting_since`, `n_open` the windows
+    being written. `findings` says what is odd in the published data, `new_names` which keys and codes were
+    listed for the first time in the last day. `unseen` is the stop of a listed line whose last good answer is
+    the oldest, `unseen_since` when that was, if ever. `build_seconds` is how long the last run of dbt took.
+    Answers after `now` are not counted: `future_until` is the last of them.
     """
 
     now: datetime
@@ -54,6 +56,7 @@ class Status:
     rate_per_minute: int
     pace: Pace | None
     usage: list[KindRequests]
+    outcomes: dict[str, dict[str, int]]
     outage: Outage | None
     last_good_at: dict[str, datetime | None]
     clock_error_seconds: float | None
@@ -68,6 +71,7 @@ class Status:
     unseen: str | None
     unseen_since: datetime | None
     built_at: datetime | None
+    build_seconds: float | None
     published_at: datetime | None
     published_build: int | None
     published_until: datetime | None
@@ -102,6 +106,7 @@ def read_status(settings: Settings) -> Status:
         rate_per_minute=settings.rate_per_minute,
         pace=read_pace(settings),
         usage=requests_by_kind(requests.values(), settings.rate_per_minute),
+        outcomes={name: each.outcomes for name, each in sorted(requests.items()) if each.outcomes},
         outage=outage,
         last_good_at={name: each.last_good_at for name, each in sorted(requests.items())},
         clock_error_seconds=clock_error,
@@ -110,12 +115,13 @@ def read_status(settings: Settings) -> Status:
         n_open=len(list(open_raw_files(settings.data_dir))),
         waiting=dict(Counter(window.endpoint for window in waiting)),
         waiting_since=min((window.began_at.replace(tzinfo=UTC) for window in waiting), default=None),
-        rejected=lake.rejections(settings),
+        rejected=lake.rejections(settings, now),
         n_stops=len(stops),
         n_stops_never_seen=sum(code not in answered_at for code in stops),
         unseen=unseen,
         unseen_since=answered_at.get(unseen) if unseen else None,
         built_at=_written_at(build_database(settings.data_dir)),
+        build_seconds=last_run_seconds(settings),
         published_at=_written_at(published_database(settings.data_dir)),
         published_build=published.build,
         published_until=published.until,

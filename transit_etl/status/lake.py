@@ -1,6 +1,5 @@
 """Reads from the lake what the status needs beyond the last hour: last answers and rejected batches."""
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -11,12 +10,13 @@ import duckdb
 from transit_etl.clock import naive_utc
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.paths import lake_files
+from transit_etl.paths import lake_day, lake_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.status.last_hour import UNUSABLE, EndpointRequests
 
 N_REJECTED = 10
+LEDGER_DAYS = 14  # the status is read every minute, and the ledger of a year takes seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,53 +38,53 @@ class LastDay:
     n_set_aside: dict[str, int]
 
 
-_N_ROWS = "select count(*) from lake where received_at > $since and received_at <= $now"
+_N_ROWS = "select count(*) from lake where received_at > $began_at and received_at <= $now"
 _N_BROKEN = """
 select suite, sum(n_unexpected)::bigint from lake
-where scope = 'row' and not is_success and last_received_at > $since and last_received_at <= $now
+where scope = 'row' and not is_success and last_received_at > $began_at and last_received_at <= $now
 group by suite
 """
 
 
 def last_requests(settings: Settings, now: datetime) -> dict[str, EndpointRequests]:
-    """Return when the last good answer of each endpoint until `now` came, as far as staged; no counts."""
+    """Return when each endpoint last gave a good answer in the last days, as far as staged; no counts."""
     sql = """
         select endpoint, max(received_at) filter (is_good) from lake
         where received_at <= $now group by all order by all
     """
-    rows = _query(settings, "requests", sql, now=naive_utc(now))
+    rows = _query(settings, "requests", sql, since=_first_day(now), now=naive_utc(now))
     return {endpoint: EndpointRequests(endpoint, last_good_at=at) for endpoint, at in rows}
 
 
 def last_good_answers(settings: Settings, now: datetime) -> dict[str, datetime]:
-    """Return when each stop last gave a good answer until `now`, as far as staged."""
+    """Return when each stop last gave a good answer in the last days, as far as staged."""
     sql = """
         select key, max(received_at) from lake
         where endpoint = 'passages' and is_good and received_at <= $now group by key
     """
-    return dict(_query(settings, "requests", sql, now=naive_utc(now)))
+    return dict(_query(settings, "requests", sql, since=_first_day(now), now=naive_utc(now)))
 
 
 def last_future_answer(settings: Settings, now: datetime) -> datetime | None:
     """Return the instant of the last staged answer that lies after `now`; None if there is none."""
     sql = "select max(received_at) from lake where received_at > $now"
-    rows = _query(settings, "requests", sql, now=naive_utc(now))
+    rows = _query(settings, "requests", sql, since=now.astimezone(UTC).date(), now=naive_utc(now))
     return rows[0][0] if rows else None
 
 
 def last_outage(settings: Settings, now: datetime) -> tuple[datetime | None, datetime | None]:
-    """Return the last good answer until `now`, and the first request after it that got no usable one."""
+    """Return the last good answer of the last days, and the first request after it without a usable one."""
     sql = """
         with good as (select max(received_at) as last_at from lake where is_good and received_at <= $now)
         select any_value(good.last_at), min(sent_at) from lake cross join good
         where outcome in $unusable and sent_at > coalesce(good.last_at, '-infinity') and sent_at <= $now
     """
-    rows = _query(settings, "requests", sql, now=naive_utc(now), unusable=UNUSABLE)
+    rows = _query(settings, "requests", sql, since=_first_day(now), now=naive_utc(now), unusable=UNUSABLE)
     return (rows[0][0], rows[0][1]) if rows else (None, None)
 
 
-def rejections(settings: Settings) -> list[Rejection]:
-    """Return the last batches, answers, lines and windows that were rejected, newest first."""
+def rejections(settings: Settings, now: datetime) -> list[Rejection]:
+    """Return the batches, answers, lines and windows that were rejected last, newest first."""
     rows = _query(
         settings,
         "validation_results",
@@ -96,6 +96,7 @@ def rejections(settings: Settings) -> list[Rejection]:
         where scope in ('batch', 'answer', 'line', 'window') and not is_success
         order by last_received_at desc, "window", suite, rule limit $n
         """,
+        since=_first_day(now),
         n=N_REJECTED,
     )
     return [Rejection(*row) for row in rows]
@@ -103,30 +104,28 @@ def rejections(settings: Settings) -> list[Rejection]:
 
 def last_day(settings: Settings, now: datetime) -> LastDay:
     """Count the rows that were received, and those that broke a rule, in the last day."""
-    days = [now.astimezone(UTC).date(), (now - DAY).astimezone(UTC).date()]
-    since = naive_utc(now - DAY)
+    begin = now - DAY
+    of_day = {"began_at": naive_utc(begin), "now": naive_utc(now)}
+
+    def rows(dataset: str, sql: str) -> list[tuple[Any, ...]]:
+        return _query(settings, dataset, sql, since=begin.astimezone(UTC).date(), **of_day)
+
     n_rows = {
-        dataset: sum(
-            row[0]
-            for day in days
-            for row in _query(settings, dataset, _N_ROWS, day, since=since, now=naive_utc(now))
-        )
+        dataset: sum(n for (n,) in rows(dataset, _N_ROWS))
         for dataset in DATASETS
         if dataset not in ("requests", "validation_results")
     }
-    broken: Counter[str] = Counter()
-    for day in days:
-        for suite, n in _query(
-            settings, "validation_results", _N_BROKEN, day, since=since, now=naive_utc(now)
-        ):
-            broken[suite] += n
-    return LastDay(n_rows, dict(broken))
+    return LastDay(n_rows, dict(rows("validation_results", _N_BROKEN)))
+
+
+def _first_day(now: datetime) -> date:
+    return now.astimezone(UTC).date() - LEDGER_DAYS * DAY
 
 
 def _query(
-    settings: Settings, dataset: str, sql: str, day: date | None = None, **parameters: object
+    settings: Settings, dataset: str, sql: str, *, since: date, **parameters: object
 ) -> list[tuple[Any, ...]]:
-    """Query a dataset of this operator's lake (of a UTC day), as the view `lake`; no row without files."""
+    """Query this operator's rows of a dataset, from a UTC day on, as the view `lake`; none without files."""
 
     def run(files: list[Path]) -> list[tuple[Any, ...]]:
         if not files:
@@ -135,7 +134,8 @@ def _query(
             connection.read_parquet([str(path) for path in files], union_by_name=True).create_view("lake")
             return connection.execute(sql, parameters or None).fetchall()
 
-    rows = read_undamaged(run, lake_files(settings.data_dir, dataset, settings.operator, day))
+    files = lake_files(settings.data_dir, dataset, settings.operator)
+    rows = read_undamaged(run, [path for path in files if lake_day(path)[1] >= since])
     return [tuple(_aware(value) for value in row) for row in rows]
 
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class EndpointRequests:
 
     `n_last_minute` and `n_last_hour` count attempts, so a retry counts again; `n_good` and `n_rate_limited`
     count requests by their outcome, `n_not_sent` those that got no permit in time. `last_good_at` is of
-    usable answers: a refused connection is none.
+    usable answers: a refused connection is none. `outcomes` counts the requests of the hour by outcome.
     """
 
     endpoint: str
@@ -48,6 +48,7 @@ class EndpointRequests:
     n_rate_limited: int = 0
     n_not_sent: int = 0
     last_good_at: datetime | None = None
+    outcomes: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +89,8 @@ class LastHour:
             _BY_ENDPOINT, {"minute_ago": naive_utc(self._now) - MINUTE}
         ).fetchall()
         return [
-            EndpointRequests(endpoint, last_minute, hour, good, limited, not_sent, _aware(last))
-            for endpoint, last_minute, hour, good, limited, not_sent, last in rows
+            EndpointRequests(endpoint, last_minute, hour, good, limited, not_sent, _aware(last), outcomes)
+            for endpoint, last_minute, hour, good, limited, not_sent, last, outcomes in rows
         ]
 
     def last_good_answers(self) -> dict[str, datetime]:
@@ -216,7 +217,8 @@ _BY_ENDPOINT = """
         count(*) filter (outcome = 'ok'),
         count(*) filter (outcome = 'rate_limited'),
         count(*) filter (sent_at is null and error like '%permit%'),
-        max(received_at) filter (outcome = 'ok')
+        max(received_at) filter (outcome = 'ok'),
+        coalesce(histogram(outcome), map())
     from requests group by endpoint order by endpoint
 """
 _LAST_GOOD_ANSWERS = """

@@ -10,6 +10,7 @@ from rich.text import Text
 from transit_etl.status.allowance import KindRequests
 from transit_etl.status.coverage import LineCoverage
 from transit_etl.status.facts import Status
+from transit_etl.status.lake import LEDGER_DAYS
 from transit_etl.status.outage import Outage
 
 N_LINES = 8
@@ -49,7 +50,8 @@ def describe_outage(outage: Outage, now: datetime) -> str:
     since = outage.since
     return (
         f"UPSTREAM DOWN since {_at(since)} ({ago(since, now)}): "
-        f"no usable answer but {_counts(outage.outcomes)}; last good answer {ago(outage.last_good_at, now)}"
+        f"no usable answer but {_counts(outage.outcomes)}; "
+        f"last good answer {last_answer(outage.last_good_at, now)}"
     )
 
 
@@ -103,7 +105,7 @@ def _requests_row(requests: KindRequests, now: datetime) -> list[RenderableType]
         good,
         limited,
         _bar(requests.share),
-        ago(requests.last_good_at, now),
+        last_answer(requests.last_good_at, now),
     ]
 
 
@@ -114,7 +116,7 @@ def _coverage(status: Status) -> Iterator[RenderableType]:
     n_covered = sum(line.n_seen == line.n_stops for line in status.lines)
     sentences = [
         f"{n_covered} of {len(status.lines)} lines had a good answer for every stop in the last hour",
-        f"{status.n_stops_never_seen} of {status.n_stops} stops never had one",
+        f"{status.n_stops_never_seen} of {status.n_stops} stops had none in {LEDGER_DAYS} days",
         f"longest without one: stop {status.unseen}, {_since(status.unseen_since, status.now)}",
     ]
     yield _section("Coverage", map(Text, sentences))
@@ -204,8 +206,13 @@ def _at(instant: datetime | None) -> str:
     return f"{instant:%Y-%m-%d %H:%M:%S} UTC" if instant else "never"
 
 
+def last_answer(answered_at: datetime | None, now: datetime) -> str:
+    """Write when the last answer of the ledger was; of what is older than it reads nothing is known."""
+    return f"none in {LEDGER_DAYS} days" if answered_at is None else ago(answered_at, now)
+
+
 def _since(instant: datetime | None, now: datetime) -> str:
-    return "never answered" if instant is None else f"last answer {ago(instant, now)}"
+    return f"no answer in {LEDGER_DAYS} days" if instant is None else f"last answer {ago(instant, now)}"
 
 
 def ago(instant: datetime | None, now: datetime) -> str:
