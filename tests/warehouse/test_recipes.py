@@ -219,9 +219,36 @@ def test_less_was_known_earlier(recipe: Recipe, rehearsed: Rehearsed) -> None:
     assert later["lines"] > 0
 
 
-def test_only_hours_with_polls_have_a_row_and_a_covered_share(recipe: Recipe) -> None:
-    rows = recipe("hours_without_coverage")
+def test_hours_are_covered_where_stops_were_polled(recipe: Recipe) -> None:
+    rows = {row["service_hour"]: row for row in recipe("hours_without_coverage")}
 
-    assert [7, 8] == [row["service_hour"] for row in rows]
-    assert all(row["n_good"] <= row["n_sent"] <= row["n_planned"] for row in rows)
-    assert 0.5 < rows[0]["covered_share"] <= 1
+    assert all(row["n_good"] <= row["n_sent"] <= row["n_planned"] for row in rows.values())
+    assert 0.3 < rows[7]["covered_share"] <= 1
+    assert {0} == {rows[hour]["covered_share"] for hour in rows if hour < 7}
+
+
+def test_hours_and_dates_on_which_nobody_looked_are_shown() -> None:
+    rows = _run_on(
+        """
+        create schema core;
+        create schema marts;
+        create table core.requests as select timestamp '2026-11-11 22:00' as received_at;
+        create table core.scheduled_departures as
+        select service_date, hour as service_hour, true as is_in_force,
+            service_date + hour * interval '1 hour' as departure_at
+        from (values
+            (date '2026-11-10', 8), (date '2026-11-10', 9), (date '2026-11-11', 9), (date '2026-11-12', 9)
+        ) as departures(service_date, hour);
+        create table marts.coverage as
+        select date '2026-11-10' as service_date, *
+        from (values
+            (8, 's', 1, 6, 6, 6, 3600, 600), (9, 's', 2, 0, 0, 0, 0, 3600), (9, 't', 3, 0, 0, 0, 0, 3600)
+        ) as hours(service_hour, stop_code, n_due, planned, sent, good, covered_seconds, longest_gap_seconds)
+        """,
+        "hours_without_coverage",
+    )
+    shown = ("service_hour", "n_departures", "n_due_at_stops_not_polled", "n_stops_polled", "covered_share")
+
+    assert [(10, 8, 1, 0, 1, 1.0), (10, 9, 1, 5, 0, 0.0), (11, 9, 1, None, 0, 0.0)] == [
+        (row["service_date"].day, *(row[name] for name in shown)) for row in rows
+    ]

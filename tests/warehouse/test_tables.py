@@ -145,6 +145,7 @@ def test_coverage_counts_requests_and_measures_the_longest_gap(ask: Ask) -> None
     assert [
         {
             "service_hour": 7,
+            "n_due": 0,
             "planned": 1,
             "sent": 1,
             "good": 1,
@@ -153,6 +154,7 @@ def test_coverage_counts_requests_and_measures_the_longest_gap(ask: Ask) -> None
         },
         {
             "service_hour": 8,
+            "n_due": 0,
             "planned": 3,
             "sent": 3,
             "good": 2,
@@ -160,6 +162,16 @@ def test_coverage_counts_requests_and_measures_the_longest_gap(ask: Ask) -> None
             "covered_seconds": 600,
         },
     ] == rows
+
+
+def test_an_hour_in_which_nobody_looked_is_not_covered(ask: Ask) -> None:
+    rows = ask(
+        "select stop_code, n_due, planned, covered_seconds, longest_gap_seconds from marts.coverage "
+        "where service_hour = 23 and stop_code in ('3001', '3002') order by stop_code"
+    )
+    unseen = {"n_due": 1, "planned": 0, "covered_seconds": 0, "longest_gap_seconds": 3600}
+
+    assert [{"stop_code": "3001", **unseen}, {"stop_code": "3002", **unseen}] == rows
 
 
 def test_a_share_under_the_coverage_threshold_is_null_with_its_reason(ask: Ask) -> None:

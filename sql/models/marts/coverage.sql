@@ -1,11 +1,11 @@
--- One row per operator, service_date, stop and service_hour in which passages of the stop were to be requested: how
--- well the stop was polled. A stop and hour without a row was not polled at all.
+-- One row per operator, service_date, stop and service_hour in which passages were due at the stop or were to be
+-- requested of it: what was due, and how well the stop was polled. Nothing was requested where only `n_due` is not 0.
 with requests as (
     select * from {{ built('requests') }}
     where endpoint = 'passages' and key != ''
 ),
 
-hours as (
+requested as (
     select
         operator,
         service_date,
@@ -16,6 +16,31 @@ hours as (
         count(case when is_good then 1 end) as good
     from requests
     group by operator, service_date, key, service_hour
+),
+
+due as (
+    select
+        operator,
+        service_date,
+        stop_code,
+        service_hour,
+        count(*) as n_due
+    from {{ built('trip_trajectories') }}
+    group by operator, service_date, stop_code, service_hour
+),
+
+hours as (
+    select
+        operator,
+        service_date,
+        stop_code,
+        service_hour,
+        coalesce(due.n_due, 0) as n_due,
+        coalesce(requested.planned, 0) as planned,
+        coalesce(requested.sent, 0) as sent,
+        coalesce(requested.good, 0) as good
+    from requested
+    full outer join due using (operator, service_date, stop_code, service_hour)
 ),
 
 polls as (
@@ -74,6 +99,7 @@ select
     service_date,
     stop_code,
     service_hour,
+    hours.n_due,
     hours.planned,
     hours.sent,
     hours.good,
