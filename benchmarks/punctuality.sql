@@ -77,6 +77,36 @@ select
         100 * avg((true_at between naive_middle - (naive_first - naive_middle) and naive_first)::int))
 from estimates where arrival_quality in ('evidenced', 'bounded');
 
+create table countdowns as  -- each live prediction with the true passage that it is about, observed or not
+select
+    bands.horizon_from_seconds, epoch(calls.passed_at - listings.predicted_at) as true_error,
+    epoch(naive.last_predicted_at - listings.predicted_at) as naive_error
+from listings
+inner join calls on listings.trip_id = calls.live_id and listings.stop_code = calls.stop_code
+    and listings.predicted_at between calls.passed_at - interval 45 minute and calls.passed_at + interval 45 minute
+inner join built.core.prediction_bands as bands
+    on epoch(listings.predicted_at - listings.observed_at) >= bands.horizon_from_seconds
+    and epoch(listings.predicted_at - listings.observed_at) < bands.horizon_to_seconds
+left join naive on listings.trip_id = naive.trip_id and listings.stop_code = naive.stop_code
+    and listings.service_date = naive.service_date
+qualify row_number() over (
+    partition by listings.trip_id, listings.stop_code, listings.observed_at, listings.predicted_at
+    order by abs(epoch_us(listings.predicted_at) - epoch_us(calls.passed_at))
+) = 1;
+
+select
+    printf('countdowns from %d min ahead: mean absolute error', horizon_from_seconds // 60), 'within 3 s of the truth',
+    printf('%.1f s, from %.1f to %.1f (truth of all %.1f s)', point, low, high, truth), printf('%.1f s', naive)
+from (
+    select horizon_from_seconds, sum(absolute_error_seconds_sum) / sum(n) as point,
+        sum(absolute_error_low_seconds_sum) / sum(n) as low, sum(absolute_error_high_seconds_sum) / sum(n) as high
+    from built.marts.prediction_accuracy group by horizon_from_seconds
+) inner join (
+    select horizon_from_seconds, avg(abs(true_error)) as truth, avg(abs(naive_error)) as naive
+    from countdowns group by horizon_from_seconds
+) using (horizon_from_seconds)
+order by horizon_from_seconds;
+
 create table trip_truth as  -- the true trip of most of its visits
 select service_date, trip_id, true_trip, true_date, n_visits from (
     select service_date, trip_id, true_trip, true_date, count(*) as n_visits,
@@ -489,6 +519,22 @@ select
         100 * median(2 * half), 100 * median(abs(share - truth))),
     printf('median error %.1f points by the passages observed', 100 * median(abs(observed - truth)))
 from estimated_lines where is_given;
+
+create table estimated_stops as
+select stop_code, avg(on_time_probability) as share, avg(is_on_time) as truth,
+    avg(case when is_observed then is_on_time end) as observed,
+    half_width(sum(on_time_probability * (1 - on_time_probability))::double, sum(common_error)::double, count(*)) as half,
+    2 * half <= max(rules.widest_interval) as is_given
+from ran inner join built.core.rulesets as rules using (ruleset_version)
+group by stop_code having count(*) >= 5;
+
+select
+    'stops with five passages or more: with an estimate; their 95 % interval holds the truth; median width', '92 to 99 %',
+    printf('%.1f %% of %d; %.1f %%; %.1f points; median error %.1f points', 100 * avg(is_given::int), count(*),
+        100 * avg(case when is_given then (abs(share - truth) <= half)::int end),
+        100 * median(case when is_given then 2 * half end), 100 * median(case when is_given then abs(share - truth) end)),
+    printf('median error %.1f points by the passages observed', 100 * median(abs(observed - truth)))
+from estimated_stops;
 
 select
     'not_run by identity: precision', '>= 99 %',

@@ -1,6 +1,6 @@
 -- When was nobody looking? By date and hour: what was due, how many of the stops were polled, and the covered share of
--- the time at all stops that were polled or at which passages were due. In an hour that was not polled it is 0; on a date
--- on which no passages were requested at all, only departures of the timetable are known (`n_departures`).
+-- the time at all stops that were polled or at which passages were due. In an hour that was not polled it is 0; on a
+-- date on which no passages were requested at all, only departures of the timetable are known (`n_departures`).
 with hours as (
     select
         service_date,

@@ -1,5 +1,6 @@
--- What did disruptions do to punctuality? Change of the on-time share during each episode, with its 95 % interval.
--- An interval that contains 0 shows no effect. Episodes without comparable hours are left out.
+-- What did disruptions do to punctuality? Change of the on-time share of the visits seen during each episode, with its
+-- 95 % interval. An interval that contains 0 shows no effect. Episodes whose change cannot be told have a reason
+-- instead: they are part of what disruptions cost, and not those with the least.
 select
     episodes.event_meaning,
     episodes.cause,
@@ -7,12 +8,17 @@ select
     impact.from_at,
     impact.to_at,
     impact.n_judged,
-    round(impact.on_time_share_during, 3) as on_time_share_during,
-    round(impact.on_time_share_expected, 3) as on_time_share_expected,
+    case when impact.null_reason is null then round(impact.on_time_share_during, 3) end as on_time_share_during,
+    case when impact.null_reason is null then round(impact.on_time_share_expected, 3) end as on_time_share_expected,
     round(impact.impact, 3) as impact,
     round(impact.impact_low, 3) as impact_low,
-    round(impact.impact_high, 3) as impact_high
+    round(impact.impact_high, 3) as impact_high,
+    case
+        when impact.impact_high < 0 then 'worse'
+        when impact.impact_low > 0 then 'better'
+        when impact.impact is not null then 'no effect shown'
+        else impact.null_reason
+    end as verdict
 from marts.disruption_impact as impact
 inner join marts.disruptions as episodes using (operator, episode_id)
-where impact.null_reason is null
-order by impact.impact, impact.line_code, impact.from_at
+order by impact.impact nulls last, impact.line_code, impact.from_at
