@@ -12,6 +12,7 @@ from rich.table import Table
 
 from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
+from transit_etl.warehouse.audit import audit_figures
 
 ALLOWANCE = 300
 
@@ -55,6 +56,9 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
     ask = _Questions(environment)
     console.rule("[bold]Results")
     console.print(truth_table(folder / "warehouse" / "warehouse.duckdb", folder / "truth", rehearsed))
+    console.print(
+        f"[bold]Audit of its estimates[/]\n  {audit_figures(ask) or 'no visit was drawn'}", highlight=False
+    )
     console.print("[bold]Polled live[/], the morning after", highlight=False)
     for line in (_budget(ask), _stop_visits(ask, rehearsed)):
         console.print(line, highlight=False)

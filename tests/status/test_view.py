@@ -86,6 +86,15 @@ create table quality.findings as select * from (values
     ('staging.status', 'No start.', date '2026-11-09', 1)
 ) as findings(found_in, finding, found_date, n_rows);
 """
+WITH_AUDIT = f"""{OLDER}
+create table core.audit_visits as
+select date '2026-11-10' + (n % 2)::integer as service_date, if(n < 9, 'passed', 'starved') as result
+from range(12) as numbers(n);
+create table quality.audit as select * from (values
+    (date '2026-11-10', 'all', 3, 0.02, -0.01, 0.05), (date '2026-11-11', 'all', 6, -0.01, -0.04, 0.02),
+    (date '2026-11-11', 'hour', 1, 0.9, null, null)
+) as audit(service_date, part, n_audited, error, error_low, error_high);
+"""
 
 
 def publish(settings: Settings, sql: str) -> None:
@@ -102,6 +111,27 @@ def test_findings_about_data_are_shown_with_their_rows_and_dates(settings: Setti
 
     assert "core.requests: The clock was set. 3 rows, 2026-11-10 to 2026-11-12" in shown
     assert "staging.status: No start. 1 row, 2026-11-09" in shown
+
+
+def test_the_audit_of_the_estimates_is_one_line(settings: Settings) -> None:
+    """Two dates off by +2 and -1 points, each with half an interval of 3; the second weighs twice as much."""
+    publish(settings, WITH_AUDIT)
+    shown = " ".join(screen(settings, 200).split())
+
+    assert "Audit 2026-11-10 to 2026-11-11: 12 visits drawn, 9 seen passing" in shown
+    assert "observed minus estimated on-time share: +0.0 points (-2.2 to +2.2)" in shown
+
+
+def test_an_audit_of_a_single_passage_says_nothing_of_the_estimates(settings: Settings) -> None:
+    publish(settings, f"{WITH_AUDIT} update quality.audit set n_audited = 1, error_low = null;")
+
+    assert "seen passing: too few to compare estimates with" in " ".join(screen(settings, 200).split())
+
+
+def test_a_warehouse_without_an_audit_sample_shows_none(settings: Settings) -> None:
+    publish(settings, f"{WITH_AUDIT} delete from core.audit_visits;")
+
+    assert "Audit" not in screen(settings)
 
 
 def test_a_warehouse_of_an_older_version_has_no_findings(settings: Settings) -> None:

@@ -15,7 +15,14 @@ from transit_etl.status.coverage import LineCoverage, line_coverage, line_direct
 from transit_etl.status.lake import Rejection
 from transit_etl.status.last_hour import Evidence, last_hour
 from transit_etl.status.outage import Outage, read_outage
-from transit_etl.warehouse import NotPublishedError, last_run_seconds, published_findings, query
+from transit_etl.warehouse import (
+    AuditFigures,
+    NotPublishedError,
+    audit_figures,
+    last_run_seconds,
+    published_findings,
+    query,
+)
 
 NEW_FOR = timedelta(days=1)
 _BUILD = "select (select max(build_number) from quality.builds), max(received_at) from core.requests"
@@ -41,10 +48,11 @@ class Status:
     what is older than `LEDGER_DAYS` counts as never. `clock_error_seconds` is how far the clock is ahead of
     the timestamps of answers. `lines` has the least covered first. `waiting` counts by endpoint the
     finished windows that are not staged, the oldest of which began at `waiting_since`, `n_open` the windows
-    being written. `findings` says what is odd in the published data, `new_names` which keys and codes were
-    listed for the first time in the last day. `unseen` is the stop of a listed line whose last good answer is
-    the oldest, `unseen_since` when that was, if ever. `build_seconds` is how long the last run of dbt took.
-    Answers after `now` are not counted: `future_until` is the last of them.
+    being written. `findings` says what is odd in the published data, `audit` how far its estimates were off,
+    `new_names` which keys and codes were listed for the first time in the last day. `unseen` is the stop of a
+    listed line whose last good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds`
+    is how long the last run of dbt took. Answers after `now` are not counted: `future_until` is the last of
+    them.
     """
 
     now: datetime
@@ -78,6 +86,7 @@ class Status:
     published_version: str | None
     new_names: list[str]
     findings: list[str]
+    audit: AuditFigures | None
     future_until: datetime | None
 
 
@@ -128,6 +137,7 @@ def read_status(settings: Settings) -> Status:
         published_version=published.version,
         new_names=published.new_names,
         findings=published.findings,
+        audit=published.audit,
         future_until=lake.last_future_answer(settings, now),
     )
 
@@ -141,6 +151,7 @@ class _Published:
     version: str | None = None
     new_names: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
+    audit: AuditFigures | None = None
 
 
 def _published(settings: Settings, now: datetime) -> _Published:
@@ -149,6 +160,7 @@ def _published(settings: Settings, now: datetime) -> _Published:
         build, until = query(settings, _BUILD).to_pylist()[0].values()
         tables = set(query(settings, _TABLES)["name"].to_pylist())
         findings = published_findings(settings)
+        audit = audit_figures(lambda sql: query(settings, sql).to_pylist())
         versions = query(settings, _VERSION).to_pylist() if "quality.publication" in tables else []
         since = naive_utc(now - NEW_FOR)
         names = query(settings, _NEW_NAMES.format(since=since)) if "quality.drift" in tables else None
@@ -160,6 +172,7 @@ def _published(settings: Settings, now: datetime) -> _Published:
         version=str(versions[0]["version"]) if versions else None,
         new_names=[str(name) for name in names["name"].to_pylist()] if names is not None else [],
         findings=findings,
+        audit=audit,
     )
 
 

@@ -152,6 +152,8 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     yield _section("Windows", [Text(f"{status.n_open} being written, {waiting}")])
     yield _section("Build", [Text(built)])
     yield _section("Published", [Text(_published(status))])
+    if status.audit:
+        yield _section("Audit", [Text(str(status.audit))])
     if status.findings:
         yield _section("Findings", map(Text, status.findings))
     if status.future_until:

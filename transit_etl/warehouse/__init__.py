@@ -2,6 +2,7 @@
 
 from transit_etl.queries import NotPublishedError, QueryError, query, query_all
 from transit_etl.stage.repair import repairing
+from transit_etl.warehouse.audit import AuditFigures, audit_figures
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
@@ -14,6 +15,7 @@ from transit_etl.warehouse.variants import Variant, build_variant
 build = repairing(_build, DamagedLakeError, BuildFailedError)
 
 __all__ = [
+    "AuditFigures",
     "BuildFailedError",
     "BuildProgress",
     "BuildReport",
@@ -25,6 +27,7 @@ __all__ = [
     "UncheckedBuildError",
     "Variant",
     "WarehouseError",
+    "audit_figures",
     "build",
     "build_variant",
     "last_run_seconds",

@@ -2,11 +2,19 @@
 -- what the audit sample saw there, as a difference of shares with a 95 % interval.
 {%- set parts = {
     "all": "cast(null as varchar)",
-    "hour": "lpad(cast(extract('hour' from scheduled_at) as varchar), 2, '0') || ' UTC'",
+    "hour": "lpad(cast(service_hour as varchar), 2, '0')",
     "line": "line_code",
     "side": "side"
 } %}
-with figures as (
+with passages as (
+    select
+        audited.*,
+        cast(floor({{ seconds_between('days.zero_at', 'audited.scheduled_at') }} / 3600) as bigint) as service_hour
+    from {{ ref('audited_passages') }} as audited
+    inner join {{ built('service_days') }} as days using (operator, service_date)
+),
+
+figures as (
     {%- for part, value in parts.items() %}
         select
             operator,
@@ -14,7 +22,7 @@ with figures as (
             '{{ part }}' as part,
             {{ value }} as part_value,
             {{ audit_figures() }}
-        from {{ ref('audited_passages') }}
+        from passages
         group by operator, service_date, {{ value }}
         {{ "union all" if not loop.last }}
     {%- endfor %}
