@@ -23,6 +23,22 @@ PREPARE = """
     create table trips as
         select trips.* from truth_trips as trips
         join span on trips.scheduled_departure_at between span.first_at and span.last_at;
+    create table departures as
+        select departures.outcome, trips.outcome as true_outcome
+        from (
+            select *, row_number() over (
+                partition by service_date, line_code, direction, scheduled_departure_at, is_slash_variant
+                order by trip_id
+            ) as duplicate_number
+            from trips where not is_added
+        ) as trips
+        join warehouse.core.scheduled_departures as departures
+            on departures.service_date = trips.service_date and departures.line_code = trips.line_code
+            and departures.direction = trips.direction
+            and departures.is_slash_variant = trips.is_slash_variant
+            and departures.departure_at = trips.scheduled_departure_at
+            and departures.duplicate_number = trips.duplicate_number
+        where departures.is_in_force and departures.service_date = $day;
     create table visits as
         select row_number() over () as visit, * from warehouse.core.stop_visits where service_date = $day;
     create table matched as  -- each visit with the call that it is about
@@ -52,13 +68,15 @@ QUESTIONS = """
                 true_at between passed_after - interval 1 second and passed_before + interval 1 second
             )::int) as share_within_bounds
         from matched where arrival_quality = 'evidenced';
-    create view trip_outcomes as
-        select sum(n_run + n_tracking_lost + n_never_tracked) as n_run, sum(n_not_run) as n_not_run,
-            sum(n_scheduled_trips) as n_scheduled,
-            (select count(*) filter (outcome <> 'not_run') from trips) as n_truly_run,
-            (select count(*) filter (outcome = 'not_run') from trips) as n_truly_not_run,
-            (select count(*) from trips) as n_truly_scheduled
-        from warehouse.marts.service_delivered where service_date = $day;
+    create view trip_outcomes as  -- of each departure what is known, and what really happened to it
+        select count(*) filter (outcome in ('run', 'tracking_lost', 'never_tracked')) as n_run,
+            count(*) filter (outcome = 'not_run') as n_not_run, count(*) as n_scheduled,
+            count(*) filter (outcome = 'not_run' and true_outcome = 'not_run') as n_rightly_not_run,
+            count(*) filter (
+                outcome in ('run', 'tracking_lost', 'never_tracked') and true_outcome <> 'not_run'
+            ) as n_rightly_run,
+            count(*) filter (true_outcome = 'not_run') as n_truly_not_run
+        from departures;
     create view disruptions as
         select
             (select count(distinct (event, category, started_at, lines_text))
@@ -70,6 +88,11 @@ QUESTIONS = """
 
 def truth_table(warehouse: Path, truth: Path, day: date) -> Table:
     """Return a table with the figures of a service date and the true ones."""
+    return _table(compare(warehouse, truth, day), day)
+
+
+def compare(warehouse: Path, truth: Path, day: date) -> dict[str, dict[str, Any]]:
+    """Return the figures of a service date and the true ones: a row by column for each view of QUESTIONS."""
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as warehouse (read_only)")
         for name in TABLES:
@@ -77,8 +100,7 @@ def truth_table(warehouse: Path, truth: Path, day: date) -> Table:
         for statement in (PREPARE + QUESTIONS).replace("$day", f"date '{day}'").split(";"):
             connection.execute(statement)
         views = ("on_time", "stop_visits", "errors", "trip_outcomes", "disruptions")
-        figures = {view: _row(connection, view) for view in views}
-    return _table(figures, day)
+        return {view: _row(connection, view) for view in views}
 
 
 def _row(connection: duckdb.DuckDBPyConnection, view: str) -> dict[str, Any]:
@@ -117,9 +139,9 @@ def _table(figures: dict[str, dict[str, Any]], day: date) -> Table:
     found = figures["trip_outcomes"]
     table.add_row(
         "trips",
-        f"{found['n_run'] or 0:,} of {found['n_scheduled'] or 0:,} ran, {found['n_not_run'] or 0:,} did not",
-        f"{found['n_truly_run']:,} of {found['n_truly_scheduled']:,} ran, "
-        f"{found['n_truly_not_run']:,} did not",
+        f"{found['n_run']:,} of {found['n_scheduled']:,} ran, {found['n_not_run']:,} did not",
+        f"of the same, {found['n_rightly_run']:,} ran, {found['n_rightly_not_run']:,} did not "
+        f"({found['n_truly_not_run']:,} in all)",
     )
     found = figures["disruptions"]
     table.add_row("disruptions", f"{found['n_listed']:,} listed", f"{found['n_announced']:,} announced")

@@ -3,8 +3,9 @@
 import duckdb
 import pytest
 
+from scripts.demo_truth import compare
 from tests.warehouse.conftest import Rows
-from tests.warehouse.rehearsed import Rehearsed
+from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.paths import published_database
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
@@ -94,3 +95,12 @@ def test_the_bounds_of_a_travel_time_contain_the_true_one(rehearsed: Rehearsed) 
 
     assert found["n_times"] >= 10
     assert found["share_inside"] >= 0.97
+
+
+def test_departures_that_ran_and_that_did_not_are_those_that_really_did(rehearsed: Rehearsed) -> None:
+    figures = compare(published_database(rehearsed.settings.data_dir), rehearsed.truth, DAY)
+    outcomes = figures["trip_outcomes"]
+
+    assert outcomes["n_run"] > 0
+    assert outcomes["n_rightly_run"] >= 0.99 * outcomes["n_run"]
+    assert outcomes["n_rightly_not_run"] == outcomes["n_not_run"]

@@ -75,7 +75,6 @@ class Dictionary:
 def read_dictionary(connection: duckdb.DuckDBPyConnection) -> Dictionary:
     """Describe the tables and columns that a database has; what nothing describes is empty."""
     described = {(each.schema, each.name): each for each in described_tables()}
-    reads = _reads_of(described)
     found = connection.execute(
         """
         select schema_name, table_name, column_name, data_type, column_index from duckdb_columns()
@@ -84,6 +83,7 @@ def read_dictionary(connection: duckdb.DuckDBPyConnection) -> Dictionary:
         """,
         {"schemas": list(SCHEMAS)},
     ).fetchall()
+    reads = _reads_of((schema, name) for schema, name, *_ in found)
     tables: dict[tuple[str, str], TableEntry] = {}
     columns: list[ColumnEntry] = []
     for schema, name, column, kind, number in found:
@@ -166,12 +166,12 @@ def _codes(names: str) -> str:
     return ", ".join(f"`{name}`" for name in names.split(", ")) if names else "none"
 
 
-def _reads_of(described: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def _reads_of(tables: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Name for each model what it reads, as schema and table; a staged dataset as `lake`.
 
     A model without a table of its own stands for what it reads.
     """
-    schema_of = {name: schema for schema, name in described if schema != "staging"}
+    schema_of = {name: schema for schema, name in tables if schema != "staging"}
     known = models()
 
     def places(name: str) -> set[str]:

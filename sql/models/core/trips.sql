@@ -18,6 +18,14 @@ trip_lines as (
     where nth = 1
 ),
 
+pending as (
+    select distinct
+        operator,
+        service_date,
+        listed_id
+    from {{ ref('pending_visits') }}
+),
+
 facts as (
     select
         visits.trip_key,
@@ -46,11 +54,17 @@ facts as (
             end
         ) as is_due_untracked,
         count(visits.listed_trip_id) as n_listed,
+        count(pending.listed_id) as n_pending,
         cast(sum(visits.n_withdrawn_polls) as bigint) as n_withdrawn_polls,
         max(parameters.withdrawn_polls) as withdrawn_polls,
         max(visits.ruleset_version) as ruleset_version
     from visits
     cross join {{ ref('inference_parameters') }} as parameters
+    left join pending
+        on
+            visits.operator = pending.operator
+            and visits.service_date = pending.service_date
+            and visits.listed_trip_id = pending.listed_id
     group by visits.trip_key, visits.operator, visits.service_date, visits.trip_id
 )
 
@@ -77,8 +91,13 @@ select
     case
         when facts.n_live = 0 and facts.is_due_untracked = 1 then 'never_tracked'
         -- announced with its id, and missing from several answers well before it was due; an anonymous row may just as
-        -- well have been replaced by a live bus
-        when facts.n_live = 0 and facts.n_listed > 0 and facts.n_withdrawn_polls >= facts.withdrawn_polls then 'not_run'
+        -- well have been replaced by a live bus, and a bus that skips a stop be live at others
+        when
+            facts.n_live = 0
+            and facts.n_listed > 0
+            and facts.n_pending = 0
+            and facts.n_withdrawn_polls >= facts.withdrawn_polls
+            then 'not_run'
         when facts.n_live = 0 then 'not_observable'
         when facts.n_lost > 0 and coalesce(facts.last_passed_before <= facts.lost_after, true) then 'tracking_lost'
         when facts.n_passed > 0 then 'run'

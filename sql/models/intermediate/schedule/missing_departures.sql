@@ -1,7 +1,8 @@
 -- One row per operator, service_date and departure in force that no trip is known to have run as: whether it did not
 -- run.
 -- It did not, if it was announced and withdrawn, or if its origin was polled without a long gap around the departure;
--- and if no trip without a departure can have been it.
+-- and if no trip without a departure can have been it, whether it was observed passing or was still expected when
+-- collecting ended.
 with matches as (
     select
         matches.departure_key,
@@ -83,7 +84,8 @@ times as (
 ),
 
 watched as (
-    -- departure times whose origin was polled without a long gap, from before they were due until well after
+    -- departure times whose origin was polled without a long gap, from before they were due until a late bus would have
+    -- been listed too
     select
         operator,
         service_date,
@@ -105,7 +107,7 @@ watched as (
                 and {{ is_received_around('polls.received_date') }}
                 and polls.received_at
                 between {{ add_seconds('times.departure_at', '-times.not_run_before_seconds') }}
-                and {{ add_seconds('times.departure_at', 'times.not_run_after_seconds') }}
+                and {{ add_seconds('times.departure_at', '(times.not_run_after_seconds + times.not_run_gap_seconds)') }}
         window departure as (
             partition by
                 times.operator, times.service_date, times.line_code, times.direction, times.departure_at,
@@ -118,7 +120,7 @@ watched as (
     having
         max({{ seconds_between('previous_at', 'received_at') }}) <= max(not_run_gap_seconds)
         and max(not_run_before_seconds + {{ seconds_between('departure_at', 'first_at') }}) <= max(not_run_gap_seconds)
-        and max(not_run_after_seconds - {{ seconds_between('departure_at', 'last_at') }}) <= max(not_run_gap_seconds)
+        and max({{ seconds_between('departure_at', 'last_at') }}) >= max(not_run_after_seconds)
 ),
 
 unmatched_visits as (
@@ -168,6 +170,23 @@ possible_visits as (
             and visits.destination = coalesce(candidates.destination, '')
             and visits.stop_code = candidates.stop_code
     where visits.line_code is null or visits.line_code != candidates.line_code
+    union all
+    select
+        visits.operator,
+        visits.service_date,
+        visits.stop_code,
+        candidates.line_code,
+        candidates.direction,
+        visits.expected_at
+    from {{ ref('pending_visits') }} as visits
+    inner join {{ built('line_candidates') }} as candidates
+        on
+            visits.operator = candidates.operator
+            and visits.service_date = candidates.service_date
+            and visits.line_label = candidates.line_label
+            and visits.is_slash_variant is not distinct from candidates.is_slash_variant
+            and visits.destination = coalesce(candidates.destination, '')
+            and visits.stop_code = candidates.stop_code
 ),
 
 possibly_run as (
