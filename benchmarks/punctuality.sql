@@ -489,36 +489,66 @@ from (
 
 create macro half_width(variance, common, n) as 1.96 * sqrt(variance + common ** 2) / n;
 
+create table class_estimates as  -- of the network, and of each line and direction: its shares by class, and its mean delay
+with trips as (
+    select ran.*, epoch(true_at) - epoch(true_scheduled_at) as true_delay, rules.* exclude (ruleset_version)
+    from ran inner join built.core.rulesets as rules using (ruleset_version)
+),
+values as (
+    select *, 'on_time' as name, on_time_probability as estimate, is_on_time as truth, on_time_variance as variance, common_error as common
+    from trips union all
+    select *, 'early', early_probability, (true_delay < early_seconds - 0.5)::int, early_variance, common_error from trips union all
+    select *, 'late', late_probability, (true_delay > late_seconds + 0.5)::int, late_variance, common_error from trips union all
+    select *, 'delay', delay_seconds, true_delay, delay_variance,
+        case when is_observed then 0 else unobserved_delay_bias_seconds end
+    from trips
+)
+select name, line_code, direction, avg(estimate)::double as estimate, avg(truth) as truth, avg(truth) filter (is_observed) as observed,
+    half_width(sum(variance)::double, sum(common)::double, count(*)) as half,
+    count(distinct departure_key) as n_trips, max(widest_interval) as widest_interval
+from values group by grouping sets ((name), (name, line_code, direction));
+
 select
     'estimated on-time share of the network: absolute error; 95 % interval', '<= 1.0 points at 60, <= 0.5 at 300',
-    printf('%.2f points (%.2f %%, truth %.2f %%); %.2f points wide, %s', 100 * abs(share - truth), 100 * share, 100 * truth,
-        200 * half, case when abs(share - truth) <= half then 'holds the truth' else 'does not hold the truth' end),
+    printf('%.2f points (%.2f %%, truth %.2f %%); %.2f points wide, %s', 100 * abs(estimate - truth), 100 * estimate, 100 * truth,
+        200 * half, case when abs(estimate - truth) <= half then 'holds the truth' else 'does not hold the truth' end),
     printf('%.2f points by the passages observed', 100 * abs(observed - truth))
-from (
-    select avg(on_time_probability) as share, avg(is_on_time) as truth, avg(case when is_observed then is_on_time end) as observed,
-        half_width(sum(on_time_variance)::double, sum(common_error)::double, count(*)) as half
-    from ran
-);
+from class_estimates where line_code is null and name = 'on_time';
+
+select
+    'the same, early; late; mean delay', '',
+    string_agg(
+        case when name = 'delay'
+            then printf('%.1f s, %.1f s wide', abs(estimate - truth), 2 * half)
+            else printf('%.2f points, %.2f wide', 100 * abs(estimate - truth), 200 * half)
+        end || case when abs(estimate - truth) <= half then ', holds' else ', does not hold' end, '; ' order by name = 'delay', name), ''
+from class_estimates where line_code is null and name != 'on_time';
 
 create table estimated_lines as
-select line_code, direction, avg(on_time_probability) as share, avg(is_on_time) as truth,
-    avg(case when is_observed then is_on_time end) as observed,
-    half_width(sum(on_time_variance)::double, sum(common_error)::double, count(*)) as half,
-    2 * half <= max(rules.widest_interval) as is_given
-from ran inner join built.core.rulesets as rules using (ruleset_version)
-group by line_code, direction having count(distinct departure_key) >= 5;
+select *, 2 * max(case when name = 'on_time' then half end) over (partition by line_code, direction) <= widest_interval as is_given
+from class_estimates where line_code is not null and n_trips >= 5;
 
 select
     'line-directions with five trips or more: with an estimate', '>= 95 %',
     printf('%.1f %% of %d', 100 * avg(is_given::int), count(*)), ''
-from estimated_lines;
+from estimated_lines where name = 'on_time';
 
 select
     'their 95 % interval: holds the truth; median width', '92 to 99 %; <= 25 points at 60, <= 10 at 300',
-    printf('%.1f %%; %.1f points; median error %.1f points', 100 * avg((abs(share - truth) <= half)::int),
-        100 * median(2 * half), 100 * median(abs(share - truth))),
+    printf('%.1f %%; %.1f points; median error %.1f points', 100 * avg((abs(estimate - truth) <= half)::int),
+        100 * median(2 * half), 100 * median(abs(estimate - truth))),
     printf('median error %.1f points by the passages observed', 100 * median(abs(observed - truth)))
-from estimated_lines where is_given;
+from estimated_lines where is_given and name = 'on_time';
+
+select
+    'the same, early; late; mean delay', '',
+    string_agg(printf('%.1f %%; %.1f %s', held, width, case when name = 'delay' then 's' else 'points' end), '; '
+        order by name = 'delay', name), ''
+from (
+    select name, 100 * avg((abs(estimate - truth) <= half)::int) as held,
+        median(2 * half) * case when name = 'delay' then 1 else 100 end as width
+    from estimated_lines where is_given and name != 'on_time' group by name
+);
 
 create table estimated_stops as
 select stop_code, avg(on_time_probability) as share, avg(is_on_time) as truth,

@@ -14,13 +14,22 @@
     end
 {%- endmacro %}
 
-{# Half of the 95 % interval of the estimated share of passages on time: what is uncertain about each trip, and what the
+{# Half of the 95 % interval of an estimated share of passages: what is uncertain about each trip, and what the
    estimates of all unobserved passages may have in common; null without passages due.
 
-   relation: has n_due, on_time_variance and common_error. #}
-{% macro half_interval(relation) -%}
+   name:     early, on_time or late.
+   relation: has n_due, NAME_variance and common_error. #}
+{% macro half_interval(name, relation) -%}
     1.96 * sqrt(
-        cast({{ relation }}.on_time_variance as double) + power(cast({{ relation }}.common_error as double), 2)
+        cast({{ relation }}.{{ name }}_variance as double) + power(cast({{ relation }}.common_error as double), 2)
+    ) / nullif({{ relation }}.n_due, 0)
+{%- endmacro %}
+
+{# The same of the estimated mean delay, in seconds. In a relation joined with `rules`. #}
+{% macro half_delay_interval(relation) -%}
+    1.96 * sqrt(
+        cast({{ relation }}.delay_variance as double)
+        + power(cast({{ relation }}.n_unobserved as double) * rules.unobserved_delay_bias_seconds, 2)
     ) / nullif({{ relation }}.n_due, 0)
 {%- endmacro %}
 
@@ -31,22 +40,34 @@
         when {{ relation }}.line_code is null then 'line unknown'
         {%- endif %}
         when {{ relation }}.n_due = 0 then 'nothing due'
-        when 2 * {{ half_interval(relation) }} > rules.widest_interval then 'interval too wide'
+        when 2 * {{ half_interval('on_time', relation) }} > rules.widest_interval then 'interval too wide'
     end
 {%- endmacro %}
 
-{# The estimated shares of the passages due, with a 95 % interval for those on time, and the mean delay.
-   In a relation with the sums of marts.punctuality, half_interval and estimate_null_reason. #}
+{# Half of each interval, for estimated_shares. In a relation joined with `rules`. #}
+{% macro estimate_intervals(relation) -%}
+    {%- for name in ["early", "on_time", "late"] %}
+    {{ half_interval(name, relation) }} as half_{{ name }}_interval,
+    {%- endfor %}
+    {{ half_delay_interval(relation) }} as half_delay_interval
+{%- endmacro %}
+
+{# The estimated shares of the passages due and their mean delay, each with its 95 % interval.
+   In a relation with the sums of marts.punctuality, estimate_intervals and estimate_null_reason. #}
 {% macro estimated_shares() -%}
-    {%- for name, value in {
-        "estimated_early_share": "cast(expected_early as double) / n_due",
-        "estimated_on_time_share": "cast(expected_on_time as double) / n_due",
-        "estimated_on_time_share_low": "greatest(cast(expected_on_time as double) / n_due - half_interval, 0)",
-        "estimated_on_time_share_high": "least(cast(expected_on_time as double) / n_due + half_interval, 1)",
-        "estimated_late_share": "cast(expected_late as double) / n_due",
-        "estimated_mean_delay_seconds": "cast(expected_delay_seconds_sum as double) / n_due"
+    {%- for name in ["early", "on_time", "late"] %}
+    {%- set share = "cast(expected_" ~ name ~ " as double) / n_due" %}
+    {%- for end, value in {
+        "": share,
+        "_low": "greatest(" ~ share ~ " - half_" ~ name ~ "_interval, 0)",
+        "_high": "least(" ~ share ~ " + half_" ~ name ~ "_interval, 1)"
     }.items() %}
-    case when estimate_null_reason is null then {{ value }} end as {{ name }}
+    case when estimate_null_reason is null then {{ value }} end as estimated_{{ name }}_share{{ end }},
+    {%- endfor %}
+    {%- endfor %}
+    {%- for end, value in {"": "", "_low": " - half_delay_interval", "_high": " + half_delay_interval"}.items() %}
+    case when estimate_null_reason is null then cast(expected_delay_seconds_sum as double) / n_due{{ value }} end
+        as estimated_mean_delay_seconds{{ end }}
     {{- "," if not loop.last }}
     {%- endfor %}
 {%- endmacro %}
@@ -63,8 +84,8 @@
     "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
     "delay_seconds_sum"
 ] -%}
-{%- set estimates = ["n_unobserved", "expected_early", "expected_on_time", "expected_late", "on_time_variance", "common_error",
-    "expected_delay_seconds_sum"] -%}
+{%- set estimates = ["n_unobserved", "expected_early", "expected_on_time", "expected_late", "early_variance",
+    "on_time_variance", "late_variance", "common_error", "expected_delay_seconds_sum", "delay_variance"] -%}
 {%- set delivered = ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
 {%- set sources = {"punctuality": visits + estimates, "service_delivered": delivered} -%}
 with facts as (
@@ -150,7 +171,7 @@ judged as (
             when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
             else {{ estimate_null_reason_of("sums", is_of_a_line=keys | length > 0) }}
         end as estimate_null_reason,
-        {{ half_interval("sums") }} as half_interval
+        {{ estimate_intervals("sums") }}
     from sums
     inner join {{ ref('rulesets') }} as rules on sums.ruleset_version = rules.ruleset_version
 )
@@ -174,7 +195,7 @@ select
     case when null_reason is null then least(share, share_high) end as on_time_share,
     case when null_reason is null then share_low end as on_time_share_low,
     case when null_reason is null then share_high end as on_time_share_high,
-    case when null_reason is null then share_of_promised end as on_time_share_of_promised,
+    case when null_reason is null then least(share_of_promised, share_high) end as on_time_share_of_promised,
     case
         when null_reason is null then cast(n_on_time as double) / (n_passages + n_passages_not_run)
     end as on_time_share_of_promised_low,

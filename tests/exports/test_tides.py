@@ -1,12 +1,15 @@
 """TIDES packages are valid by the schemas of the standard, and a broken one is not."""
 
+import csv
 import json
 from pathlib import Path
 
+import duckdb
 import pytest
 from frictionless import Package, Report, system
 
 from transit_etl.exports import Request, export
+from transit_etl.paths import published_database
 from transit_etl.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
@@ -38,7 +41,7 @@ def test_a_package_is_valid_by_the_schemas_of_the_standard(package: Path) -> Non
 
     assert report.valid, report.flatten(["title", "message"])
     names = {task.name.rsplit("_", 2)[0] if task.name[-1].isdigit() else task.name for task in report.tasks}
-    assert {"stop_visits", "trips_performed", "stop_visit_evidence", "vehicles"} == names
+    assert {"stop_visits", "trips_performed", "stop_visit_evidence", "passage_estimates", "vehicles"} == names
 
 
 @pytest.mark.parametrize(
@@ -64,6 +67,20 @@ def test_each_visit_belongs_to_a_trip_and_has_its_evidence(package: Path) -> Non
 
     assert visits == keys(package, "stop_visit_evidence", 3)
     assert {key[:2] for key in visits} == keys(package, "trips_performed", 2)
+
+
+def test_each_passage_due_has_an_estimate_of_a_trip_that_was_scheduled(
+    package: Path, published: Settings
+) -> None:
+    estimates = keys(package, "passage_estimates", 3)
+
+    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+        [(n_due,)] = connection.sql("select count(*) from core.trip_trajectories").fetchall()
+    assert n_due == len(estimates) > 0
+    [trips] = package.glob("trips_performed_2*.csv")
+    with trips.open(encoding="utf-8") as file:
+        performed = {row["trip_id_scheduled"] for row in csv.DictReader(file)} - {""}
+    assert performed & {trip for _, trip, _ in estimates}
 
 
 def keys(package: Path, table: str, n_columns: int) -> set[tuple[str, ...]]:

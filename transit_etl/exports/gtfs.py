@@ -27,7 +27,8 @@ STATIC_NOTES = [
 ]
 RETROSPECTIVE_NOTES = [
     "`gtfs.zip` is a GTFS Schedule feed of what ran: a trip for each that was seen at two stops or more.",
-    "`timepoint` is 1 where the passage is known to about a minute, else 0; stops not seen are left out.",
+    "`timepoint` is 1 where the passage is known to about a minute, else 0: an estimate.",
+    "Stops before the first and after the last where a trip was seen are left out.",
     "A trip that is missing may have run unseen.",
     _MISSING,
 ]

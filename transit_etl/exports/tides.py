@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,41 @@ from transit_etl.files import write_text
 _SPECIFICATION = (
     "https://raw.githubusercontent.com/TIDES-transit/TIDES/67bca7c580f1b3658dc2488f5081fa39563cd58a/spec"
 )
-VEHICLES, EVIDENCE = "vehicles", "stop_visit_evidence"
-_EVIDENCE_SCHEMA = f"{EVIDENCE}.schema.json"
-_KEY = ("service_date", "trip_id_performed", "trip_stop_sequence")
-_NOT_EVIDENCE = ("operator", "service_date", "trip_id", "trip_stop_sequence")
+VEHICLES, EVIDENCE, ESTIMATES = "vehicles", "stop_visit_evidence", "passage_estimates"
+
+
+@dataclass(frozen=True, slots=True)
+class SideTable:
+    """A table for which TIDES has no columns: its key, and the table of the warehouse that has the others."""
+
+    title: str
+    key: Mapping[str, str]  # type by column
+    of: str
+    without: Collection[str]  # columns of `of` that the key replaces
+
+    def columns(self, source: Source) -> list[Column]:
+        """Return the columns beside the key: what the table of the warehouse has."""
+        return [column for column in source.table(self.of).columns if column.name not in self.without]
+
+
+SIDE_TABLES = {
+    EVIDENCE: SideTable(
+        "What TIDES has no column for: bounds, quality and estimates of each visit",
+        {"service_date": "date", "trip_id_performed": "string", "trip_stop_sequence": "integer"},
+        "core.stop_visits",
+        ("operator", "service_date", "trip_id"),
+    ),
+    ESTIMATES: SideTable(
+        "What TIDES has no table for: an estimate of each passage that was due, observed or not",
+        {"service_date": "date", "trip_id_scheduled": "string", "scheduled_stop_sequence": "integer"},
+        "core.trip_trajectories",
+        ("operator", "service_date", "position"),
+    ),
+}
 _TITLES = {
     "stop_visits": "Stop visits",
     "trips_performed": "Trips performed",
     VEHICLES: "Vehicles: the interface tells none, and the standard asks for one",
-    EVIDENCE: "What TIDES has no column for: bounds, quality and estimates of each visit",
 }
 _TYPES = {
     "BIGINT": "integer", "INTEGER": "integer", "HUGEINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean",
@@ -37,6 +64,7 @@ NOTES = [
     "The package follows TIDES, Transit ITS Data Exchange Specification; `datapackage.json` describes it.",
     "The interface gives one time at a stop; it stands for arrival and departure. It names no vehicle.",
     f"`{EVIDENCE}` has a row for each row of `stop_visits`, by the same key: how certain each time is.",
+    f"`{ESTIMATES}` has a row for each passage due, observed or not, with bounds and probabilities.",
     "A visit that is `Missing` was due and not seen passing; that is no proof that no vehicle came.",
 ]
 
@@ -52,7 +80,10 @@ def tides_parts(source: Source, _request: Request, period: Period) -> list[Part]
     parts.append(Part(f"{VEHICLES}.csv", VEHICLES, partial(_write, statement("tides_vehicles", {}))))
     return [
         *parts,
-        Part(_EVIDENCE_SCHEMA, "", _describe_evidence),
+        *(
+            Part(_schema_of(name), "", partial(_describe_side_table, table))
+            for name, table in SIDE_TABLES.items()
+        ),
         Part("datapackage.json", "", partial(_describe, parts, period)),
     ]
 
@@ -60,21 +91,24 @@ def tides_parts(source: Source, _request: Request, period: Period) -> list[Part]
 def _queries(source: Source, month: Period) -> dict[str, str]:
     operator, condition = {"operator": source.publication.operator}, month.holds("service_date")
     visits = statement("tides_visits", operator, condition=condition)
-    evidence = ", ".join(map(_plain, _evidence(source)))
     return {
         "stop_visits": statement("tides_stop_visits", {}, visits=visits),
         "trips_performed": statement("tides_trips_performed", operator, condition=condition),
-        EVIDENCE: (
-            f"select service_date, trip_id as trip_id_performed, trip_stop_sequence, {evidence} "
-            f"from ({visits}) order by service_date, trip_id, trip_stop_sequence"
-        ),
+        **{
+            name: statement(
+                f"tides_{name}",
+                operator,
+                condition=condition,
+                visits=visits,
+                columns=", ".join(map(_plain, table.columns(source))),
+            )
+            for name, table in SIDE_TABLES.items()
+        },
     }
 
 
-def _evidence(source: Source) -> Sequence[Column]:
-    """Return the columns of the visits that the table of evidence has, whatever these are."""
-    visits = source.table("core.stop_visits").columns
-    return [column for column in visits if column.name not in _NOT_EVIDENCE]
+def _schema_of(table: str) -> str:
+    return f"{table}.schema.json"
 
 
 def _plain(column: Column) -> str:
@@ -108,24 +142,26 @@ def _resource(part: Part) -> dict[str, Any]:
         "profile": "tabular-data-resource",
         "name": Path(part.path).stem,
         "path": part.path,
-        "title": _TITLES[part.table],
+        "title": _TITLES.get(part.table) or SIDE_TABLES[part.table].title,
         "format": "csv",
         "encoding": "utf-8",
     }
-    if part.table == EVIDENCE:
-        return {**resource, "schema": _EVIDENCE_SCHEMA}
+    if part.table in SIDE_TABLES:
+        return {**resource, "schema": _schema_of(part.table)}
     return {**resource, "tides-table": part.table, "schema": f"{_SPECIFICATION}/{part.table}.schema.json"}
 
 
-def _describe_evidence(source: Source, path: Path) -> int:
-    """Write the schema of the table of evidence; it has no rows."""
-    keys = zip(_KEY, ("date", "string", "integer"), strict=True)
+def _describe_side_table(table: SideTable, source: Source, path: Path) -> int:
+    """Write the schema of a table that is not of the standard; it has no rows."""
     schema = {
-        "primaryKey": [*_KEY],
+        "primaryKey": [*table.key],
         "missingValues": [""],
         "fields": [
-            *({"name": name, "type": kind, "constraints": {"required": True}} for name, kind in keys),
-            *map(_field, _evidence(source)),
+            *(
+                {"name": name, "type": kind, "constraints": {"required": True}}
+                for name, kind in table.key.items()
+            ),
+            *map(_field, table.columns(source)),
         ],
     }
     _write_json(path, schema)

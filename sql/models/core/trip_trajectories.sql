@@ -1,5 +1,10 @@
 -- One row per due call: when its bus passed, observed or not, with hard bounds, and how late it was, with
 -- probabilities. A call is due for each departure in force that is not known not to have run, at each stop of its leg.
+{%- set spreads = {"delay": "cast(error_seconds as decimal(9, 1))"} %}
+{%- for name in ["early", "on_time", "late"] %}
+    {%- set share = name ~ "_probability" %}
+    {%- do spreads.update({name: "cast(sqrt(" ~ share ~ " * (1 - " ~ share ~ ")) as decimal(7, 6))"}) %}
+{%- endfor %}
 with calls as (
     select
         *,
@@ -173,15 +178,26 @@ probable as (
     from corrected
 ),
 
+uncertain as (
+    select
+        *,
+        1 - early_probability - on_time_probability as late_probability
+    from probable
+),
+
 spread as (
     -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up
     select
         *,
-        cast(sqrt(on_time_probability * (1 - on_time_probability)) as decimal(7, 6)) as on_time_spread,
-        sum(cast(sqrt(on_time_probability * (1 - on_time_probability)) as decimal(7, 6))) over (
+    {%- for name, spread in spreads.items() %}
+        cast({{ spread }} * sum({{ spread }}) over part as decimal(18, 6)) as {{ name }}_variance
+        {{- "," if not loop.last }}
+    {%- endfor %}
+    from uncertain
+    window
+        part as (
             partition by departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
-        ) as spread_sum
-    from probable
+        )
 )
 
 select
@@ -213,8 +229,10 @@ select
     round(error_seconds, 1) as delay_error_seconds,
     early_probability,
     on_time_probability,
-    1 - early_probability - on_time_probability as late_probability,
-    cast(on_time_spread * spread_sum as decimal(12, 6)) as on_time_variance,
+    late_probability,
+    {%- for name in spreads %}
+        {{ name }}_variance,
+    {%- endfor %}
     cast(common_error as decimal(7, 6)) as common_error,
     ruleset_version
 from spread

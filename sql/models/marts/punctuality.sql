@@ -7,9 +7,12 @@
     "expected_early": "decimal(18, 6)",
     "expected_on_time": "decimal(18, 6)",
     "expected_late": "decimal(18, 6)",
+    "early_variance": "decimal(18, 6)",
     "on_time_variance": "decimal(18, 6)",
+    "late_variance": "decimal(18, 6)",
     "common_error": "decimal(18, 6)",
-    "expected_delay_seconds_sum": "bigint"
+    "expected_delay_seconds_sum": "bigint",
+    "delay_variance": "decimal(18, 3)"
 } %}
 with visits as (
     select
@@ -45,9 +48,12 @@ due as (
         sum(early_probability) as expected_early,
         sum(on_time_probability) as expected_on_time,
         sum(late_probability) as expected_late,
+        sum(early_variance) as early_variance,
         sum(on_time_variance) as on_time_variance,
+        sum(late_variance) as late_variance,
         sum(common_error) as common_error,
         sum(delay_seconds) as expected_delay_seconds_sum,
+        sum(delay_variance) as delay_variance,
         max(ruleset_version) as ruleset_version
     from {{ built('trip_trajectories') }}
     group by operator, service_date, line_code, direction, service_hour

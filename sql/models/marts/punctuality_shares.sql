@@ -17,13 +17,13 @@ judged as (
         coalesce(cast(counted.n_likely as double) / nullif(counted.n_passages, 0), 0) as coverage,
         {{ null_reason_of('counted', is_of_a_line=true) }} as null_reason,
         {{ estimate_null_reason_of('counted', is_of_a_line=true) }} as estimate_null_reason,
-        {{ half_interval('counted') }} as half_interval
+        {{ estimate_intervals('counted') }}
     from counted
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
 )
 
 select
-    * exclude (half_interval),
+    * exclude (half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval),
     {{ estimated_shares() }},
     -- only the bounds count visits that are late although not observed passing: the estimate stays within them
     case

@@ -1,17 +1,45 @@
--- The trips that ran, each on its date, with the times at which they were observed or estimated to pass. A trip that was
--- seen at one stop only is left out: GTFS has no such trip.
+-- The trips that ran, each on its date, with the times at which they were observed or estimated to pass: also at stops
+-- between two where they were seen. A trip that was seen at one stop only is left out: GTFS has no such trip.
 create or replace temp view feed_passages as
+with known as (
+    select
+        operator,
+        service_date,
+        trip_key,
+        stop_code,
+        arrival_quality,
+        position,
+        passed_at,
+        coalesce(visit_key, departure_key) as passage_key
+    from core.trip_trajectories
+    where trip_key is not null and arrival_quality in ('evidenced', 'bounded', 'interpolated')
+),
+
+passages as (
+    select * from known
+    union all
+    select
+        operator,
+        service_date,
+        trip_key,
+        stop_code,
+        arrival_quality,
+        position,
+        passed_at,
+        visit_key as passage_key
+    from core.stop_visits
+    where
+        passed_at is not null
+        and position is not null
+        and visit_key not in (select passage_key from known)
+)
+
 select
-    visits.trip_key,
-    visits.stop_code,
-    visits.arrival_quality,
-    visits.position,
-    visits.passed_at,
-    visits.visit_key,
-    cast(epoch(visits.passed_at - days.zero_at) as bigint) as seconds
-from core.stop_visits as visits
+    passages.* exclude (operator, service_date),
+    cast(epoch(passages.passed_at - days.zero_at) as bigint) as seconds
+from passages
 inner join core.service_days as days using (operator, service_date)
-where visits.operator = $operator and visits.passed_at is not null and visits.position is not null and $condition;
+where operator = $operator and $condition;
 
 create or replace temp table feed_trips as
 select
@@ -39,7 +67,7 @@ with ordered as (
         max(passages.seconds) over (trip rows between unbounded preceding and current row) as seconds
     from feed_trips as trips
     inner join feed_passages as passages using (trip_key)
-    window trip as (partition by trips.trip_id order by passages.position, passages.passed_at, passages.visit_key)
+    window trip as (partition by trips.trip_id order by passages.position, passages.passed_at, passages.passage_key)
 )
 
 select
