@@ -113,7 +113,10 @@ def _summary(suite: Suite, result: "ExpectationSuiteValidationResult | None", fo
         return DatasetSummary(suite.dataset, "", "", len(suite.rules), (), None)
     meta = cast("dict[str, Any]", result.meta)
     failed = [one.expectation_config for one in result.results if not one.success]
-    page = next((folder / "validations" / suite.dataset / str(meta["window"])).rglob("*.html"))
+    pages = folder / "validations" / suite.dataset / str(meta["window"])
+    page = next(pages.rglob("*.html"), None)
+    if page is None:  # rglob passes over a folder that cannot be read
+        raise DataDocsError(f"no page can be read below {pages}")
     return DatasetSummary(
         suite.dataset,
         str(meta["window"]),
