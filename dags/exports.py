@@ -21,7 +21,14 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import Asset, AssetAlias, dag, task
 
-from transit_etl.scheduling import DEFAULTS, due_exports, export_asset, export_dataset, first_sentence
+from transit_etl.scheduling import (
+    DEFAULTS,
+    due_exports,
+    export_asset,
+    export_dataset,
+    export_folder,
+    first_sentence,
+)
 
 if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import OutletEventAccessors
@@ -52,7 +59,9 @@ def exports() -> None:
         get_current_context()["name"] = name  # type: ignore[typeddict-unknown-key]  # shown in the grid
         report = export_dataset(name)
         if outlet_events is not None:
-            outlet_events[EXPORTED].add(export_asset(name))
+            outlet_events[EXPORTED].add(
+                export_asset(name), extra={"folder": export_folder(name), "rows": report["n_rows"]}
+            )
         return report
 
     export.expand(name=due())

@@ -74,13 +74,13 @@ def test_an_empty_installation_has_metrics(tmp_path: Path) -> None:
 
 
 def test_a_file_is_replaced_in_one_step_and_everybody_can_read_it(settings: Settings, tmp_path: Path) -> None:
-    path, found = tmp_path / "transit.prom", examine(settings)
-    path.write_text("before")
+    path, found = tmp_path / "metrics" / "transit.prom", examine(settings)
+    write_metrics(settings, found, path)
     write_metrics(settings, found, path)
 
     assert set(values(metrics_text(settings, found))) == set(values(path.read_text()))
     assert path.stat().st_mode & 0o004
-    assert [path] == list(tmp_path.glob("transit.prom*"))
+    assert [path] == list(path.parent.iterdir())
 
 
 def test_every_metric_of_the_dashboard_exists(settings: Settings) -> None:

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from transit_etl.backup import last_backup
 from transit_etl.check import Examination
 from transit_etl.endpoints import Kind
+from transit_etl.files import make_folder
 from transit_etl.settings import Settings
 from transit_etl.status import Status
 
@@ -27,8 +28,9 @@ def metrics_text(settings: Settings, found: Examination) -> str:
 def write_metrics(settings: Settings, found: Examination, path: Path) -> None:
     """Replace a file by the metrics of an examination, for the textfile collector of node_exporter.
 
-    Everybody may read it: node_exporter is another user. The folder must exist.
+    Everybody may read it: node_exporter is another user.
     """
+    make_folder(path.parent)
     write_to_textfile(str(path), _registry(settings, found))
 
 

@@ -18,6 +18,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from transit_etl.endpoints import CADENCES, collections_of, endpoints_of, is_polled
 from transit_etl.errors import TransitError
+from transit_etl.paths import exports_dir
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
 
@@ -175,8 +176,8 @@ def refuse_other_moments(run: "DagRunProtocol", dataset: str, now: datetime) -> 
         )
     if run.run_type == "manual" and run.logical_date and run.logical_date < now - LATE_AFTER:
         raise NotNowError(
-            f"{dataset} cannot be collected for {run.logical_date:%Y-%m-%d %H:%M}: the upstream answers only "
-            "about now. Nothing was requested. Trigger the DAG without a logical date."
+            f"{dataset} cannot be collected for {run.logical_date:%Y-%m-%d %H:%M} UTC: the upstream answers "
+            "only about now. Nothing was requested. Trigger the DAG without a logical date."
         )
     if run.clear_number and is_polled(dataset):
         raise NotNowError(
@@ -263,7 +264,7 @@ def _collect_window(settings: Settings, dataset: str, window: PollWindow) -> "Co
             _log.info("waiting: %s", error)
             time.sleep(NETWORK_CHECK_SECONDS)
     raise NotNowError(
-        f"this window of {dataset} ended at {window.end:%H:%M:%S}: answers would be about another time"
+        f"this window of {dataset} ended at {window.end:%H:%M:%S} UTC: answers would be about another time"
     )
 
 
@@ -369,6 +370,11 @@ def export_dataset(name: str) -> dict[str, int]:
     [request] = [each for each in all_requests(settings) if dataset_name(each) == name]
     report = export(settings, request, keeps_unchanged=True)
     return {field: getattr(report, field) for field in ("n_files", "n_kept_files", "n_rows", "n_bytes")}
+
+
+def export_folder(name: str) -> str:
+    """Return the folder of an exported dataset."""
+    return str(exports_dir(load_settings().data_dir).absolute() / name)
 
 
 def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:

@@ -60,6 +60,14 @@ def test_help_does_not_wait_for_heavy_libraries() -> None:
     assert "[]" == done.stdout.strip()
 
 
+def test_the_emulator_is_served_with_or_without_a_verb(cli: RunCli) -> None:
+    group, verb = (cli("emulator", *words, "--help").stdout for words in ((), ("serve",)))
+
+    for option in ("--port", "--gtfs", "--faults"):
+        assert option in group
+        assert option in verb
+
+
 def test_the_version_is_printed(cli: RunCli) -> None:
     assert f"transit-etl {version('transit-etl')}" == cli("--version").stdout.strip()
 

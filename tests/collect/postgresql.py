@@ -3,8 +3,9 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,9 +14,24 @@ import pytest
 OF_DEBIAN = Path("/usr/lib/postgresql")  # has a folder per version; its programs are not in PATH
 
 
+@dataclass(frozen=True, slots=True)
+class PostgreSql:
+    """A running server: the folder of its socket, and a way to restart it."""
+
+    folder: Path
+    restart: Callable[[], None]
+
+
 @contextmanager
 def serving_postgresql() -> Iterator[str]:
     """Run a server that listens on a Unix socket alone; yield its URL. Skip the test without PostgreSQL."""
+    with running_postgresql() as server:
+        yield f"postgresql://postgres@/postgres?host={server.folder}"
+
+
+@contextmanager
+def running_postgresql() -> Iterator[PostgreSql]:
+    """Run a server as `serving_postgresql` does, that can be restarted."""
     found = shutil.which("pg_ctl") or max(map(str, OF_DEBIAN.glob("*/bin/pg_ctl")), default=None)
     if found is None:
         pytest.skip("no PostgreSQL here: `make setup` installs it on Debian when root runs it")
@@ -32,6 +48,6 @@ def serving_postgresql() -> Iterator[str]:
         pg_ctl("init", "--options=--auth=trust --username=postgres --no-locale --encoding=UTF8 --no-sync")
         pg_ctl("start", "--wait", f"--options=-k {folder} -c listen_addresses= -c fsync=off")
         try:
-            yield f"postgresql://postgres@/postgres?host={folder}"
+            yield PostgreSql(Path(folder), lambda: pg_ctl("restart", "--wait", "--mode=fast"))
         finally:
             pg_ctl("stop", "--mode=immediate")

@@ -15,6 +15,7 @@ from transit_etl.cli.world import Faults, Gtfs, Ids, Revisions, Seed, Size, Trip
 emulator_app = typer.Typer(invoke_without_command=True, rich_markup_mode=MARKUP)
 
 
+@emulator_app.command("serve")  # what the group does without a command, for who expects a verb
 @emulator_app.callback()
 def emulator(
     context: typer.Context,
