@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
-from transit_etl.backup import backup, last_backup, restore
+from transit_etl.backup import backup, last_backup, release_raw, restore
 from transit_etl.backup.place import BackupError, backup_manifest
 from transit_etl.paths import alerts_file, open_raw_file, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings, load_with_sources
+from transit_etl.stage import stage
 from transit_etl.verification import verify
 
 
@@ -163,6 +164,36 @@ def test_a_path_that_leads_out_of_the_data_folder_is_not_restored(settings: Sett
     report = restore(settings, target, target.parent)
 
     assert (0, 0) == (report.n_files, report.n_restored)
+
+
+def test_released_files_are_no_loss_and_come_back(settings: Settings, target: Path) -> None:
+    whole = contents(settings.data_dir)
+    stage(settings)
+    verify(settings)
+    backup(settings, target)
+    n_files, _ = release_raw(settings, target, START.date() + DAY)
+    is_failure, left = verify(settings).is_failure, contents(settings.data_dir)
+    again = backup(settings, target, verifies=True)
+    restore(settings, target, target.parent)
+
+    assert (len(whole), False, {}) == (n_files, is_failure, left)
+    assert ([], [], len(whole)) == (again.damaged, again.repaired, len(list(raw_files(target))))
+    assert whole == contents(settings.data_dir)
+
+
+@pytest.mark.parametrize("is_staged", [True, False])
+def test_nothing_is_released_that_is_not_whole_in_the_backup_or_not_staged(
+    settings: Settings, target: Path, *, is_staged: bool
+) -> None:
+    whole = contents(settings.data_dir)
+    backup(settings, target)
+    if is_staged:
+        stage(settings)
+        flip(some_raw_file(target))
+
+    with pytest.raises(BackupError, match="not whole" if is_staged else "not staged"):
+        release_raw(settings, target, START.date() + DAY)
+    assert whole == contents(settings.data_dir)
 
 
 def test_settings_come_back_without_secrets(

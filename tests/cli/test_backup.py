@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.cli.conftest import RunCli
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from transit_etl.paths import raw_files
+from transit_etl.stage import stage
 
 
 def test_a_lost_file_comes_back_and_the_report_says_what_is_next(cli: RunCli, tmp_path: Path) -> None:
@@ -29,6 +30,21 @@ def test_a_damaged_file_is_a_failure(cli: RunCli, tmp_path: Path) -> None:
 
     assert 1 == done.returncode
     assert "breaks off" in done.stdout or "damaged" in done.stdout
+
+
+def test_raw_answers_are_removed_only_if_the_backup_has_them(cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "backup").mkdir()
+    collect_from(Upstream(), settings_at(tmp_path / "data"), "lines")
+    stage(settings_at(tmp_path / "data"))
+
+    def pruned() -> int:
+        return cli("prune", "--raw-before", "2026-03-05", "--backup", str(tmp_path / "backup")).returncode
+
+    without = pruned(), len(list(raw_files(tmp_path / "data")))
+    cli("backup", str(tmp_path / "backup"))
+    with_backup = pruned(), len(list(raw_files(tmp_path / "data")))
+
+    assert ((1, 1), (0, 0)) == (without, with_backup)
 
 
 def test_a_folder_that_is_missing_is_one_line(cli: RunCli, tmp_path: Path) -> None:

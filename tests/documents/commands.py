@@ -89,6 +89,10 @@ ELSEWHERE = {
     "pytest tests/test_disk_faults.py": ("tests/test_disk_faults.py", "def test_"),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
+    "transit-etl prune --raw-before 2026-03-01 --backup /mnt/backup": (
+        "tests/cli/test_backup.py",
+        'cli("prune", "--raw-before"',
+    ),
     "transit-etl check --alert": ("tests/cli/test_check.py", 'cli("check", "--alert"'),
     "transit-etl check": ("tests/cli/test_check.py", 'cli("check"'),
     "transit-etl collect lines": ("tests/cli/test_errors.py", 'cli("collect", "lines"'),

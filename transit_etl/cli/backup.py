@@ -1,14 +1,15 @@
-"""The commands that copy what cannot be made again to another disk, and back."""
+"""The commands that copy what cannot be made again to another disk, and back, and remove what is old."""
 
+from datetime import date
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from transit_etl.cli import output
-from transit_etl.cli.options import EXIT_FAILED, Json
+from transit_etl.cli.options import EXIT_FAILED, Json, day
 from transit_etl.cli.progress import spinner
-from transit_etl.settings import load_with_sources
+from transit_etl.settings import load_settings, load_with_sources
 
 _FOLDER = typer.Argument(metavar="FOLDER", help="A folder of another disk, or of another machine, mounted.")
 
@@ -53,3 +54,40 @@ def restore(source: Annotated[Path, _FOLDER], as_json: Json = False) -> None:
     output.print_report(report, as_json=as_json)
     if report.damaged:
         raise typer.Exit(EXIT_FAILED)
+
+
+def prune(
+    before: Annotated[
+        date | None,
+        typer.Option(
+            "--raw-before", metavar="DATE", parser=day, help="Also raw answers of the UTC days before."
+        ),
+    ] = None,
+    saved_in: Annotated[
+        Path | None, typer.Option("--backup", metavar="FOLDER", help="The backup that holds these.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Remove old quarantine and logs, and what killed processes left.
+
+    TRANSIT_QUARANTINE_KEEP_DAYS and TRANSIT_LOGS_KEEP_DAYS say what is old; what was left, after a day. Raw
+    answers are removed only with --raw-before, and only if the backup has them whole; the days can then not
+    be reprocessed until `transit-etl restore`.
+
+    Example: transit-etl prune
+    """
+    from transit_etl.backup import release_raw
+    from transit_etl.pruning import prune as run
+
+    if (before is None) != (saved_in is None):
+        raise typer.BadParameter("--raw-before and --backup go together: give both, or neither")
+    settings = load_settings()
+    fields = output.fields_of(run(settings))
+    if before is not None and saved_in is not None:
+        with spinner("comparing with the backup"):
+            fields["n_raw_files"], n_bytes = release_raw(settings, saved_in, before)
+        fields["n_bytes"] += n_bytes
+    if as_json:
+        output.print_json(fields)
+    else:
+        output.print_fields({name.removeprefix("n_").replace("_", " "): str(n) for name, n in fields.items()})

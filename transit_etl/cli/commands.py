@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from transit_etl.cli import output
-from transit_etl.cli.backup import backup, restore
+from transit_etl.cli.backup import backup, prune, restore
 from transit_etl.cli.config import config
 from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.export import export
@@ -335,19 +335,7 @@ def metrics(
         write_metrics(settings, found, file)
 
 
-@app.command()
-def prune(as_json: Json = False) -> None:
-    """Remove old quarantine and logs, and what killed processes left. Raw answers are never removed.
-
-    TRANSIT_QUARANTINE_KEEP_DAYS and TRANSIT_LOGS_KEEP_DAYS say what is old; what was left, after a day.
-
-    Example: transit-etl prune
-    """
-    from transit_etl.pruning import prune as run
-
-    output.print_report(run(load_settings()), as_json=as_json)
-
-
+app.command()(prune)
 app.command()(rehearse)
 app.add_typer(emulator_app, name="emulator")
 

@@ -1,0 +1,45 @@
+"""Removes raw files that a backup has whole: the only way in which raw answers leave a data folder."""
+
+from datetime import date
+from pathlib import Path
+
+from transit_etl.backup.place import BackupError, backup_manifest
+from transit_etl.checksums import entry_of, read_manifest, write_manifest
+from transit_etl.paths import manifest, partition_of, raw_files
+from transit_etl.settings import Settings
+from transit_etl.stage.lake import waiting_windows
+
+
+def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, int]:
+    """Remove the raw files of the UTC days before a date; return how many files and bytes those were.
+
+    BackupError, before anything is removed, if one of them is not staged, or if its copy in the backup is
+    missing or has another checksum: every copy is read. `transit-etl restore` brings them back.
+    """
+    root = settings.data_dir
+    entries, _ = read_manifest(backup_manifest(backup))
+    old = sorted(path for path in raw_files(root) if date.fromisoformat(partition_of(path)["date"]) < before)
+    if any(window.day < before for window in waiting_windows(root)):
+        raise BackupError(f"nothing removed: a window of before {before} is not staged: `transit-etl stage`")
+    for path in old:
+        name = str(path.relative_to(root))
+        copy = backup / name
+        here = entry_of(root, path).sha256
+        there = entry_of(backup, copy).sha256 if copy.is_file() else ""
+        if name not in entries or not here == there == entries[name].sha256:
+            raise BackupError(
+                f"nothing removed: {name} is not whole in {backup}: `transit-etl backup {backup}`"
+            )
+    n_bytes = sum(path.stat().st_size for path in old)
+    _forget(root, old)
+    for path in old:
+        path.unlink()
+    return len(old), n_bytes
+
+
+def _forget(root: Path, paths: list[Path]) -> None:
+    """Take files out of the manifest of checksums, so that they do not count as lost."""
+    entries, _ = read_manifest(manifest(root))
+    for path in paths:
+        entries.pop(str(path.relative_to(root)), None)
+    write_manifest(manifest(root), entries)
