@@ -2,11 +2,12 @@
 
 from datetime import timedelta
 
-from tests.collect.helpers import write_network
+from tests.collect.helpers import write_lake, write_network
 from tests.status.installations import NOW, Exchange, land, minutes, put_requests, stop
 from transit_etl.settings import Settings
 from transit_etl.status import read_status
 from transit_etl.status.coverage import LineCoverage
+from transit_etl.status.lake import LEDGER_DAYS
 
 
 def test_the_lines_least_covered_come_first(settings: Settings) -> None:
@@ -45,6 +46,19 @@ def test_a_stop_that_never_answered_comes_before_the_one_longest_unseen(settings
     assert 1 == status.n_stops_never_seen
     assert "0002" == status.unseen
     assert status.unseen_since is None
+
+
+def test_answers_older_than_the_ledger_that_is_read_count_as_none(settings: Settings) -> None:
+    write_network(settings.data_dir, {"001-00": ["0000", "0001"]}, at=NOW)
+    old, recent = LEDGER_DAYS + 1.5, LEDGER_DAYS - 0.5
+    for window, stop_code, age in (("w1", "0000", old), ("w2", "0001", recent)):
+        at = NOW - timedelta(days=age)
+        row = {"endpoint": "passages", "key": stop_code, "is_good": True, "outcome": "ok"}
+        write_lake(settings.data_dir, "requests", [row], window, at)
+    status = read_status(settings)
+
+    assert ("0000", None, 1) == (status.unseen, status.unseen_since, status.n_stops_never_seen)
+    assert NOW - timedelta(days=recent) == status.last_good_at["passages"]
 
 
 def test_without_a_network_nothing_is_covered(settings: Settings) -> None:
