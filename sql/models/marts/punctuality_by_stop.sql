@@ -16,11 +16,15 @@ with sums as (
             count(case when due.arrival_quality in ('evidenced', 'bounded') and {{ condition }} then 1 end)
                 as n_likely_{{ verdict }},
             cast(sum(due.{{ verdict }}_probability) as decimal(18, 6)) as expected_{{ verdict }},
+            -- the passages of a stop are of different trips: independent of each other
+            cast(sum(due.{{ verdict }}_probability * (1 - due.{{ verdict }}_probability)) as decimal(18, 6))
+                as {{ verdict }}_variance,
         {%- endfor %}
-        -- the passages of a stop are of different trips: independent of each other
-        cast(sum(due.on_time_probability * (1 - due.on_time_probability)) as decimal(18, 6)) as on_time_variance,
         cast(sum(due.common_error) as decimal(18, 6)) as common_error,
         cast(sum(due.delay_seconds) as bigint) as expected_delay_seconds_sum,
+        cast(
+            sum(cast(due.delay_error_seconds * due.delay_error_seconds as decimal(18, 3))) as decimal(18, 3)
+        ) as delay_variance,
         max(due.ruleset_version) as ruleset_version
     from {{ built('trip_trajectories') }} as due
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
@@ -31,7 +35,7 @@ judged as (
     select
         sums.*,
         {{ estimate_null_reason_of('sums', is_of_a_line=false) }} as estimate_null_reason,
-        {{ half_interval('sums') }} as half_interval
+        {{ estimate_intervals('sums') }}
     from sums
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
 )
@@ -49,9 +53,12 @@ select
     expected_early,
     expected_on_time,
     expected_late,
+    early_variance,
     on_time_variance,
+    late_variance,
     common_error,
     expected_delay_seconds_sum,
+    delay_variance,
     ruleset_version,
     estimate_null_reason,
     {{ estimated_shares() }}
