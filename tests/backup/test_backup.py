@@ -8,7 +8,7 @@ import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.backup import backup, last_backup, release_raw, restore
-from transit_etl.backup.place import BackupError, backup_manifest
+from transit_etl.backup.place import SETTINGS_FILE, BackupError, backup_manifest
 from transit_etl.paths import alerts_file, open_raw_file, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings, load_with_sources
@@ -218,6 +218,15 @@ def test_settings_come_back_without_secrets(
     for name in ("operator", "publisher", "policy", "service_day_cutoff"):
         assert getattr(Settings(**given), name) == getattr(loaded, name)
     assert stops.read_bytes() == (project / str(loaded.stops_file)).read_bytes()
+
+
+def test_damaged_settings_are_not_restored(settings: Settings, target: Path, tmp_path: Path) -> None:
+    backup(Settings(data_dir=settings.data_dir, operator="before"), target)
+    (target / SETTINGS_FILE).write_text("operator = [")
+    report = restore(settings, target, tmp_path)
+
+    assert [f"{target / SETTINGS_FILE}: damaged or missing"] == report.damaged
+    assert not (tmp_path / "transit-etl.toml").exists()
 
 
 def test_settings_that_differ_are_told_and_stay(settings: Settings, target: Path, tmp_path: Path) -> None:

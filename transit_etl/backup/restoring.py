@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transit_etl.backup.place import (
+    SETTINGS,
     BackupError,
     DifferentFileError,
     backup_manifest,
@@ -55,7 +56,8 @@ def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
             for name, entry in entries.items()
             if is_restorable(name, root) and _put_back(root, source, entry, report)
         }
-        report.settings_written, report.to_do = restore_settings(settings, source, project)
+        if _has_whole_settings(source, entries, report):
+            report.settings_written, report.to_do = restore_settings(settings, source, project)
     report.n_files = len(restored)
     _add_checksums(root, restored)
     report.to_do += _next_steps(report)
@@ -66,7 +68,7 @@ def _put_back(root: Path, source: Path, entry: Entry, report: RestoreReport) -> 
     """Restore one file unless it is there; tell whether it is there now."""
     path = root / entry.path
     is_raw = path.is_relative_to(raw_dir(root))
-    if path.exists() and (not is_raw or entry_of(root, path).sha256 == entry.sha256):
+    if path.exists() and (not is_raw or _is_whole(path, entry)):
         report.n_kept += 1
         return True
     try:
@@ -80,6 +82,18 @@ def _put_back(root: Path, source: Path, entry: Entry, report: RestoreReport) -> 
     report.n_restored += 1
     report.n_bytes_copied += entry.size_bytes
     return True
+
+
+def _has_whole_settings(source: Path, entries: dict[str, Entry], report: RestoreReport) -> bool:
+    """Compare the settings of a backup with their checksums."""
+    saved = [entry for name, entry in entries.items() if Path(name).parent == Path(SETTINGS)]
+    lost = [each.path for each in saved if not _is_whole(source / each.path, each)]
+    report.damaged += [f"{source / name}: damaged or missing" for name in lost]
+    return not lost
+
+
+def _is_whole(path: Path, entry: Entry) -> bool:
+    return path.is_file() and entry_of(path.parent, path).sha256 == entry.sha256
 
 
 def _set_aside(path: Path) -> None:
