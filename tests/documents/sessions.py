@@ -16,6 +16,7 @@ ANY = "…"  # in shown output: text that differs from run to run
 NOT_COPIED = shutil.ignore_patterns(
     ".*_cache", ".env", ".git", ".hypothesis", ".venv", "__pycache__", "build", "data", "transit-etl.toml"
 )
+_PROGRESS = re.compile(r"[a-z ]+: [\d,]+ of [\d,]+, ")  # a line of work that takes long on a busy machine
 _BLOCK = re.compile(r"^```(?P<language>\S*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -94,7 +95,7 @@ class Session:
         if done.returncode != 0:
             raise DocumentError(f"exit code {done.returncode} of: {command}\n{done.stdout}")
         self._exports = self._exports_file.read_text(encoding="utf-8")
-        return "\n".join(line.rstrip() for line in done.stdout.splitlines())
+        return "\n".join(line.rstrip() for line in done.stdout.splitlines() if not _PROGRESS.match(line))
 
 
 def blocks(document: Path) -> Iterator[Block]:
