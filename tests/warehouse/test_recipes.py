@@ -63,6 +63,17 @@ def test_the_on_time_share_of_an_hour_lies_between_its_bounds(recipe: Recipe) ->
         for row in rows
     )
     assert all(row["n_likely"] <= row["n_passages"] for row in rows)
+    estimates = [
+        (
+            row["estimated_on_time_share_low"],
+            row["estimated_on_time_share"],
+            row["estimated_on_time_share_high"],
+        )
+        for row in recipe("on_time_share_of_a_line_by_hour")
+        if row["estimated_on_time_share"] is not None
+    ]
+    assert len(estimates) >= 1
+    assert all(0 <= low <= share <= high <= 1 for low, share, high in estimates)
 
 
 def test_stops_are_listed_by_excess_wait_the_longest_first(recipe: Recipe) -> None:
