@@ -75,3 +75,25 @@ def test_days_built_one_by_one_or_late_give_the_same_as_all_at_once(tmp_path: Pa
     assert 2 == len([row for row in expected["core.status_episodes"] if "DEV" in row or "GEV" in row])
     assert len(expected["core.lines"]) == len({"HARBOUR", "STATION"})
     assert expected == _rows(one_by_one)
+
+
+def test_hours_in_which_nobody_looked_count_once_the_next_day_has_begun(tmp_path: Path) -> None:
+    """The last answer of the day comes in the morning, and the next one at noon of the day after."""
+    settings = Settings(data_dir=tmp_path / "data", operator="testville")
+    lake = Lake(settings.data_dir, settings.operator)
+    lake.lines("06:00", Line("001-00", "1", "HARBOUR", "HILL"))
+    lake.stops("001-00", "06:01", outbound=STOPS[0])
+    lake.timetable("001-00", "06:02", "08:00", "22:00")
+    lake.poll("1001", "08:00", Listed("T", "08:01:00"))
+    lake.write()
+    warehouse.build(settings)
+    lake.day = TUESDAY + timedelta(days=1)
+    lake.poll("1001", "12:00")
+    lake.write()
+    warehouse.build(settings)
+
+    with duckdb.connect(paths.build_database(settings.data_dir), read_only=True) as connection:
+        evening = "from marts.coverage where service_date = ? and service_hour >= 22"
+        assert [(2, 0)] == connection.execute(
+            f"select sum(n_due)::int, sum(planned)::int {evening}", [TUESDAY]
+        ).fetchall()

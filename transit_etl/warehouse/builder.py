@@ -143,6 +143,8 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         if is_full:
             chosen = chosen | lake_changes.all_dates(connection, settings, files)
+        elif first_date is None and last_date is None:
+            chosen = chosen | _ended(connection, changes.dates)
         dates = sorted(chosen)
         if is_full and not dates:
             raise EmptyLakeError(settings)
@@ -184,6 +186,23 @@ def _unfinished(connection: duckdb.DuckDBPyConnection) -> set[date]:
         """
     ).fetchall()
     return {day for (day,) in rows if is_possible(day)}
+
+
+def _ended(connection: duckdb.DuckDBPyConnection, dates: Iterable[date]) -> set[date]:
+    """Return the date with requests before each that had none: built before its end, it lacks what is due.
+
+    Only answers of its last hours, or soon after, name it; where nobody asked then, none does.
+    """
+    rows = connection.execute(
+        """
+        select distinct max(days.service_date) from unnest($dates::date[]) as begun(service_date)
+        inner join core.service_days as days on days.service_date < begun.service_date
+        where begun.service_date not in (select service_date from core.service_days)
+        group by begun.service_date
+        """,
+        {"dates": list(dates)},
+    ).fetchall()
+    return {day for (day,) in rows}
 
 
 def _date_set(first_date: date | None, last_date: date | None) -> set[date]:
