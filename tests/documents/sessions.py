@@ -16,7 +16,8 @@ ANY = "…"  # in shown output: text that differs from run to run
 NOT_COPIED = shutil.ignore_patterns(
     ".*_cache", ".env", ".git", ".hypothesis", ".venv", "__pycache__", "build", "data", "transit-etl.toml"
 )
-_PROGRESS = re.compile(r"[a-z ]+: [\d,]+ of [\d,]+, ")  # a line of work that takes long on a busy machine
+# A line of work that takes long on a busy machine.
+_PROGRESS = re.compile(r"[a-z ]+: [\d,]+ of [\d,]+, |collecting [a-z_]+: |rehearsed to ")
 _BLOCK = re.compile(r"^```(?P<language>\S*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
