@@ -14,7 +14,7 @@ What is compared:
   was polled at least every ten minutes from fifty minutes before the scheduled departure until twenty after,
   and which were taken off the list. A trip that does not run and stays listed until its time looks exactly
   like one that ran untracked: these are counted separately;
-- EWT: over the same stops and hours as the warehouse, with every bus that passed, observed or not;
+- EWT: over all stops and hours that the warehouse publishes, with every bus that passed, observed or not;
 - shares: over all calls that happened during the collection, observed or not; and over the visits with a
   known punctuality, which the models are responsible for. The two differ if calls without a known punctuality
   were on time more or less often. So the true share is also given by what is known of a call, and for two

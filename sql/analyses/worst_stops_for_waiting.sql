@@ -1,5 +1,6 @@
 -- At which stops do passengers of frequent lines wait longest beyond the timetable?
--- Excess wait over the latest four weeks: actual minus scheduled mean wait, over the headways that could be observed.
+-- Excess wait over the latest four weeks: actual minus scheduled mean wait, estimated for all buses that were due,
+-- observed or not, with a 95 % interval.
 with weeks as (
     select max(service_date) - 27 as from_date
     from marts.headways
@@ -10,13 +11,14 @@ stops as (
         headways.stop_code,
         headways.line_code,
         headways.direction,
-        sum(headways.n_actual) as n_headways,
-        sum(headways.actual_seconds_squared_sum) / nullif(2 * sum(headways.actual_seconds_sum), 0) as awt_seconds,
-        sum(headways.scheduled_seconds_squared_sum) / nullif(2 * sum(headways.scheduled_seconds_sum), 0)
-            as swt_seconds
+        count(*) as n_hours,
+        sum(headways.expected_seconds_squared_sum) / nullif(2 * sum(headways.expected_seconds_sum), 0) as awt_seconds,
+        sum(headways.due_seconds_squared_sum) / nullif(2 * sum(headways.due_seconds_sum), 0) as swt_seconds,
+        1.96 * sqrt(sum(headways.squared_sum_variance)) / nullif(2 * sum(headways.expected_seconds_sum), 0)
+            as half_interval_seconds
     from marts.headways
     inner join weeks on headways.service_date >= weeks.from_date
-    where headways.null_reason is null
+    where coalesce(headways.estimate_null_reason, 'interval too wide') = 'interval too wide'
     group by headways.stop_code, headways.line_code, headways.direction
 )
 
@@ -24,10 +26,12 @@ select
     stop_code,
     line_code,
     direction,
-    n_headways,
+    n_hours,
     round(awt_seconds / 60, 2) as actual_wait_minutes,
     round(swt_seconds / 60, 2) as scheduled_wait_minutes,
-    round((awt_seconds - swt_seconds) / 60, 2) as excess_wait_minutes
+    round((awt_seconds - swt_seconds) / 60, 2) as excess_wait_minutes,
+    round((awt_seconds - swt_seconds - half_interval_seconds) / 60, 2) as excess_wait_minutes_low,
+    round((awt_seconds - swt_seconds + half_interval_seconds) / 60, 2) as excess_wait_minutes_high
 from stops
 order by awt_seconds - swt_seconds desc, stop_code, line_code, direction
 limit 20

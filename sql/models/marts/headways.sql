@@ -1,6 +1,8 @@
 -- One row per operator, service_date, line, direction, stop and service_hour: headways observed, and scheduled between
 -- the same buses, as count, sum and sum of squares.
 -- The waits follow from the sums (sum of squares / twice the sum). The sums add up over any period, the waits do not.
+-- Headways between buses observed one after the other lean to short ones: a bus that did not come is not observed. The
+-- estimates are of all buses due, with an interval.
 with buses as (
     select
         operator,
@@ -127,16 +129,56 @@ judged as (
     {{ join_rules('hours.service_date') }}
 ),
 
+estimates as (
+    select
+        judged.*,
+        coalesce(
+            {{ add_seconds('days.zero_at', '3600 * (judged.service_hour + 1)') }}
+            <= last_answers.last_received_at,
+            false
+        ) as is_complete,
+        coalesce(estimated.n_due, 0) as n_due,
+        coalesce(estimated.n_due_of_observed_trips, 0) as n_due_of_observed_trips,
+        estimated.due_seconds_sum,
+        estimated.due_seconds_squared_sum,
+        estimated.expected_seconds_sum,
+        estimated.expected_seconds_squared_sum,
+        estimated.squared_sum_variance,
+        estimated.line_variance
+    from judged
+    left join {{ built('service_days') }} as days using (operator, service_date)
+    left join {{ last_answers() }} as last_answers using (operator)
+    left join {{ built('estimated_headways') }} as estimated
+        using (operator, service_date, line_code, direction, stop_code, service_hour)
+),
+
+judged_estimates as (
+    select
+        estimates.*,
+        {{ half_wait_interval('squared_sum_variance') }} as half_interval,
+        case
+            when not estimates.is_frequent then 'not frequent'
+            when not estimates.is_complete then 'hour in progress'
+            when coalesce(estimates.expected_seconds_sum * estimates.due_seconds_sum, 0) = 0 then 'nothing due'
+            when estimates.n_due_of_observed_trips < rules.coverage_threshold * estimates.n_due
+                then 'coverage under threshold'
+            when 2 * {{ half_wait_interval('squared_sum_variance') }} > rules.widest_wait_interval_seconds
+                then 'interval too wide'
+        end as estimate_null_reason
+    from estimates
+    inner join {{ ref('rulesets') }} as rules using (ruleset_version)
+),
+
 waits as (
     select
-        *,
+        * exclude (half_interval),
+        case when null_reason is null then {{ mean_wait('actual_seconds_squared_sum', 'actual_seconds_sum') }} end
+            as awt_seconds,
         case
-            when null_reason is null then cast(actual_seconds_squared_sum as double) / (2 * actual_seconds_sum)
-        end as awt_seconds,
-        case
-            when null_reason is null then cast(scheduled_seconds_squared_sum as double) / (2 * scheduled_seconds_sum)
-        end as swt_seconds
-    from judged
+            when null_reason is null then {{ mean_wait('scheduled_seconds_squared_sum', 'scheduled_seconds_sum') }}
+        end as swt_seconds,
+        {{ estimated_waits() }}
+    from judged_estimates
 )
 
 select

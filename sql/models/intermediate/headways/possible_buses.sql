@@ -1,0 +1,122 @@
+-- One row per bus that may have passed a stop at which a line is frequent, as departure that was due or as trip without
+-- one: when it passed, as far as that is known, and what is known of whether it passed at all.
+-- A trip on a diversion skips stops: it runs, and the stop takes it off its list. Where nothing is known of a bus, it
+-- did as the buses before and after it.
+with parameters as (
+    select * from {{ ref('inference_parameters') }}
+),
+
+frequent_stops as (
+    select distinct
+        hours.operator,
+        hours.service_date,
+        hours.line_code,
+        hours.direction,
+        hours.stop_code
+    from (
+        select
+            operator,
+            service_date,
+            line_code,
+            direction,
+            stop_code,
+            count(*) as n_buses
+        from {{ ref('scheduled_passages') }}
+        group by operator, service_date, line_code, direction, stop_code, service_hour
+    ) as hours
+    {{ join_rules('hours.service_date') }}
+    where hours.n_buses >= rules.frequent_per_hour
+),
+
+due as (
+    select
+        calls.*,
+        -- as unsure of all stops between two that are known well
+        count(case when calls.arrival_quality = 'evidenced' then 1 end) over (
+            partition by calls.departure_key order by calls.position rows between unbounded preceding and current row
+        ) as n_evidenced_before,
+        case
+            when calls.arrival_quality in ('evidenced', 'bounded') or visits.n_polls > 0 then 0
+            when trips.outcome = 'run' and visits.n_withdrawn_polls >= parameters.withdrawn_polls then 1
+        end as is_skipped
+    from {{ built('trip_trajectories') }} as calls
+    cross join parameters
+    left join {{ built('stop_visits') }} as visits using (visit_key)
+    left join {{ built('trips') }} as trips on calls.trip_key = trips.trip_key
+),
+
+between_known as (
+    -- the nearest buses of the stop, before and after, of which it is known
+    select
+        due.*,
+        last_value(due.is_skipped ignore nulls) over before as is_skipped_before,
+        last_value(case when due.is_skipped is not null then due.scheduled_at end ignore nulls) over before
+            as known_before_at,
+        first_value(due.is_skipped ignore nulls) over after as is_skipped_after,
+        first_value(case when due.is_skipped is not null then due.scheduled_at end ignore nulls) over after
+            as known_after_at
+    from due
+    inner join frequent_stops using (operator, service_date, line_code, direction, stop_code)
+    window
+        before as (
+            partition by due.operator, due.service_date, due.line_code, due.direction, due.stop_code
+            order by due.scheduled_at, due.departure_key rows between unbounded preceding and 1 preceding
+        ),
+        after as (
+            partition by due.operator, due.service_date, due.line_code, due.direction, due.stop_code
+            order by due.scheduled_at, due.departure_key rows between 1 following and unbounded following
+        )
+)
+
+select
+    calls.departure_key as bus_key,
+    calls.position,
+    calls.operator,
+    calls.service_date,
+    calls.line_code,
+    calls.direction,
+    calls.stop_code,
+    calls.service_hour,
+    case
+        when calls.arrival_quality in ('evidenced', 'bounded') then -calls.position else calls.n_evidenced_before
+    end as stretch_number,
+    {{ microseconds('calls.passed_at') }} / 1e6 as passed_seconds,
+    {{ microseconds('calls.passed_after') }} / 1e6 as earliest_seconds,
+    {{ microseconds('calls.passed_before') }} / 1e6 as latest_seconds,
+    calls.delay_error_seconds as error_seconds,
+    coalesce(unseen.not_run_share_low, 0) as not_run_share_low,
+    coalesce(unseen.not_run_share_high, 0) as not_run_share_high,
+    coalesce(calls.is_skipped, calls.is_skipped_before, calls.is_skipped_after, 0) as is_skipped_before,
+    coalesce(calls.is_skipped, calls.is_skipped_after, calls.is_skipped_before, 0) as is_skipped_after,
+    -- which part of the time between the two known buses lies before this one
+    coalesce(
+        {{ seconds_between('calls.known_before_at', 'calls.scheduled_at') }}
+        / nullif({{ seconds_between('calls.known_before_at', 'calls.known_after_at') }}, 0),
+        0.5
+    ) as part_before
+from between_known as calls
+left join {{ built('unseen_departures') }} as unseen using (departure_key)
+left join {{ ref('calls_of_other_trips') }} as others using (departure_key, position)
+where others.departure_key is null
+union all
+select
+    visits.visit_key as bus_key,
+    visits.position,
+    visits.operator,
+    visits.service_date,
+    visits.line_code,
+    visits.direction,
+    visits.stop_code,
+    visits.service_hour,
+    0 as stretch_number,
+    {{ microseconds('visits.passed_at') }} / 1e6 as passed_seconds,
+    null as earliest_seconds,
+    null as latest_seconds,
+    0 as error_seconds,
+    0 as not_run_share_low,
+    0 as not_run_share_high,
+    0 as is_skipped_before,
+    0 as is_skipped_after,
+    0 as part_before
+from {{ ref('unmatched_passages') }} as visits
+inner join frequent_stops using (operator, service_date, line_code, direction, stop_code)
