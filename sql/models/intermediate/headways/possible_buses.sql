@@ -1,5 +1,5 @@
--- One row per bus that may have passed a stop at which a line is frequent, as departure that was due or as trip without
--- one: when it passed, as far as that is known, and what is known of whether it passed at all.
+-- One row per bus that may have passed a stop at which a line is frequent: when it passed, and whether it did, as far as
+-- that is known. It is a departure that was due, or a trip without one.
 -- A trip on a diversion skips stops: it runs, and the stop takes it off its list. Where nothing is known of a bus, it
 -- did as the buses before and after it.
 with parameters as (
