@@ -1,5 +1,5 @@
--- One row per bus that may have passed a stop at which a line is frequent: when it passed, and whether it did, as far as
--- that is known. It is a departure that was due, or a trip without one.
+-- One row per bus that may have passed a stop at which a line is frequent: when it passed, and whether it did, as far
+-- as that is known. It is a departure that was due, or a trip without one.
 -- A trip on a diversion skips stops: it runs, and the stop takes it off its list. Where nothing is known of a bus, it
 -- did as the buses before and after it.
 with parameters as (
@@ -49,12 +49,9 @@ between_known as (
     -- the nearest buses of the stop, before and after, of which it is known
     select
         due.*,
-        last_value(due.is_skipped ignore nulls) over before as is_skipped_before,
-        last_value(case when due.is_skipped is not null then due.scheduled_at end ignore nulls) over before
-            as known_before_at,
-        first_value(due.is_skipped ignore nulls) over after as is_skipped_after,
-        first_value(case when due.is_skipped is not null then due.scheduled_at end ignore nulls) over after
-            as known_after_at
+        {{ nearest_known(
+            {"is_skipped": "due.is_skipped", "known_at": "due.scheduled_at"}, "due.is_skipped is not null"
+        ) }}
     from due
     inner join frequent_stops using (operator, service_date, line_code, direction, stop_code)
     window
@@ -90,8 +87,8 @@ select
     coalesce(calls.is_skipped, calls.is_skipped_after, calls.is_skipped_before, 0) as is_skipped_after,
     -- which part of the time between the two known buses lies before this one
     coalesce(
-        {{ seconds_between('calls.known_before_at', 'calls.scheduled_at') }}
-        / nullif({{ seconds_between('calls.known_before_at', 'calls.known_after_at') }}, 0),
+        {{ seconds_between('calls.known_at_before', 'calls.scheduled_at') }}
+        / nullif({{ seconds_between('calls.known_at_before', 'calls.known_at_after') }}, 0),
         0.5
     ) as part_before
 from between_known as calls
