@@ -321,6 +321,7 @@ STEPS = (
         _publish_and_build,
         lambda settings, _: publish(settings),
         view=_published,
+        takes_seconds=True,
     ),
 )
 

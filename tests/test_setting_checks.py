@@ -74,6 +74,10 @@ BAD = {
     "check_late_hours": [*NO_NUMBERS, "-1", "169"],
     "check_disk_days": [*NO_NUMBERS, "-1", "3651"],
     "check_published_hours": [*NO_NUMBERS, "0", "721"],
+    "check_backup_hours": [*NO_NUMBERS, "0", "8761"],
+    "metrics_file": ["metrics", "metrics.txt", ".prom"],
+    "quarantine_keep_days": [*NO_NUMBERS, "0", "3651", "0.5"],
+    "logs_keep_days": [*NO_NUMBERS, "0", "3651", "0.5"],
     "check_quarantine_share": [*NO_NUMBERS, "-0.1", "1.1"],
     "clock_shift_seconds": [*NO_NUMBERS, "1e9", "-1e9", "1e300"],
 }  # fmt: skip

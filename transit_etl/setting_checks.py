@@ -172,6 +172,13 @@ def project_folder(folder: Path | None) -> Path | None:
     return folder
 
 
+def metrics_file(path: Path | None) -> Path | None:
+    """Check that Prometheus' node exporter would read a file of this name."""
+    if path is not None and path.suffix != ".prom":
+        raise ValueError("must end in .prom: the textfile collector of Prometheus reads no other files")
+    return path
+
+
 def stops_file(path: Path | None) -> Path | None:
     """Check that a path can be a reference file of stops; it is read by builds only."""
     if path is not None and path.suffix.lower() not in (".csv", ".txt", ".zip"):

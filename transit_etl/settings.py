@@ -82,7 +82,8 @@ class Settings(BaseSettings):
     timetable_days_ahead: int = Field(2, ge=0, le=14)
 
     alert_urls: Annotated[SecretStr | None, AfterValidator(setting_checks.alert_urls)] = None
-    metrics_file: Path | None = None  # `check` writes it, for Prometheus
+    # `check` writes it, for Prometheus
+    metrics_file: Annotated[Path | None, AfterValidator(setting_checks.metrics_file)] = None
     # what `check` finds fault with
     check_polled_minutes: float = Field(15, ge=1, le=1440)
     check_late_hours: float = Field(2, ge=0, le=168)

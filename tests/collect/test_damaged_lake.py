@@ -1,6 +1,6 @@
 """A damaged lake file never stops collecting: it is named, and what the other files hold is used."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -51,7 +51,7 @@ def test_the_status_is_told_without_the_damaged_file(
     write_network(tmp_path, NETWORK)
     collect_from(Upstream(), settings_at(tmp_path), "passages", seconds=20)
     sound = lake_file(tmp_path, "emulated", "lines", NOON.date(), "w")
-    path = lake_file(tmp_path, "emulated", "requests", NOON.date(), "w2")
+    path = lake_file(tmp_path, "emulated", "requests", datetime.now(UTC).date(), "w2")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(damage(sound.read_bytes()))
     read_status(settings_at(tmp_path))

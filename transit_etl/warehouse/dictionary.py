@@ -174,6 +174,7 @@ def _reads_of(tables: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
     schema_of = {name: schema for schema, name in tables if schema != "staging"}
     known = models()
 
+    @cache  # models meet again and again on the way up: without it the time grows exponentially
     def places(name: str) -> set[str]:
         if name.startswith("staging_"):
             return {f"lake {name.removeprefix('staging_')}"}
