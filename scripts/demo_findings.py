@@ -12,7 +12,7 @@ from rich.table import Table
 
 from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
-from transit_etl.warehouse.audit import audit_figures
+from transit_etl.warehouse.published_audit import audit_figures
 
 ALLOWANCE = 300
 

@@ -78,7 +78,12 @@ def test_the_same_rehearsal_gives_the_same_lake(
 
 
 @pytest.mark.parametrize(
-    "minute", [3, 8, 13], ids=["in the first window", "in a later one", "in a later period"]
+    "minute",
+    [
+        pytest.param(3, id="in the first window", marks=pytest.mark.long),
+        pytest.param(8, id="in a later one"),
+        pytest.param(13, id="in a later period", marks=pytest.mark.long),
+    ],
 )
 def test_a_killed_rehearsal_is_resumed_and_leaves_the_same_lake(
     rehearsed: tuple[Path, RehearsalReport], tmp_path: Path, minute: int
@@ -112,11 +117,15 @@ def test_a_folder_with_other_answers_is_refused(
 @pytest.mark.parametrize(
     ("start", "seconds"),
     [
-        (datetime(2026, 3, 29, 0, 45, tzinfo=UTC), 1200),
-        (datetime(2026, 10, 25, 0, 45, tzinfo=UTC), 1200),
-        (datetime(2026, 11, 18, 22, 45, tzinfo=UTC), 1200),
+        pytest.param(
+            datetime(2026, 3, 29, 0, 45, tzinfo=UTC),
+            1200,
+            id="the clock springs forward",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(datetime(2026, 10, 25, 0, 45, tzinfo=UTC), 1200, id="the clock falls back"),
+        pytest.param(datetime(2026, 11, 18, 22, 45, tzinfo=UTC), 1200, id="midnight", marks=pytest.mark.long),
     ],
-    ids=["the clock springs forward", "the clock falls back", "midnight"],
 )
 def test_no_row_is_lost_or_duplicated(tmp_path: Path, start: datetime, seconds: float) -> None:
     report = _rehearse(tmp_path, start=start, hours=seconds / 3600)

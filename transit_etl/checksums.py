@@ -32,6 +32,11 @@ def entry_of(root: Path, path: Path) -> Entry:
     return Entry(str(path.relative_to(root)), status.st_size, status.st_mtime_ns, digest)
 
 
+def is_whole(path: Path, entry: Entry) -> bool:
+    """Tell whether a file is there with the content that its entry says."""
+    return path.is_file() and entry_of(path.parent, path).sha256 == entry.sha256
+
+
 def read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
     """Return the entries of a manifest by path (none without a file), and how many lines are damaged."""
     entries, n_damaged = {}, 0

@@ -11,13 +11,21 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from transit_etl.backup import last_backup
-from transit_etl.check import Examination
+from transit_etl.check import Examination, examine
 from transit_etl.endpoints import Kind
 from transit_etl.files import make_folder
 from transit_etl.settings import Settings
 from transit_etl.status import Status
 
 PREFIX = "transit_etl_"
+
+
+def examine_and_record(settings: Settings, *, sends_alerts: bool) -> Examination:
+    """Return what is wrong, and write it as metrics if TRANSIT_METRICS_FILE names a file."""
+    found = examine(settings, sends_alerts=sends_alerts)
+    if settings.metrics_file is not None:
+        write_metrics(settings, found, settings.metrics_file)
+    return found
 
 
 def metrics_text(settings: Settings, found: Examination) -> str:

@@ -342,16 +342,10 @@ def prune_old() -> dict[str, int]:
 
 def check_installation() -> None:
     """Raise ProblemsError, with one line for each, if anything is wrong with this installation."""
-    from transit_etl.check import examine
+    from transit_etl.metrics import examine_and_record
 
-    settings = load_settings()
-    found = examine(settings, sends_alerts=True)
-    if settings.metrics_file is not None:
-        from transit_etl.metrics import write_metrics
-
-        write_metrics(settings, found, settings.metrics_file)
-    if found.problems:
-        raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in found.problems))
+    if problems := examine_and_record(load_settings(), sends_alerts=True).problems:
+        raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
 
 
 def due_exports() -> list[str]:

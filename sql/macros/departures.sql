@@ -46,6 +46,19 @@
     )
 {%- endmacro %}
 
+{# The lines and directions of which a bus was listed at all, by service date: nothing can be said of others. #}
+{% macro listed_lines() -%}
+    (
+        select distinct
+            operator,
+            service_date,
+            line_code,
+            direction
+        from {{ built('stop_visits') }}
+        where line_code is not null
+    )
+{%- endmacro %}
+
 {# What it would cost each matched trip of a relation to run as another departure instead: one that no trip runs as, or
    that of another trip (`other_trip_key`), which would then run as this one's; null where that is not possible.
 

@@ -48,6 +48,7 @@ def _builds(settings: Settings) -> list[tuple[object, ...]]:
         ).fetchall()
 
 
+@pytest.mark.long
 def test_an_interrupted_build_of_distant_dates_leaves_just_those_to_the_next(settings: Settings) -> None:
     _tell(settings, TUESDAY, MUCH_LATER)
     for _ in range(2):
@@ -97,7 +98,7 @@ main()
 """
 
 
-@pytest.mark.parametrize("command", ["build", "publish"])
+@pytest.mark.parametrize("command", [pytest.param("build", marks=pytest.mark.long), "publish"])
 def test_a_full_disk_ends_a_build_or_publication_in_one_line(
     built: Settings, tmp_path: Path, command: str
 ) -> None:

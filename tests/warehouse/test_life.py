@@ -117,6 +117,7 @@ def test_a_failed_check_names_itself_and_publishes_nothing(copy: Settings) -> No
         path.unlink()
 
 
+@pytest.mark.long
 def test_a_killed_build_leaves_what_is_published_and_the_next_one_repairs(copy: Settings) -> None:
     published = _sha256(paths.published_database(copy.data_dir))
     _add(copy, _later(copy, "LATER"), "killed")
@@ -172,6 +173,7 @@ def test_built_bit_by_bit_equals_built_at_once(copy: Settings, tmp_path: Path) -
     )
 
 
+@pytest.mark.long
 def test_a_build_by_changed_models_drops_the_relations_of_models_that_are_gone(copy: Settings) -> None:
     warehouse.build(copy)
     database = paths.build_database(copy.data_dir)

@@ -4,7 +4,7 @@ from datetime import date
 from pathlib import Path
 
 from transit_etl.backup.place import BackupError, backup_manifest
-from transit_etl.checksums import entry_of, read_manifest, write_manifest
+from transit_etl.checksums import is_whole, read_manifest, write_manifest
 from transit_etl.paths import manifest, partition_of, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
@@ -23,10 +23,8 @@ def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, in
         raise BackupError(f"nothing removed: a window of before {before} is not staged: `transit-etl stage`")
     for path in old:
         name = str(path.relative_to(root))
-        copy = backup / name
-        here = entry_of(root, path).sha256
-        there = entry_of(backup, copy).sha256 if copy.is_file() else ""
-        if name not in entries or not here == there == entries[name].sha256:
+        entry = entries.get(name)
+        if entry is None or not (is_whole(path, entry) and is_whole(backup / name, entry)):
             raise BackupError(
                 f"nothing removed: {name} is not whole in {backup}: `transit-etl backup {backup}`"
             )

@@ -12,7 +12,7 @@ from transit_etl.backup.place import (
     is_restorable,
 )
 from transit_etl.backup.saved_settings import restore_settings
-from transit_etl.checksums import Entry, entry_of, read_manifest, write_manifest
+from transit_etl.checksums import Entry, is_whole, read_manifest, write_manifest
 from transit_etl.files import locked, make_folder, rename
 from transit_etl.paths import manifest, raw_dir, restore_lock
 from transit_etl.settings import Settings
@@ -68,7 +68,7 @@ def _put_back(root: Path, source: Path, entry: Entry, report: RestoreReport) -> 
     """Restore one file unless it is there; tell whether it is there now."""
     path = root / entry.path
     is_raw = path.is_relative_to(raw_dir(root))
-    if path.exists() and (not is_raw or _is_whole(path, entry)):
+    if path.exists() and (not is_raw or is_whole(path, entry)):
         report.n_kept += 1
         return True
     try:
@@ -87,13 +87,9 @@ def _put_back(root: Path, source: Path, entry: Entry, report: RestoreReport) -> 
 def _has_whole_settings(source: Path, entries: dict[str, Entry], report: RestoreReport) -> bool:
     """Compare the settings of a backup with their checksums."""
     saved = [entry for name, entry in entries.items() if Path(name).parent == Path(SETTINGS)]
-    lost = [each.path for each in saved if not _is_whole(source / each.path, each)]
+    lost = [each.path for each in saved if not is_whole(source / each.path, each)]
     report.damaged += [f"{source / name}: damaged or missing" for name in lost]
     return not lost
-
-
-def _is_whole(path: Path, entry: Entry) -> bool:
-    return path.is_file() and entry_of(path.parent, path).sha256 == entry.sha256
 
 
 def _set_aside(path: Path) -> None:

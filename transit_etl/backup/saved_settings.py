@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from transit_etl.backup.place import SETTINGS, SETTINGS_FILE
-from transit_etl.files import open_atomic, write_text
+from transit_etl.backup.place import SETTINGS, SETTINGS_FILE, copy
+from transit_etl.files import write_text
 from transit_etl.project import TOML, read_toml
 from transit_etl.settings import PREFIX, Settings
 
@@ -22,7 +22,7 @@ def save_settings(settings: Settings, backup: Path) -> list[str]:
     names = [SETTINGS_FILE]
     if settings.stops_file is not None and settings.stops_file.exists():
         names.append(f"{SETTINGS}/{settings.stops_file.name}")
-        _copy(settings.stops_file, backup / names[1])
+        copy(settings.stops_file.parent, backup / SETTINGS, settings.stops_file.name)
         plain["stops_file"] = settings.stops_file.name
     lines = [
         *(f"{name} = {json.dumps(plain[name], ensure_ascii=False)}" for name in sorted(plain)),
@@ -64,14 +64,9 @@ def _write(saved: Path, values: dict[str, object], project: Path) -> list[str]:
     write_text(project / TOML, saved.read_text(encoding="utf-8"))
     stops = Path(str(values.get("stops_file", ""))).name
     if stops and not (project / stops).exists():
-        _copy(saved.parent / stops, project / stops)
+        copy(saved.parent, project, stops)
         written.append(project / stops)
     return [str(path) for path in written]
-
-
-def _copy(source: Path, target: Path) -> None:
-    with open_atomic(target) as file:
-        file.write(source.read_bytes())
 
 
 def _set(settings: Settings) -> set[str]:

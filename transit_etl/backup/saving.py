@@ -15,7 +15,7 @@ from transit_etl.backup.place import (
     kept_state,
 )
 from transit_etl.backup.saved_settings import save_settings
-from transit_etl.checksums import Entry, entry_of, read_manifest, write_manifest
+from transit_etl.checksums import Entry, entry_of, is_whole, read_manifest, write_manifest
 from transit_etl.files import locked
 from transit_etl.paths import backups_file, manifest, open_raw_files, raw_files
 from transit_etl.settings import Settings
@@ -91,9 +91,9 @@ def _check_place(settings: Settings, target: Path) -> None:
 def _is_sound(target: Path, entry: Entry, *, reads: bool) -> bool:
     """Tell whether the backup still has a file as its manifest says."""
     path = target / entry.path
-    if not path.is_file():
-        return False
-    return entry_of(target, path).sha256 == entry.sha256 if reads else path.stat().st_size == entry.size_bytes
+    if reads:
+        return is_whole(path, entry)
+    return path.is_file() and path.stat().st_size == entry.size_bytes
 
 
 def _copy_raw(root: Path, target: Path, kept: dict[str, Entry], report: BackupReport) -> None:

@@ -291,15 +291,9 @@ def check(
 
     Example: transit-etl check
     """
-    from transit_etl.check import examine
+    from transit_etl.metrics import examine_and_record
 
-    settings = load_settings()
-    found = examine(settings, sends_alerts=alerts)
-    if settings.metrics_file is not None:
-        from transit_etl.metrics import write_metrics
-
-        write_metrics(settings, found, settings.metrics_file)
-    problems = found.problems
+    problems = examine_and_record(load_settings(), sends_alerts=alerts).problems
     if as_json:
         output.print_json({"is_healthy": not problems, "problems": problems})
     else:

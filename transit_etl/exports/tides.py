@@ -55,6 +55,7 @@ _TITLES = {
     "stop_visits": "Stop visits",
     "trips_performed": "Trips performed",
     VEHICLES: "Vehicles: the interface tells none, and the standard asks for one",
+    **{name: table.title for name, table in SIDE_TABLES.items()},
 }
 _TYPES = {
     "BIGINT": "integer", "INTEGER": "integer", "HUGEINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean",
@@ -142,7 +143,7 @@ def _resource(part: Part) -> dict[str, Any]:
         "profile": "tabular-data-resource",
         "name": Path(part.path).stem,
         "path": part.path,
-        "title": _TITLES.get(part.table) or SIDE_TABLES[part.table].title,
+        "title": _TITLES[part.table],
         "format": "csv",
         "encoding": "utf-8",
     }

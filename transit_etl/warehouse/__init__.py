@@ -2,13 +2,13 @@
 
 from transit_etl.queries import NotPublishedError, QueryError, query, query_all
 from transit_etl.stage.repair import repairing
-from transit_etl.warehouse.audit import AuditFigures, audit_figures
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress, last_run_seconds
 from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
+from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
 from transit_etl.warehouse.variants import Variant, build_variant
 

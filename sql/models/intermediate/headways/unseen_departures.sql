@@ -33,17 +33,6 @@ possibly_run as (
     from {{ ref('calls_of_other_trips') }}
 ),
 
-listed_lines as (
-    -- of a line none of whose buses is ever listed nothing is known
-    select distinct
-        operator,
-        service_date,
-        line_code,
-        direction
-    from {{ built('stop_visits') }}
-    where line_code is not null
-),
-
 departures as (
     select
         departures.departure_key,
@@ -61,7 +50,7 @@ departures as (
         parameters.unseen_not_run_share,
         parameters.untracked_not_run_share
     from {{ built('scheduled_departures') }} as departures
-    inner join listed_lines using (operator, service_date, line_code, direction)
+    inner join {{ listed_lines() }} as listed_lines using (operator, service_date, line_code, direction)
     inner join {{ last_answers() }} as last_answers using (operator)
     cross join {{ ref('inference_parameters') }} as parameters
     left join polled_departures as polled using (departure_key)

@@ -142,8 +142,33 @@ unmatched_visits as (
         and (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
 ),
 
+labelled_visits as (
+    -- and visits that were still expected when collecting ended, whose line nothing has decided
+    select
+        operator,
+        service_date,
+        stop_code,
+        line_code,
+        line_label,
+        is_slash_variant,
+        destination,
+        expected_at
+    from unmatched_visits
+    union all
+    select
+        operator,
+        service_date,
+        stop_code,
+        null as line_code,
+        line_label,
+        is_slash_variant,
+        destination,
+        expected_at
+    from {{ ref('pending_visits') }}
+),
+
 possible_visits as (
-    -- and by every line they may belong to: lines that share a number cannot always be told apart
+    -- by every line that they may belong to: lines that share a number cannot always be told apart
     select
         operator,
         service_date,
@@ -160,7 +185,7 @@ possible_visits as (
         candidates.line_code,
         candidates.direction,
         visits.expected_at
-    from unmatched_visits as visits
+    from labelled_visits as visits
     inner join {{ built('line_candidates') }} as candidates
         on
             visits.operator = candidates.operator
@@ -170,23 +195,6 @@ possible_visits as (
             and visits.destination = coalesce(candidates.destination, '')
             and visits.stop_code = candidates.stop_code
     where visits.line_code is null or visits.line_code != candidates.line_code
-    union all
-    select
-        visits.operator,
-        visits.service_date,
-        visits.stop_code,
-        candidates.line_code,
-        candidates.direction,
-        visits.expected_at
-    from {{ ref('pending_visits') }} as visits
-    inner join {{ built('line_candidates') }} as candidates
-        on
-            visits.operator = candidates.operator
-            and visits.service_date = candidates.service_date
-            and visits.line_label = candidates.line_label
-            and visits.is_slash_variant is not distinct from candidates.is_slash_variant
-            and visits.destination = coalesce(candidates.destination, '')
-            and visits.stop_code = candidates.stop_code
 ),
 
 possibly_run as (
@@ -212,17 +220,6 @@ possibly_run as (
                 'else times.not_run_after_seconds end'
             ) }}
             and (times.stop_code = visits.stop_code or times.direction = visits.direction)
-),
-
-listed_lines as (
-    -- a line none of whose buses is ever listed cannot be observed not to run
-    select distinct
-        operator,
-        service_date,
-        line_code,
-        direction
-    from {{ built('stop_visits') }}
-    where line_code is not null
 )
 
 select
@@ -241,4 +238,4 @@ select
 from missing
 left join watched using (operator, service_date, line_code, direction, departure_at)
 left join possibly_run using (operator, service_date, line_code, direction, departure_at)
-left join listed_lines using (operator, service_date, line_code, direction)
+left join {{ listed_lines() }} as listed_lines using (operator, service_date, line_code, direction)

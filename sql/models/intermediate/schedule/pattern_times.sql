@@ -23,16 +23,13 @@ untimed as (
     select
         *,
         case
-            when before_call is null or after_call - call_number < call_number - before_call then after_call
-            else before_call
+            when call_before is null or call_after - call_number < call_number - call_before then call_after
+            else call_before
         end as near_call
     from (
         select
             *,
-            last_value(case when timetable_at is not null then call_number end ignore nulls) over before
-                as before_call,
-            first_value(case when timetable_at is not null then call_number end ignore nulls) over after
-                as after_call,
+            {{ nearest_known({"call": "call_number"}, "timetable_at is not null") }},
             min(case when timetable_at is not null then call_number end) over trip as first_timed_call,
             max(case when timetable_at is not null then call_number end) over trip as last_timed_call
         from calls

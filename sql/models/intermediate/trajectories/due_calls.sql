@@ -103,16 +103,6 @@ scheduled as (
             else travel_seconds
         end) as bigint) as scheduled_seconds
     from between_stops
-),
-
-last_answers as (
-    -- nothing is due after the last answer
-    select
-        operator,
-        max(received_at) as last_received_at
-    from {{ ref('requests') }}
-    where endpoint = 'passages' and is_good and {{ is_received_around('service_date') }}
-    group by operator
 )
 
 select
@@ -143,5 +133,5 @@ select
     - scheduled.scheduled_seconds as delay_seconds,
     scheduled.ruleset_version
 from scheduled
-inner join last_answers using (operator)
+inner join {{ last_answers() }} as last_answers using (operator)
 where {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} <= last_answers.last_received_at

@@ -79,10 +79,7 @@ between_stops as (
     -- nearer the truth than by a prediction made minutes ahead
     select
         *,
-        last_value(case when is_evidenced then clamped_at end ignore nulls) over before as before_at,
-        last_value(case when is_evidenced then travel_seconds end ignore nulls) over before as before_seconds,
-        first_value(case when is_evidenced then clamped_at end ignore nulls) over after as after_at,
-        first_value(case when is_evidenced then travel_seconds end ignore nulls) over after as after_seconds
+        {{ nearest_known({"clamped": "clamped_at", "travel": "travel_seconds"}, "is_evidenced") }}
     from timed
     window
         before as (
@@ -102,17 +99,17 @@ passed as (
         *,
         case
             when is_evidenced or position is null or last_predicted_at is null then clamped_at
-            when before_seconds < travel_seconds and after_seconds > travel_seconds and after_at > before_at
+            when travel_before < travel_seconds and travel_after > travel_seconds and clamped_after > clamped_before
                 then {{ add_seconds(
-                    'before_at',
-                    '(travel_seconds - before_seconds) / (after_seconds - before_seconds) * '
-                    ~ seconds_between('before_at', 'after_at')
+                    'clamped_before',
+                    '(travel_seconds - travel_before) / (travel_after - travel_before) * '
+                    ~ seconds_between('clamped_before', 'clamped_after')
                 ) }}
             -- extrapolated from one side only where its own bounds limit the error
-            when passed_before is not null and before_seconds < travel_seconds
-                then {{ add_seconds('before_at', '(travel_seconds - before_seconds)') }}
-            when passed_before is not null and after_seconds > travel_seconds
-                then {{ add_seconds('after_at', '(travel_seconds - after_seconds)') }}
+            when passed_before is not null and travel_before < travel_seconds
+                then {{ add_seconds('clamped_before', '(travel_seconds - travel_before)') }}
+            when passed_before is not null and travel_after > travel_seconds
+                then {{ add_seconds('clamped_after', '(travel_seconds - travel_after)') }}
             else clamped_at
         end as estimated_at
     from between_stops
