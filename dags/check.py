@@ -8,6 +8,10 @@ the latest one is nearly always still running.
 
 **What a failure means.** The log of `check` says it, one line per problem.
 
+`failed_…` and `late_…` are failed tasks and runs without end of other DAGs, until one succeeds. Where a run
+of this DAG itself does not end within three minutes, such as for want of a free worker, a deadline of Airflow
+tells `TRANSIT_ALERT_URLS` of `late_check`, for which triggerer and scheduler must run.
+
 **What to do.** What the line says; the next run is green once nothing is wrong. The limits are settings,
 `TRANSIT_CHECK_…`.
 
@@ -18,9 +22,11 @@ from datetime import timedelta
 
 from airflow.sdk import DeltaTriggerTimetable, dag, task
 
+from transit_etl.run_alerts import deadline
 from transit_etl.scheduling import DEFAULTS, check_installation, first_sentence
 
 EVERY = timedelta(minutes=1)
+LATE_AFTER = timedelta(minutes=3)  # said by the triggerer, as no task of this DAG can say it
 
 
 @dag(
@@ -28,6 +34,7 @@ EVERY = timedelta(minutes=1)
     catchup=False,
     max_active_runs=1,
     default_args={**DEFAULTS, "retries": 0},
+    deadline=deadline(LATE_AFTER),
     dagrun_timeout=timedelta(minutes=5),
     description=first_sentence(__doc__),
     doc_md=__doc__,

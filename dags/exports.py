@@ -17,12 +17,14 @@ manifests.
 **What not to do.** Do not edit files in `data/exports`: they would no longer be those of their manifest.
 """
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from airflow.sdk import Asset, AssetAlias, dag, task
 
+from transit_etl.run_alerts import deadline
 from transit_etl.scheduling import (
-    DEFAULTS,
+    WATCHED,
     due_exports,
     export_asset,
     export_dataset,
@@ -40,7 +42,8 @@ EXPORTED = AssetAlias("exports")
     schedule=Asset("warehouse"),
     catchup=False,
     max_active_runs=1,
-    default_args=DEFAULTS,
+    default_args=WATCHED,
+    deadline=deadline(timedelta(hours=1)),
     description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["exports"],

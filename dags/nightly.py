@@ -19,11 +19,14 @@ missed, run the DAG for the morning after it.
 write at the same time. Do not delete windows by hand.
 """
 
+from datetime import timedelta
+
 from airflow.sdk import Asset, CronTriggerTimetable, dag, task
 
+from transit_etl.run_alerts import deadline
 from transit_etl.scheduling import (
-    DEFAULTS,
     WAREHOUSE_POOL,
+    WATCHED,
     build_closed_days,
     compact_closed_day,
     first_sentence,
@@ -41,7 +44,8 @@ WAREHOUSE = Asset("warehouse")
     schedule=CronTriggerTimetable("30 5 * * *", timezone=operator_timezone()),
     catchup=False,
     max_active_runs=1,
-    default_args=DEFAULTS,
+    default_args=WATCHED,
+    deadline=deadline(timedelta(hours=2)),
     description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["warehouse"],

@@ -17,11 +17,14 @@ names, clear `build`. Collecting continues meanwhile and nothing is lost.
 (one slot: this DAG and `nightly` never run at the same time). Do not mark `build` as succeeded to publish.
 """
 
+from datetime import timedelta
+
 from airflow.sdk import Asset, dag, task
 
+from transit_etl.run_alerts import deadline
 from transit_etl.scheduling import (
-    DEFAULTS,
     WAREHOUSE_POOL,
+    WATCHED,
     any_lake_asset,
     build_new,
     first_sentence,
@@ -36,7 +39,8 @@ WAREHOUSE = Asset("warehouse")
     schedule=any_lake_asset(),
     catchup=False,
     max_active_runs=1,
-    default_args=DEFAULTS,
+    default_args=WATCHED,
+    deadline=deadline(timedelta(hours=1)),
     description=first_sentence(__doc__),
     doc_md=__doc__,
     tags=["warehouse"],

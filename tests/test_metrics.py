@@ -13,10 +13,10 @@ from tests.status.installations import NOW, Exchange, land, minutes, stop
 from transit_etl.api.exchange import Outcome
 from transit_etl.backup.memory import LastBackup, remember
 from transit_etl.check import examine
-from transit_etl.files import write_text
 from transit_etl.metrics import PREFIX, metrics_text, write_metrics
-from transit_etl.paths import build_database, dbt_run_results
+from transit_etl.paths import build_database
 from transit_etl.settings import Settings
+from transit_etl.warehouse.durations import remember_duration
 
 DASHBOARD = Path(__file__).parents[1] / "deploy" / "grafana-dashboard.json"
 Labels = frozenset[tuple[str, str]]
@@ -31,7 +31,8 @@ def settings(tmp_path: Path) -> Settings:
     land(settings, *refused, worker="w2").close()
     remember(settings.data_dir, LastBackup("/mnt/backup", NOW, 3))
     build_database(settings.data_dir).touch()
-    write_text(dbt_run_results(settings.data_dir), '{"elapsed_time": 12.5, "results": []}')
+    remember_duration(settings.data_dir, "build", 12.5)
+    remember_duration(settings.data_dir, "publish", 2.5)
     return settings
 
 
@@ -61,6 +62,7 @@ def test_the_figures_are_those_of_status_and_check(settings: Settings) -> None:
     assert 2 == read["outcomes_last_hour"][of(endpoint="passages", outcome="rate_limited")]
     assert 1 == read["rows_last_day"][of(dataset="passages")]
     assert {of(): 12.5} == read["build_duration_seconds"]
+    assert {of(): 2.5} == read["publish_duration_seconds"]
     assert {of(): 7} == read["published_build"]
     assert {of(): NOW.timestamp()} == read["backup_timestamp_seconds"]
 

@@ -100,8 +100,9 @@ def _single(settings: Settings, found: Examination) -> Iterator[tuple[str, str, 
     yield "staging_lag_seconds", "Age of the oldest window not staged", _span(status.now, waiting_since)
     yield "rejected_batches", "Batches rejected in the last days, ten at most", len(status.rejected)
     yield "build_timestamp_seconds", "When the build was last written", _seconds(status.built_at)
-    yield "build_duration_seconds", "How long the last run of dbt took", status.build_seconds
+    yield "build_duration_seconds", "How long the last build took", status.build_seconds
     yield "published_timestamp_seconds", "When the warehouse was published", _seconds(status.published_at)
+    yield "publish_duration_seconds", "How long publishing took last", status.publish_seconds
     yield "published_build", "Number of the published build", status.published_build
     yield "published_lag_seconds", "Age of the newest published answer", _published_lag(status)
     yield (

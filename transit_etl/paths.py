@@ -261,6 +261,16 @@ def alerts_file(data_dir: Path) -> Path:
     return state_dir(data_dir) / "alerts.json"
 
 
+def runs_file(data_dir: Path) -> Path:
+    """Return the file that says which runs of Airflow failed or do not end."""
+    return state_dir(data_dir) / "runs.json"
+
+
+def durations_file(data_dir: Path) -> Path:
+    """Return the file that says how long building and publishing took last."""
+    return state_dir(data_dir) / "durations.json"
+
+
 def backups_file(data_dir: Path) -> Path:
     """Return the file that says when the data folder was backed up last, and where to."""
     return state_dir(data_dir) / "backup.json"

@@ -19,6 +19,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from transit_etl.endpoints import CADENCES, collections_of, endpoints_of, is_polled
 from transit_etl.errors import TransitError
 from transit_etl.paths import exports_dir
+from transit_etl.run_alerts import end_of_lateness, told_of_failures
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
 
@@ -33,6 +34,7 @@ DEFAULTS: dict[str, Any] = {
     "retry_delay": timedelta(minutes=1),
     "execution_timeout": timedelta(minutes=30),
 }
+WATCHED: dict[str, Any] = {**DEFAULTS, **told_of_failures()}  # for steps whose failure no figure shows soon
 WAREHOUSE_POOL = "warehouse"  # one slot: tasks that rewrite the lake or the warehouse run one at a time
 LATE_AFTER = timedelta(minutes=15)  # a manual run for an instant longer ago is refused
 GRACE = timedelta(minutes=3)  # for finishing a window after its end
@@ -344,6 +346,7 @@ def check_installation() -> None:
     """Raise ProblemsError, with one line for each, if anything is wrong with this installation."""
     from transit_etl.metrics import examine_and_record
 
+    end_of_lateness("check")
     if problems := examine_and_record(load_settings(), sends_alerts=True).problems:
         raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
 

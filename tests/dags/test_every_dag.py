@@ -183,6 +183,20 @@ def test_an_outage_is_looked_for_every_minute(bag: DagBag) -> None:
     assert second.logical_date is not None  # else the first page of Airflow does not count its failures
 
 
+@pytest.mark.parametrize("name", ["check", "exports", "nightly", "warehouse"])
+def test_people_are_told_of_a_run_that_does_not_end(dag: DAG) -> None:
+    alerts = dag.deadline if isinstance(dag.deadline, list) else []
+
+    assert ["transit_etl.run_alerts.run_is_late"] == [alert.callback.path for alert in alerts]
+
+
+@pytest.mark.parametrize("name", ["exports", "nightly", "warehouse"])
+def test_people_are_told_of_each_task_that_fails(dag: DAG) -> None:
+    for task in dag.tasks:
+        assert task.on_failure_callback
+        assert task.on_success_callback
+
+
 def test_only_the_dag_of_the_deprecated_version_is_paused_at_first(bag: DagBag) -> None:
     paused = {name for name, dag in bag.dags.items() if dag.is_paused_upon_creation}
 

@@ -144,5 +144,5 @@ def test_a_warehouse_of_an_older_version_has_no_findings(settings: Settings) -> 
 def test_the_screen_of_an_empty_installation_says_how_to_begin(settings: Settings) -> None:
     shown = screen(settings)
 
-    assert "begin with `transit-etl collect lines`" in shown
+    assert "begin with `transit-etl run`" in shown
     assert "nothing yet" in shown

@@ -11,6 +11,7 @@ import pytest
 from transit_etl import paths
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
+from transit_etl.warehouse import last_durations
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 ROME = ZoneInfo("Europe/Rome")
@@ -95,3 +96,7 @@ def test_names_stand_next_to_every_code(carried: duckdb.DuckDBPyConnection) -> N
     assert ("9 NEW TOWN - HILL",) == carried.execute(
         "select distinct line_name from named.lines where line_code = '009-00'"
     ).fetchone()
+
+
+def test_it_is_remembered_how_long_building_and_publishing_took(built: Settings) -> None:
+    assert {"build", "publish"} == set(last_durations(built.data_dir))

@@ -1,13 +1,12 @@
 """Remembers in the data folder when it was backed up last, and where to."""
 
-import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import write_text
+from transit_etl.memory import keep, recall
 from transit_etl.paths import backups_file
 
 
@@ -25,12 +24,9 @@ _LAST = TypeAdapter(LastBackup)
 
 def last_backup(data_dir: Path) -> LastBackup | None:
     """Return the last backup of a data folder that was made whole; None without one."""
-    try:
-        return _LAST.validate_json(backups_file(data_dir).read_bytes())
-    except (FileNotFoundError, ValueError):
-        return None
+    return recall(backups_file(data_dir), _LAST)
 
 
 def remember(data_dir: Path, made: LastBackup) -> None:
     """Keep what the last backup was."""
-    write_text(backups_file(data_dir), json.dumps(asdict(made), default=str))
+    keep(backups_file(data_dir), _LAST, made)

@@ -1,17 +1,16 @@
 """Tells people of each problem once, and once when it is over: by mail, webhook, or what Apprise reaches."""
 
 import hashlib
-import json
 import logging
 import socket
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import apprise
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from transit_etl.check.problem import Problem
-from transit_etl.files import locked, write_text
+from transit_etl.files import locked
+from transit_etl.memory import keep, recall
 from transit_etl.paths import alerts_file
 from transit_etl.settings import Settings
 
@@ -29,11 +28,11 @@ class _Told:
 _STATE = TypeAdapter(dict[str, _Told])
 
 
-def send_alerts(settings: Settings, problems: list[Problem]) -> list[Problem]:
+def send_alerts(settings: Settings, problems: list[Problem], *, are_all: bool = True) -> list[Problem]:
     """Tell every address of `alert_urls` what is new and what is over; return what is wrong with the alerts.
 
     Nothing is told twice: what an address was told is kept in the data folder. A message that cannot be sent
-    is tried again with the next check.
+    is tried again with the next check. Unless the problems `are_all`, none of the others counts as over.
     """
     addresses = _addresses(settings)
     if not addresses:
@@ -43,7 +42,8 @@ def send_alerts(settings: Settings, problems: list[Problem]) -> list[Problem]:
     lasting = {problem.name for problem in problems}
     failed: set[str] = set()
     with locked(path.with_suffix(".lock")):
-        told = _read(path)
+        told = recall(path, _STATE) or {}
+        lasting |= set() if are_all else told.keys()
         for known in told.values():
             known.addresses &= set(addresses)  # one that was taken out of the settings is told nothing more
         for problem in problems:
@@ -54,10 +54,10 @@ def send_alerts(settings: Settings, problems: list[Problem]) -> list[Problem]:
                 if key not in failed and (key in known.addresses) == is_over:
                     if _send(settings, address, name, known.text, is_over=is_over):
                         known.addresses ^= {key}
-                        _write(path, told)
+                        keep(path, _STATE, told)
                     else:
                         failed.add(key)
-        _write(path, {name: known for name, known in told.items() if name in lasting or known.addresses})
+        keep(path, _STATE, {name: each for name, each in told.items() if name in lasting or each.addresses})
     if not failed:
         return []
     n_all = len(addresses)
@@ -81,15 +81,3 @@ def _send(settings: Settings, address: str, name: str, text: str, *, is_over: bo
     return bool(
         target.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
     )
-
-
-def _read(path: Path) -> dict[str, _Told]:
-    """Read what was told; what cannot be read counts as nothing, so that a message may be sent again."""
-    try:
-        return _STATE.validate_json(path.read_bytes())
-    except (FileNotFoundError, ValidationError):
-        return {}
-
-
-def _write(path: Path, told: dict[str, _Told]) -> None:
-    write_text(path, json.dumps(_STATE.dump_python(told, mode="json")))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from transit_etl.check import data, machine, upstream
+from transit_etl.check import data, machine, runs, upstream
 from transit_etl.check.alerts import send_alerts
 from transit_etl.check.problem import Problem
 from transit_etl.settings import Settings
@@ -36,6 +36,7 @@ def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
         *machine.problems(settings),
         *upstream.problems(settings, status),
         *data.problems(settings, status, day),
+        *runs.problems(settings.data_dir),
     ]
     alerts = send_alerts(settings, found) if sends_alerts else []
     return Examination(status, day, [*found, *alerts])

@@ -19,7 +19,7 @@ from transit_etl.warehouse import (
     AuditFigures,
     NotPublishedError,
     audit_figures,
-    last_run_seconds,
+    last_durations,
     published_findings,
     query,
 )
@@ -51,8 +51,8 @@ class Status:
     being written. `findings` says what is odd in the published data, `audit` how far its estimates were off,
     `new_names` which keys and codes were listed for the first time in the last day. `unseen` is the stop of a
     listed line whose last good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds`
-    is how long the last run of dbt took. Answers after `now` are not counted: `future_until` is the last of
-    them.
+    and `publish_seconds` are how long the last build that passed, and the last publication, took. Answers
+    after `now` are not counted: `future_until` is the last of them.
     """
 
     now: datetime
@@ -81,6 +81,7 @@ class Status:
     built_at: datetime | None
     build_seconds: float | None
     published_at: datetime | None
+    publish_seconds: float | None
     published_build: int | None
     published_until: datetime | None
     published_version: str | None
@@ -104,7 +105,7 @@ def read_status(settings: Settings) -> Status:
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
     waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
-    published = _published(settings, now)
+    published, durations = _published(settings, now), last_durations(settings.data_dir)
     return Status(
         now=now,
         real_now=clock.to_real(now),
@@ -130,8 +131,9 @@ def read_status(settings: Settings) -> Status:
         unseen=unseen,
         unseen_since=answered_at.get(unseen) if unseen else None,
         built_at=_written_at(build_database(settings.data_dir)),
-        build_seconds=last_run_seconds(settings),
+        build_seconds=durations.get("build"),
         published_at=_written_at(published_database(settings.data_dir)),
+        publish_seconds=durations.get("publish"),
         published_build=published.build,
         published_until=published.until,
         published_version=published.version,

@@ -66,7 +66,7 @@ def _allowance(status: Status) -> Iterator[RenderableType]:
     if status.usage:
         yield _requests(status)
     else:
-        yield Text("No request was sent yet: begin with `transit-etl collect lines`.", style="yellow")
+        yield Text("No request was sent yet: begin with `transit-etl run`.", style="yellow")
 
 
 def _pace(status: Status) -> Iterator[Text]:
@@ -111,7 +111,7 @@ def _requests_row(requests: KindRequests, now: datetime) -> list[RenderableType]
 
 def _coverage(status: Status) -> Iterator[RenderableType]:
     if not status.lines:
-        yield _section("Coverage", [Text("no stop is known yet: collect lines and stops, then stage")])
+        yield _section("Coverage", [Text("no stop is known yet: `transit-etl run` collects lines and stops")])
         return
     n_covered = sum(line.n_seen == line.n_stops for line in status.lines)
     sentences = [
@@ -149,6 +149,8 @@ def _lines(lines: list[LineCoverage], now: datetime) -> Table:
 def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     waiting = f"not staged yet: {_counts(status.waiting)}" if status.waiting else "all finished are staged"
     built = "never" if status.built_at is None else f"last written {ago(status.built_at, status.real_now)}"
+    if status.build_seconds is not None:
+        built += f"; the last one that passed took {status.build_seconds:,.0f} s"
     yield _section("Windows", [Text(f"{status.n_open} being written, {waiting}")])
     yield _section("Build", [Text(built)])
     yield _section("Published", [Text(_published(status))])
@@ -171,8 +173,9 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
 def _published(status: Status) -> str:
     if status.published_at is None:
         return "nothing yet"
+    took = "" if status.publish_seconds is None else f" in {status.publish_seconds:,.0f} s"
     return (
-        f"build {status.published_build}, {ago(status.published_at, status.real_now)}, "
+        f"build {status.published_build}, {ago(status.published_at, status.real_now)}{took}, "
         f"with answers until {_at(status.published_until)}"
     )
 

@@ -5,7 +5,8 @@ from transit_etl.stage.repair import repairing
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
-from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress, last_run_seconds
+from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
+from transit_etl.warehouse.durations import last_durations
 from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
@@ -30,7 +31,7 @@ __all__ = [
     "audit_figures",
     "build",
     "build_variant",
-    "last_run_seconds",
+    "last_durations",
     "publish",
     "published_findings",
     "query",

@@ -18,6 +18,7 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
+from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.findings import built_findings
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
 from transit_etl.warehouse.stop_names import load_stop_names, stop_names
@@ -75,6 +76,9 @@ def build(
             _record_failure(settings, started)
             raise
         findings = _record_success(settings, started) if started.dates else []
+        seconds = time.monotonic() - started_at
+        if started.dates:
+            remember_duration(settings.data_dir, "build", seconds)
     return BuildReport(
         n_files=len(started.changes.dates_of),
         n_dates=len(started.dates),
@@ -82,7 +86,7 @@ def build(
         n_checks=result.n_checks,
         first_date=min(started.dates, default=None),
         last_date=max(started.dates, default=None),
-        seconds=time.monotonic() - started_at,
+        seconds=seconds,
         warnings=_warnings(started.changes),
         findings=findings,
     )

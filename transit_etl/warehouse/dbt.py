@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from transit_etl import paths
-from transit_etl.errors import MISSHAPEN
 from transit_etl.files import make_folder
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
@@ -183,14 +182,6 @@ def _in_one_line(message: str) -> str:
     lines = message.strip().splitlines()
     is_traceback = bool(lines) and lines[0].startswith("Traceback")
     return " ".join(" ".join(lines[-1:] if is_traceback else lines).split())
-
-
-def last_run_seconds(settings: Settings) -> float | None:
-    """Return how long the last run of dbt took; None while one runs, and without one."""
-    try:
-        return float(json.loads(paths.dbt_run_results(settings.data_dir).read_bytes())["elapsed_time"])
-    except (FileNotFoundError, NotADirectoryError, *MISSHAPEN):  # dbt may be writing it
-        return None
 
 
 def _results(target: Path) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,6 +17,7 @@ from transit_etl.warehouse.database import (
     warehouse_lock,
 )
 from transit_etl.warehouse.dictionary import as_csv, as_page
+from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.publication import complete
 from transit_etl.warehouse.variants import drop_unfinished
 
@@ -34,6 +36,7 @@ def publish(settings: Settings) -> Path:
     target = paths.published_database(settings.data_dir).absolute()
     unfinished = target.with_name(f"{target.name}.new")
     with warehouse_lock(settings):
+        started_at = time.monotonic()
         _checkpoint_passed_build(settings)
         unfinished.with_name(f"{unfinished.name}.wal").unlink(missing_ok=True)  # of a killed publication
         with open_atomic(target, temporary=unfinished) as writer:
@@ -41,6 +44,7 @@ def publish(settings: Settings) -> Path:
             dictionary = complete(unfinished, settings)
         write_text(target.with_name("dictionary.csv"), as_csv(dictionary))
         write_text(target.with_name("dictionary.md"), as_page(dictionary))
+        remember_duration(settings.data_dir, "publish", time.monotonic() - started_at)
     return target
 
 

@@ -1,0 +1,35 @@
+"""What `check` says of Airflow's runs."""
+
+from pathlib import Path
+
+from transit_etl.check import Problem, runs
+
+FAILED, LATE = Problem("failed_warehouse_build", "the task failed"), Problem("late_check", "it has not ended")
+
+
+def test_each_problem_is_found_until_it_is_over(tmp_path: Path) -> None:
+    runs.remember(tmp_path, FAILED)
+    runs.remember(tmp_path, LATE)
+    runs.forget(tmp_path, "late_check")
+
+    assert [FAILED] == list(runs.problems(tmp_path))
+
+
+def test_a_problem_that_comes_again_is_found_once_as_it_was_last(tmp_path: Path) -> None:
+    runs.remember(tmp_path, Problem(FAILED.name, "before"))
+    runs.remember(tmp_path, FAILED)
+
+    assert [FAILED] == list(runs.problems(tmp_path))
+
+
+def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
+    runs.remember(tmp_path, FAILED)
+    (tmp_path / "state" / "runs.json").write_text("[]")
+
+    assert [] == list(runs.problems(tmp_path))
+
+
+def test_nothing_is_written_where_nothing_was_wrong(tmp_path: Path) -> None:
+    runs.forget(tmp_path, "late_check")
+
+    assert [] == list(tmp_path.iterdir())

@@ -1,0 +1,161 @@
+"""What people are told of tasks that fail and of runs that do not end."""
+
+import asyncio
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from scripts.local_airflow import BIN, PROGRAMS, environment, new_password, set_up
+from scripts.stack import Stack, without_settings
+from tests.check.receivers import web_server
+from tests.dags.conftest import RunDag
+from transit_emulator.process import free_port
+from transit_etl.check import runs
+from transit_etl.run_alerts import end_of_lateness, run_is_late, task_failed, task_succeeded
+
+LONGEST_SECONDS = 300
+NEVER_ENDING = """
+from datetime import timedelta
+from airflow.sdk import DeltaTriggerTimetable, dag, task
+from transit_etl.run_alerts import deadline
+
+@dag(schedule=DeltaTriggerTimetable(timedelta(seconds=5)), max_active_runs=1, catchup=False,
+     deadline=deadline(timedelta(seconds=5)))
+def hanging():
+    @task
+    def hang():
+        import time
+        time.sleep(3600)
+    hang()
+
+hanging()
+"""
+
+
+@pytest.fixture(autouse=True)
+def data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the data folder that the callbacks find."""
+    monkeypatch.setenv("TRANSIT_DATA_DIR", str(tmp_path))
+    monkeypatch.delenv("TRANSIT_ALERT_URLS", raising=False)
+    return tmp_path
+
+
+def context(task: str, part: str | None = None, error: str = "out of memory") -> dict[str, Any]:
+    instance = SimpleNamespace(dag_id="exports", task_id=task, rendered_map_index=part)
+    return {"ti": instance, "exception": RuntimeError(error)}
+
+
+def names(data: Path) -> set[str]:
+    return {problem.name for problem in runs.problems(data)}
+
+
+def late(state: str = "running") -> None:
+    run = {"dag_id": "exports", "state": state}
+    asyncio.run(run_is_late(3, {"dag_run": run}))
+
+
+def test_a_failed_task_is_a_problem_in_one_line_until_it_succeeds(data: Path) -> None:
+    task_failed(context("due", error="the disk\n is full"))
+    (found,) = runs.problems(data)
+    task_succeeded(context("due"))
+
+    assert "failed_exports_due" == found.name
+    assert found.text.endswith("failed: the disk is full")
+    assert set() == names(data)
+
+
+def test_each_part_of_a_mapped_task_is_a_problem_of_its_own(data: Path) -> None:
+    task_failed(context("export", "visits-csv"))
+    task_failed(context("export", "visits-parquet"))
+    task_succeeded(context("export", "visits-csv"))
+
+    assert {"failed_exports_export_visits-parquet"} == names(data)
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_run_that_does_not_end_is_told_at_once_and_not_again(
+    monkeypatch: pytest.MonkeyPatch, data: Path, state: str
+) -> None:
+    with web_server() as (url, titles):
+        monkeypatch.setenv("TRANSIT_ALERT_URLS", url)
+        late(state)
+        late(state)
+
+    assert ["late_exports"] == titles
+    assert {"late_exports"} == names(data)
+
+
+@pytest.mark.parametrize("state", ["failed", "success"])
+def test_nothing_is_told_of_a_run_that_has_ended(data: Path, state: str) -> None:
+    late(state)
+
+    assert set() == names(data)
+
+
+def test_what_was_told_before_is_not_over_because_a_run_is_late(
+    monkeypatch: pytest.MonkeyPatch, data: Path
+) -> None:
+    with web_server() as (url, titles):
+        monkeypatch.setenv("TRANSIT_ALERT_URLS", url)
+        asyncio.run(run_is_late(3, {"dag_run": {"dag_id": "warehouse", "state": "running"}}))
+        end_of_lateness("warehouse")
+        late()
+
+    assert ["late_warehouse", "late_exports"] == titles
+    assert {"late_exports"} == names(data)
+
+
+@pytest.mark.parametrize("ends", [task_failed, task_succeeded])
+def test_a_run_of_which_a_task_ended_is_late_no_longer(data: Path, ends: Any) -> None:  # noqa: ANN401
+    late()
+    ends(context("due"))
+
+    assert "late_exports" not in names(data)
+
+
+@pytest.mark.long
+def test_a_task_that_fails_in_airflow_is_a_problem(run_dag: RunDag, tmp_path: Path) -> None:
+    run_dag("warehouse")
+
+    (found,) = runs.problems(tmp_path / "data")
+    assert "failed_warehouse_build" == found.name
+    assert "EmptyLakeError" not in found.text
+    assert "the lake" in found.text
+
+
+@contextmanager
+def airflow_with(text: str, folder: Path, **settings: str) -> Iterator[None]:
+    """Run all programs of an Airflow whose only DAG is a text."""
+    dags, stack = folder / "dags", Stack(folder / "programs")
+    dags.mkdir()
+    (dags / "only.py").write_text(text)
+    env = environment(folder / "airflow", {**without_settings(folder), **settings}, port=free_port())
+    env["AIRFLOW__CORE__DAGS_FOLDER"] = str(dags)
+    set_up(env)
+    new_password(folder / "airflow")
+    try:
+        for name, words in PROGRAMS.items():
+            stack.start(name, [BIN / "airflow", *words], env)
+        yield
+    finally:
+        stack.stop(grace_seconds=10)
+
+
+@pytest.mark.long
+def test_airflow_tells_of_a_run_that_does_not_end_while_its_task_hangs(tmp_path: Path) -> None:
+    with (
+        web_server() as (url, titles),
+        airflow_with(NEVER_ENDING, tmp_path, TRANSIT_DATA_DIR=str(tmp_path / "data"), TRANSIT_ALERT_URLS=url),
+    ):
+        give_up_at = time.monotonic() + LONGEST_SECONDS
+        while not titles and time.monotonic() < give_up_at:
+            time.sleep(1)
+
+    assert ["late_hanging"] == titles
+    assert "late_hanging" in json.loads((tmp_path / "data" / "state" / "runs.json").read_text())

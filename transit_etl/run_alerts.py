@@ -1,0 +1,85 @@
+"""Lets `check` and its alerts say which DAGs failed or do not end: callbacks and deadlines of Airflow."""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk.definitions.callback import AsyncCallback
+from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
+
+from transit_etl.settings import load_settings
+
+_UNFINISHED = ("queued", "running")
+
+
+def told_of_failures() -> dict[str, Any]:
+    """Return default arguments with which a task that failed is a problem of `check` until it succeeds."""
+    return {"on_failure_callback": task_failed, "on_success_callback": task_succeeded}
+
+
+def deadline(length: timedelta) -> DeadlineAlert:
+    """Return the alert of a DAG whose runs end, one way or the other, within a time after they are queued."""
+    minutes = length / timedelta(minutes=1)
+    return DeadlineAlert(
+        reference=DeadlineReference.DAGRUN_QUEUED_AT,
+        interval=length,
+        callback=AsyncCallback(run_is_late, kwargs={"minutes": minutes}),
+    )
+
+
+def task_failed(context: Mapping[str, Any]) -> None:
+    """Let `check` say that a task failed, and why. Called in the process of the task."""
+    from transit_etl.check import Problem, runs
+
+    task = context["ti"]
+    reason = " ".join(str(context.get("exception") or "it was killed").split())
+    text = f"the task {task.task_id} of the DAG {task.dag_id} failed: {reason}"
+    data_dir = load_settings().data_dir
+    runs.remember(data_dir, Problem(_failed(task), text))
+    runs.forget(data_dir, _late(task.dag_id))
+
+
+def task_succeeded(context: Mapping[str, Any]) -> None:
+    """Let `check` say no longer that a task failed, or its run is late."""
+    end_of_lateness(context["ti"].dag_id, _failed(context["ti"]))
+
+
+def end_of_lateness(dag: str, *others: str) -> None:
+    """Let `check` say no longer that the runs of a DAG do not end, nor other problems of runs."""
+    from transit_etl.check import runs
+
+    runs.forget(load_settings().data_dir, _late(dag), *others)
+
+
+async def run_is_late(minutes: float, context: Mapping[str, Any]) -> None:
+    """Tell people at once that a run does not end, unless it has ended: Airflow calls it for failed ones too.
+
+    Called in the triggerer, which goes on where no worker takes the tasks of the DAG `check`.
+    """
+    run = context["dag_run"]
+    if run["state"] in _UNFINISHED:
+        await asyncio.to_thread(_tell, run["dag_id"], minutes)
+
+
+def _tell(dag: str, minutes: float) -> None:
+    from transit_etl.check import Problem, runs
+    from transit_etl.check.alerts import send_alerts
+
+    settings = load_settings()
+    text = (
+        f"a run of the DAG {dag} has not ended within {minutes:g} minutes: look for a task in Airflow that "
+        "waits for a free worker, or hangs"
+    )
+    problem = Problem(_late(dag), text)
+    runs.remember(settings.data_dir, problem)
+    send_alerts(settings, [problem], are_all=False)
+
+
+def _failed(task: Any) -> str:  # noqa: ANN401 - Airflow has several types of task instances
+    part = getattr(task, "rendered_map_index", None)
+    return "_".join(["failed", task.dag_id, task.task_id, *([part] if part else [])])
+
+
+def _late(dag: str) -> str:
+    return f"late_{dag}"
