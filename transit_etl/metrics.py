@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -21,10 +22,14 @@ PREFIX = "transit_etl_"
 
 
 def examine_and_record(settings: Settings, *, sends_alerts: bool) -> Examination:
-    """Return what is wrong, and write it as metrics if TRANSIT_METRICS_FILE names a file."""
+    """Return what is wrong, and write it as metrics if TRANSIT_METRICS_FILE names a file.
+
+    Where the file cannot be written, that is one of the problems found.
+    """
     found = examine(settings, sends_alerts=sends_alerts)
     if settings.metrics_file is not None:
-        write_metrics(settings, found, settings.metrics_file)
+        with suppress(OSError):
+            write_metrics(settings, found, settings.metrics_file)
     return found
 
 

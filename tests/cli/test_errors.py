@@ -41,6 +41,18 @@ def test_passages_need_a_network_first_and_the_error_says_how_to_get_it(cli: Run
     assert "run `transit-etl collect lines` and `transit-etl stage` first" in said
 
 
+def test_a_day_without_raw_files_cannot_be_staged_again(cli: RunCli) -> None:
+    assert "there is no raw file of 2026-03-02 to 2026-03-03" in message(
+        cli("reprocess", "--from", "2026-03-02", "--to", "2026-03-03")
+    )
+
+
+def test_the_days_to_stage_again_go_forward(cli: RunCli) -> None:
+    said = message(cli("reprocess", "--from", "2026-03-03", "--to", "2026-03-02"))
+
+    assert "--from 2026-03-03 is after --to 2026-03-02" in said
+
+
 def test_stops_need_lines_first(cli: RunCli) -> None:
     assert "run `transit-etl collect lines` and `transit-etl stage` first" in line(cli("collect", "stops"))
 

@@ -5,6 +5,7 @@ from io import StringIO
 
 import duckdb
 import pytest
+from pydantic import SecretStr
 from rich.console import Console
 
 from tests.collect.helpers import write_lake, write_network
@@ -139,6 +140,14 @@ def test_a_warehouse_of_an_older_version_has_no_findings(settings: Settings) -> 
 
     assert "build 7" in screen(settings)
     assert "Findings" not in screen(settings)
+
+
+def test_a_budget_that_cannot_be_read_leaves_the_rest_to_be_seen(settings: Settings) -> None:
+    lost = settings.model_copy(update={"limiter_url": SecretStr("postgresql://x@127.0.0.1:1/x")})
+    shown = " ".join(screen(lost).split())
+
+    assert "cannot be used, so nothing may be sent" in shown
+    assert "Windows" in shown
 
 
 def test_the_screen_of_an_empty_installation_says_how_to_begin(settings: Settings) -> None:

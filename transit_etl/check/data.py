@@ -20,7 +20,7 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     """Yield what is too old, was refused, or is new in the data."""
     began_at = _began_at(settings)
     if began_at is None:
-        yield Problem("empty", f"nothing was collected into {settings.data_dir.absolute()} yet")
+        yield Problem("empty", _empty(settings))
         return
     age = status.now - began_at
     yield from _last_answers(settings, status, age)
@@ -30,6 +30,17 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     yield from _refused(settings, status, day)
     yield from _waiting(settings, status)
     yield from _published(settings, status, age)
+
+
+def _empty(settings: Settings) -> str:
+    folder = settings.data_dir.absolute()
+    others = sorted(path.name.removeprefix("operator=") for path in raw_dir(folder).glob("operator=*"))
+    if not others:
+        return f"nothing was collected into {folder} yet: is TRANSIT_DATA_DIR right? `transit-etl run` begins"
+    return (
+        f"nothing was collected of {settings.operator} into {folder}, but of {', '.join(others)}: "
+        "is TRANSIT_OPERATOR right?"
+    )
 
 
 def _began_at(settings: Settings) -> datetime | None:
@@ -55,8 +66,8 @@ def _last_answers(settings: Settings, status: Status, age: timedelta) -> Iterato
         if (age if last is None else status.now - last) > longest:
             yield Problem(
                 f"answers_{endpoint.name}",
-                f"{endpoint.name}: last good answer {last_answer(last, status.now)}, "
-                f"over {_span(longest)} ago",
+                f"{endpoint.name}: no good answer for over {_span(longest)}; "
+                f"last good answer {last_answer(last, status.now)}",
             )
 
 

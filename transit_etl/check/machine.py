@@ -12,6 +12,7 @@ from transit_etl.paths import lake_dir, raw_dir
 from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
+from transit_etl.warehouse.stop_names import StopsFileError, stop_names
 
 MIB = 1024 * 1024
 N_MEASURED_DAYS = 7
@@ -25,6 +26,7 @@ _MOUNTS = Path("/proc/mounts")
 def problems(settings: Settings) -> Iterator[Problem]:
     """Yield what is wrong with the settings files, the data folder and its disk."""
     yield from _exposed_secrets(settings)
+    yield from _named_files(settings)
     try:
         check_writable(settings.data_dir)
     except DataFolderError as error:
@@ -57,6 +59,20 @@ def _exposed_secrets(settings: Settings) -> Iterator[Problem]:
         if is_readable and _SECRET.search(path.read_text(errors="replace")):
             yield Problem(
                 "settings_file", f"{path} holds a secret that every user of this machine can read: chmod 600"
+            )
+
+
+def _named_files(settings: Settings) -> Iterator[Problem]:
+    try:
+        stop_names(settings)
+    except StopsFileError as error:
+        yield Problem("stops_file", f"{error}; look at TRANSIT_STOPS_FILE")
+    if settings.metrics_file is not None:
+        try:
+            check_writable(settings.metrics_file.parent)
+        except DataFolderError as error:
+            yield Problem(
+                "metrics_file", f"TRANSIT_METRICS_FILE: cannot write in {error.folder}: {error.reason}"
             )
 
 

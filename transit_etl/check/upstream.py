@@ -33,6 +33,9 @@ def _answers(settings: Settings, status: Status) -> Iterator[Problem]:
     outage = status.outage
     if outage is not None:
         yield Problem("upstream", describe_outage(outage, status.now))
+    if status.budget_error is not None:
+        yield Problem("allowance", status.budget_error)
+        return
     last_good = max((each.last_good_at for each in status.usage if each.last_good_at), default=None)
     if last_good is not None and outage is None and status.now - last_good < RECENT:
         return
@@ -52,7 +55,10 @@ def _refusal(settings: Settings, answer: Answer) -> Problem:
         return Problem("token", f"{settings.base_url} refuses {what}: {came}; look at TRANSIT_TOKEN")
     if answer.outcome is Outcome.RATE_LIMITED:
         return Problem("allowance", f"{settings.base_url} refuses a request: {came}")
-    return Problem("address", f"{settings.base_url} gives no usable answer: {came}; look at TRANSIT_BASE_URL")
+    look = "; look at TRANSIT_BASE_URL"
+    if settings.base_url == Settings().base_url:
+        look = ": it is the emulator's, for want of a TRANSIT_BASE_URL; `transit-etl emulator` starts one"
+    return Problem("address", f"{settings.base_url} gives no usable answer: {came}{look}")
 
 
 def _allowance(status: Status) -> Iterator[Problem]:
@@ -67,7 +73,7 @@ def _allowance(status: Status) -> Iterator[Problem]:
         yield Problem(
             "refused",
             f"the upstream refused {n_refused} requests of the last hour (429): does somebody else use the "
-            f"same allowance of {status.rate_per_minute} a minute?",
+            f"same allowance, or is it less than TRANSIT_RATE_PER_MINUTE ({status.rate_per_minute})?",
         )
     for each in status.usage:
         if each.n_not_sent > max(FEWEST_UNSENT, LARGEST_UNSENT_SHARE * (each.n_sent + each.n_not_sent)):

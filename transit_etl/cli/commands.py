@@ -128,9 +128,13 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
     from transit_etl.stage import restage
     from transit_etl.warehouse import build as rebuild
 
+    if last < first:
+        raise typer.BadParameter(f"--from {first} is after --to {last}")
     settings = load_settings()
     with staging() as on_progress:
         report = restage(settings, first, last, on_progress=on_progress)
+    if not report.windows:
+        raise TransitError(f"there is no raw file of {first} to {last} in {settings.data_dir.absolute()}")
     if not as_json:
         output.print_report(report, as_json=False)
     with building() as on_build_progress:

@@ -8,9 +8,11 @@ from transit_etl.cli.options import Json
 from transit_etl.cli.output import out, print_fields, print_json
 from transit_etl.settings import PREFIX, LoadedSettings, Settings, load_with_sources
 
+DEFAULT = "default"
+
 
 def config(as_json: Json = False) -> None:
-    """Show every setting, its value and where it comes from; secrets are hidden.
+    """Show every setting, its value and where it comes from, unless it is the default; secrets are hidden.
 
     A setting is a TRANSIT_ variable, or a line of `.env` or `transit-etl.toml` in the project: the nearest
     folder above the working directory with a `transit-etl.toml`, or the checkout. Relative paths start there.
@@ -23,8 +25,10 @@ def config(as_json: Json = False) -> None:
         print_json({**_places(loaded), "settings": rows})
         return
     print_fields({label.replace("_", " "): place for label, place in _places(loaded).items()})
+    width = max(len(row["setting"]) for row in rows)
     for row in rows:
-        out.print(f"{row['setting']:<34} {row['value']:<40} {row['source']}", soft_wrap=True)
+        source = "" if row["source"] == DEFAULT else f"  ({row['source']})"
+        out.print(f"{row['setting']:<{width}}  {row['value']}{source}".rstrip(), soft_wrap=True)
 
 
 def _places(loaded: LoadedSettings) -> dict[str, str]:
@@ -45,5 +49,5 @@ def _row(loaded: LoadedSettings, name: str) -> dict[str, str]:
     return {
         "setting": f"{PREFIX}{name.upper()}",
         "value": shown,
-        "source": loaded.sources.get(name, "default"),
+        "source": loaded.sources.get(name, DEFAULT),
     }

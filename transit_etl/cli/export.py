@@ -18,7 +18,7 @@ their own: tides, gtfs, gtfs-retrospective, gtfs-rt."""
 def export(  # noqa: PLR0917 - Typer passes options by name
     tables: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME…", help="Tables, with or without schema; none for a feed."),
+        typer.Argument(metavar="NAME", help="Tables, with or without schema; none for a feed."),
     ] = None,
     first: Annotated[date | None, FROM] = None,
     last: Annotated[date | None, TO] = None,

@@ -45,6 +45,7 @@ _LABELS = {  # of fields whose names alone do not say what is meant
     "sent": "requests sent",
     "received": "answers",
     "windows": "raw files",
+    "n_open": "raw files being written",
     "recovered": "raw files of killed collectors",
 }
 # What is written into a file or a pipe is not cut to the width of a terminal.
@@ -109,13 +110,19 @@ def _label(name: str) -> str:
     return _LABELS.get(name) or name.removeprefix("n_").removeprefix("is_").replace("_", " ")
 
 
+def _number(value: float, name: str) -> str:
+    if name.endswith("_share"):
+        return f"{value:.1%}"
+    if name.endswith("seconds"):
+        return f"{value:,.1f}"
+    return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
+
+
 def _readable(value: Any, name: str = "") -> str:  # noqa: ANN401 - any value of a report or a row
     if value is None or value is True:
         return "yes" if value else ""
     if isinstance(value, float):
-        if name.endswith("_share"):
-            return f"{value:.1%}"
-        return f"{value:,.4g}" if abs(value) < 1 else f"{value:,.2f}"
+        return _number(value, name)
     if isinstance(value, dict):
         return ", ".join(f"{key} {_readable(each)}" for key, each in value.items())
     if isinstance(value, (list, tuple)):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from transit_etl.clock import naive_utc
+from transit_etl.collect.allowance.budget_store import BudgetStoreError
 from transit_etl.paths import build_database, open_raw_files, published_database
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
@@ -43,16 +44,17 @@ class Status:
     """The state of an installation, which `status --json` prints field by field.
 
     Instants are UTC; `now` is the time of the pipeline's clock, `real_now` the machine's, by which files are
-    dated. `pace` is None before anything was collected, `outage` while the upstream gives usable answers.
-    `outcomes` counts the requests of the last hour, and `last_good_at` is, by endpoint; in it, and of stops,
-    what is older than `LEDGER_DAYS` counts as never. `clock_error_seconds` is how far the clock is ahead of
-    the timestamps of answers. `lines` has the least covered first. `waiting` counts by endpoint the
-    finished windows that are not staged, the oldest of which began at `waiting_since`, `n_open` the windows
-    being written. `findings` says what is odd in the published data, `audit` how far its estimates were off,
-    `new_names` which keys and codes were listed for the first time in the last day. `unseen` is the stop of a
-    listed line whose last good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds`
-    and `publish_seconds` are how long the last build that passed, and the last publication, took. Answers
-    after `now` are not counted: `future_until` is the last of them.
+    dated. `pace` is None before anything was collected, and where the request budget cannot be read:
+    `budget_error` says why. `outage` is None while the upstream gives usable answers. `outcomes` counts the
+    requests of the last hour, and `last_good_at` is, by endpoint; in it, and of stops, what is older than
+    `LEDGER_DAYS` counts as never. `clock_error_seconds` is how far the clock is ahead of the timestamps of
+    answers. `lines` has the least covered first. `waiting` counts by endpoint the finished windows that are
+    not staged, the oldest of which began at `waiting_since`, `n_open` the windows being written. `findings`
+    says what is odd in the published data, `audit` how far its estimates were off, `new_names` which keys and
+    codes were listed for the first time in the last day. `unseen` is the stop of a listed line whose last
+    good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds` and `publish_seconds`
+    are how long the last build that passed, and the last publication, took. Answers after `now` are not
+    counted: `future_until` is the last of them.
     """
 
     now: datetime
@@ -63,6 +65,7 @@ class Status:
     base_url: str
     rate_per_minute: int
     pace: Pace | None
+    budget_error: str | None
     usage: list[KindRequests]
     outcomes: dict[str, dict[str, int]]
     outage: Outage | None
@@ -105,6 +108,7 @@ def read_status(settings: Settings) -> Status:
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
     waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
+    pace, budget_error = _pace(settings)
     published, durations = _published(settings, now), last_durations(settings.data_dir)
     return Status(
         now=now,
@@ -114,7 +118,8 @@ def read_status(settings: Settings) -> Status:
         operator=settings.operator,
         base_url=settings.base_url,
         rate_per_minute=settings.rate_per_minute,
-        pace=read_pace(settings),
+        pace=pace,
+        budget_error=budget_error,
         usage=requests_by_kind(requests.values(), settings.rate_per_minute),
         outcomes={name: each.outcomes for name, each in sorted(requests.items()) if each.outcomes},
         outage=outage,
@@ -142,6 +147,13 @@ def read_status(settings: Settings) -> Status:
         audit=published.audit,
         future_until=lake.last_future_answer(settings, now),
     )
+
+
+def _pace(settings: Settings) -> tuple[Pace | None, str | None]:
+    try:
+        return read_pace(settings), None
+    except BudgetStoreError as error:
+        return None, str(error)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,16 @@ def _allowance(status: Status) -> Iterator[RenderableType]:
         f"{n_last_minute} of {status.rate_per_minute} requests used in the last minute, "
         f"{share:.1%} of the last hour's"
     )
-    yield _section("Allowance", [Text(used), *_pace(status)])
+    yield _section("Allowance", [Text(used), *_budget_error(status), *_pace(status)])
     if status.usage:
         yield _requests(status)
     else:
         yield Text("No request was sent yet: begin with `transit-etl run`.", style="yellow")
+
+
+def _budget_error(status: Status) -> Iterator[Text]:
+    if status.budget_error is not None:
+        yield Text(status.budget_error, style="red")
 
 
 def _pace(status: Status) -> Iterator[Text]:

@@ -171,8 +171,9 @@ class SqlStore:
         return self._url.difference_update_query(["password", "sslpassword"]).render_as_string()
 
     def _explain(self, why: object) -> str:
+        cause = " ".join(str(_cause(why)).split()).removesuffix(".")
         return (
-            f"the request budget in {self._name()} cannot be used, so nothing may be sent: {_cause(why)}. "
+            f"the request budget in {self._name()} cannot be used, so nothing may be sent: {cause}. "
             "It holds nothing older than some minutes: remove it while nothing collects, "
             "or set TRANSIT_LIMITER_URL"
         )

@@ -20,8 +20,8 @@ class DataFolderError(TransitError):
     """The data folder cannot be written; the message names the folder and the system's reason."""
 
     def __init__(self, folder: Path, error: OSError) -> None:
-        super().__init__(f"cannot write in the data folder {folder}: {error.strerror or error}")
-        self.folder = folder
+        self.folder, self.reason = folder, error.strerror or str(error)
+        super().__init__(f"cannot write in the data folder {folder}: {self.reason}")
 
 
 class RawFileTakenError(Exception):
