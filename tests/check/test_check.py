@@ -1,11 +1,13 @@
 """What `transit-etl check` finds wrong: each of an operator's mistakes in one line."""
 
 import json
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
+import duckdb
 import pytest
 
 from tests.check.installation import healthy
@@ -15,7 +17,8 @@ from tests.status.installations import NOW, Exchange, land, minutes, put_request
 from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
 from transit_etl.backup.memory import LastBackup, remember
-from transit_etl.check import Problem, check, machine
+from transit_etl.check import Problem, check, machine, runs
+from transit_etl.paths import build_database, published_database
 from transit_etl.settings import Settings
 
 
@@ -200,6 +203,59 @@ def test_a_backup_that_is_made_no_longer_is_found(settings: Settings) -> None:
     remember(settings.data_dir, LastBackup("/mnt/backup", settings.clock.now() - timedelta(hours=49), 3))
 
     assert ([], ["backup"]) == (names(before), names(check(settings)))
+
+
+def change_published(settings: Settings, sql: str) -> None:
+    with duckdb.connect(published_database(settings.data_dir)) as connection:
+        connection.execute(sql)
+
+
+def test_a_file_that_another_version_published_is_found(settings: Settings) -> None:
+    change_published(settings, "update quality.publication set version = '0.0.1'")
+
+    assert "made by version 0.0.1" in text(check(settings), "version")
+
+
+def test_a_key_that_is_listed_for_the_first_time_is_found(settings: Settings) -> None:
+    change_published(
+        settings,
+        "create table quality.drift as select 'key' as kind, 'nuovo' as name, 'passages' as dataset, "
+        f"timestamp '{NOW - timedelta(hours=1):%Y-%m-%d %H:%M:%S}' as first_seen_at",
+    )
+
+    assert "key nuovo of passages" in text(check(settings), "drift")
+
+
+def test_a_build_that_was_never_published_is_found(settings: Settings) -> None:
+    build_database(settings.data_dir).touch()
+    old = (datetime.now(UTC) - timedelta(hours=7)).timestamp()
+    os.utime(published_database(settings.data_dir), (old, old))
+
+    assert {"published", "build"} == set(names(check(settings)))
+
+
+def test_requests_that_get_no_permit_are_found(settings: Settings) -> None:
+    landing = land(settings, Exchange(stop(1), minutes(0.1), {}), worker="w2")
+    for number in range(20):
+        landing.skip(landing.plan(stop(number), NOW - minutes(1)), "no permit in time")
+    landing.close()
+
+    assert "20 requests for passages" in text(check(settings), "starved_passages")
+
+
+def test_answers_of_which_no_row_was_staged_are_found(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data", base_url=nowhere())
+    land(settings, Exchange(stop(1), minutes(0.1), {})).close()
+    put_requests(settings, "passages", [minutes(0.1)])
+    later = (NOW - datetime.now(UTC) + timedelta(minutes=26)).total_seconds()
+
+    assert "rows_passages" in names(check(settings.model_copy(update={"clock_shift_seconds": later})))
+
+
+def test_a_task_that_failed_in_airflow_is_found(settings: Settings) -> None:
+    runs.remember(settings.data_dir, Problem("failed_warehouse_build", "the task build failed"))
+
+    assert ["failed_warehouse_build"] == names(check(settings))
 
 
 def test_every_problem_is_json(settings: Settings) -> None:
