@@ -20,3 +20,13 @@ def test_each_setting_is_shown_with_its_source_and_no_secret(cli: RunCli, tmp_pa
     assert ("600.0", "default") == by_name["TRANSIT_WINDOW_SECONDS"]
     assert str(tmp_path) == found["project"]
     assert str(tmp_path / "transit-etl.toml") in shown.stdout
+
+
+def test_a_line_names_the_source_unless_the_value_is_the_default(cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("TRANSIT_TIMEZONE=Europe/Paris\n")
+    shown = cli("config", TRANSIT_PROJECT_DIR=str(tmp_path), TRANSIT_OPERATOR="example").stdout
+    by_name = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
+
+    assert ["example", "(environment)"] == by_name["TRANSIT_OPERATOR"]
+    assert ["Europe/Paris", f"({tmp_path / '.env'})"] == by_name["TRANSIT_TIMEZONE"]
+    assert ["adaptive"] == by_name["TRANSIT_POLICY"]

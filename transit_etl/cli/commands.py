@@ -290,8 +290,9 @@ def check(
 ) -> None:
     """Look for everything that is wrong: upstream, allowance, clock, disk, data, published file.
 
-    Prints one line per problem and fails if there is any. One request is sent, within the allowance, unless
-    the upstream answered a moment ago. The TRANSIT_CHECK_ settings say what is tolerated.
+    Prints one line per problem, folded on a terminal, and fails if there is any. One request is sent, within
+    the allowance, unless the upstream answered a moment ago. The TRANSIT_CHECK_ settings say what is
+    tolerated.
 
     Example: transit-etl check
     """
@@ -300,6 +301,8 @@ def check(
     problems = examine_and_record(load_settings(), sends_alerts=alerts).problems
     if as_json:
         output.print_json({"is_healthy": not problems, "problems": problems})
+    elif output.out.is_terminal:
+        output.print_labelled((problem.name, problem.text) for problem in problems)
     else:
         for problem in problems:
             output.print_text(f"{problem.name}: {problem.text}")

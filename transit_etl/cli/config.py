@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from transit_etl.cli.options import Json
-from transit_etl.cli.output import out, print_fields, print_json
+from transit_etl.cli.output import print_json, print_text
 from transit_etl.settings import PREFIX, LoadedSettings, Settings, load_with_sources
 
 DEFAULT = "default"
@@ -24,11 +24,18 @@ def config(as_json: Json = False) -> None:
     if as_json:
         print_json({**_places(loaded), "settings": rows})
         return
-    print_fields({label.replace("_", " "): place for label, place in _places(loaded).items()})
     width = max(len(row["setting"]) for row in rows)
+    for label, place in _places(loaded).items():
+        print_text(f"{label.replace('_', ' '):<{width}}  {place}")
     for row in rows:
-        source = "" if row["source"] == DEFAULT else f"  ({row['source']})"
-        out.print(f"{row['setting']:<{width}}  {row['value']}{source}".rstrip(), soft_wrap=True)
+        print_text(f"{row['setting']:<{width}}  {row['value']}{_origin(row)}".rstrip())
+
+
+def _origin(row: dict[str, str]) -> str:
+    """Return where a value comes from, as it is shown next to the value; nothing for a default."""
+    if row["source"] == DEFAULT:
+        return ""
+    return "  (environment)" if row["source"] == row["setting"] else f"  ({row['source']})"
 
 
 def _places(loaded: LoadedSettings) -> dict[str, str]:

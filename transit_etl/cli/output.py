@@ -65,10 +65,15 @@ def print_report(report: object, *, as_json: bool) -> None:
 
 def print_fields(values: Mapping[str, str]) -> None:
     """Print labelled texts below each other; an empty one is left out."""
+    print_labelled(values.items())
+
+
+def print_labelled(texts: Iterable[tuple[str, str]]) -> None:
+    """Print texts next to their labels, as `print_fields` does; a label may come again."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold")
     grid.add_column(overflow="fold")
-    for label, value in values.items():
+    for label, value in texts:
         if value:
             grid.add_row(label, Text(value))
     out.print(grid)
