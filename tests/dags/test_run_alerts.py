@@ -20,7 +20,7 @@ from transit_etl.check import runs
 from transit_etl.run_alerts import end_of_lateness, run_is_late, task_failed, task_succeeded
 
 LONGEST_SECONDS = 300
-NEVER_ENDING = """
+TWO_DAGS = """
 from datetime import timedelta
 from airflow.sdk import DeltaTriggerTimetable, dag, task
 from transit_etl.run_alerts import deadline
@@ -35,6 +35,16 @@ def hanging():
     hang()
 
 hanging()
+
+@dag(schedule=DeltaTriggerTimetable(timedelta(seconds=5)), max_active_runs=1, catchup=False,
+     deadline=deadline(timedelta(seconds=20)))
+def failing():
+    @task
+    def fail():
+        raise ValueError
+    fail()
+
+failing()
 """
 
 
@@ -131,7 +141,7 @@ def test_a_task_that_fails_in_airflow_is_a_problem(run_dag: RunDag, tmp_path: Pa
 
 @contextmanager
 def airflow_with(text: str, folder: Path, **settings: str) -> Iterator[None]:
-    """Run all programs of an Airflow whose only DAG is a text."""
+    """Run all programs of an Airflow whose DAGs are a text."""
     dags, stack = folder / "dags", Stack(folder / "programs")
     dags.mkdir()
     (dags / "only.py").write_text(text)
@@ -148,14 +158,15 @@ def airflow_with(text: str, folder: Path, **settings: str) -> Iterator[None]:
 
 
 @pytest.mark.long
-def test_airflow_tells_of_a_run_that_does_not_end_while_its_task_hangs(tmp_path: Path) -> None:
+def test_airflow_tells_of_a_run_that_does_not_end_and_of_none_that_has_failed(tmp_path: Path) -> None:
     with (
         web_server() as (url, titles),
-        airflow_with(NEVER_ENDING, tmp_path, TRANSIT_DATA_DIR=str(tmp_path / "data"), TRANSIT_ALERT_URLS=url),
+        airflow_with(TWO_DAGS, tmp_path, TRANSIT_DATA_DIR=str(tmp_path / "data"), TRANSIT_ALERT_URLS=url),
     ):
         give_up_at = time.monotonic() + LONGEST_SECONDS
         while not titles and time.monotonic() < give_up_at:
             time.sleep(1)
+        time.sleep(25)  # failed runs miss their deadlines meanwhile
 
     assert ["late_hanging"] == titles
     assert "late_hanging" in json.loads((tmp_path / "data" / "state" / "runs.json").read_text())
