@@ -451,24 +451,44 @@ select
 from (select true_outcome, coalesce(outcome, 'no departure') as outcome, count(*) as n from trip_outcomes group by all)
 group by true_outcome order by true_outcome;
 
-create table due as  -- each passage due with the true one of the same departure, by identity: which trip we think it was plays no part
+-- Each departure with the trip that was scheduled as it. Of trips that leave at the same time for the same destination,
+-- which nothing tells apart, a departure has the one that it was matched with, or else one that is left.
+create table departure_truth as
+with pairs as (
+    select departures.departure_key, departures.duplicate_number, truth.service_date, truth.trip_id, truth.outcome,
+        coalesce(seen.true_trip = truth.trip_id, false) as is_matched
+    from built.core.scheduled_departures as departures
+    inner join truth_trips as truth
+        on truth.service_date = departures.service_date and truth.line_code = departures.line_code
+        and truth.direction = departures.direction and truth.scheduled_departure_at = departures.departure_at
+        and truth.is_slash_variant = departures.is_slash_variant and ends_with(upper(departures.leg), upper(truth.headsign))
+    left join built.intermediate.departure_matches as matches using (departure_key)
+    left join trip_truth as seen on seen.service_date = matches.service_date and seen.trip_id = matches.trip_id
+    where departures.is_in_force and not truth.is_added
+),
+first_choices as (
+    select * from pairs where is_matched
+    qualify row_number() over (partition by service_date, trip_id order by departure_key) = 1
+),
+others as (
+    select pairs.*,
+        dense_rank() over (partition by service_date, trip_id order by duplicate_number, departure_key) as nth_departure,
+        dense_rank() over (partition by departure_key order by trip_id) as nth_trip
+    from pairs anti join first_choices using (departure_key)
+    where (service_date, trip_id) not in (select (service_date, trip_id) from first_choices)
+)
+select departure_key, service_date, trip_id, outcome from first_choices union all
+select departure_key, service_date, trip_id, outcome from others where nth_departure = nth_trip;
+
+create table due as  -- each passage due with the true one of the same departure, by identity
 select * exclude (nth) from (
     select
         rows.*, truth.trip_id as true_trip, scheduled.scheduled_at as true_scheduled_at, actual.passed_at as true_at,
         row_number() over (
-            partition by rows.departure_key, rows.position order by abs(epoch(scheduled.scheduled_at - rows.scheduled_at)), truth.trip_id
+            partition by rows.departure_key, rows.position order by abs(epoch(scheduled.scheduled_at - rows.scheduled_at))
         ) as nth
     from built.core.trip_trajectories as rows
-    inner join built.core.scheduled_departures as departures using (departure_key)
-    inner join (
-        select *, row_number() over (
-            partition by service_date, line_code, direction, scheduled_departure_at, is_slash_variant order by trip_id
-        ) as duplicate_number
-        from truth_trips where not is_added
-    ) as truth
-        on truth.service_date = rows.service_date and truth.line_code = rows.line_code and truth.direction = rows.direction
-        and truth.scheduled_departure_at = rows.departure_at and truth.is_slash_variant = departures.is_slash_variant
-        and truth.duplicate_number = departures.duplicate_number
+    inner join departure_truth as truth using (departure_key)
     inner join truth_scheduled_passages as scheduled
         on scheduled.service_date = truth.service_date and scheduled.trip_id = truth.trip_id
         and scheduled.stop_code = rows.stop_code
@@ -595,17 +615,8 @@ from estimated_stops;
 select
     'not_run by identity: precision', '>= 99 %',
     coalesce(printf('%.1f %% of %d', 100.0 * avg((truth.outcome = 'not_run')::int), count(*)), 'none'), ''
-from built.core.scheduled_departures as departures
-inner join (
-    select *, row_number() over (
-        partition by service_date, line_code, direction, scheduled_departure_at, is_slash_variant order by trip_id
-    ) as duplicate_number
-    from truth_trips where not is_added
-) as truth
-    on truth.service_date = departures.service_date and truth.line_code = departures.line_code
-    and truth.direction = departures.direction and truth.scheduled_departure_at = departures.departure_at
-    and truth.is_slash_variant = departures.is_slash_variant and truth.duplicate_number = departures.duplicate_number
-where departures.outcome = 'not_run' and departures.is_in_force;
+from built.core.scheduled_departures as departures inner join departure_truth as truth using (departure_key)
+where departures.outcome = 'not_run';
 
 select
     'the audit sample: error of the estimates of unobserved passages, as it measures it', '',

@@ -8,7 +8,9 @@
 with calls as (
     select
         *,
-        coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_observed,
+        coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_seen,
+        -- on time or not, that is known only of a bus that certainly ran as the departure, and if the schedule is known
+        coalesce(arrival_quality in ('evidenced', 'bounded'), false) and is_timed and not is_guessed as is_observed,
         -- a bus passes its stops in order
         max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
         min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
@@ -26,12 +28,14 @@ with calls as (
 bounded as (
     select
         calls.*,
-        coalesce(
-            case when is_observed then passed_after end, case when is_in_order then trip_after end
-        ) as hard_after,
-        coalesce(
-            case when is_observed then passed_before end, case when is_in_order then trip_before end
-        ) as hard_before
+        case
+            when not is_guessed
+                then coalesce(case when is_seen then passed_after end, case when is_in_order then trip_after end)
+        end as hard_after,
+        case
+            when not is_guessed
+                then coalesce(case when is_seen then passed_before end, case when is_in_order then trip_before end)
+        end as hard_before
     from (
         select
             *,
@@ -46,6 +50,10 @@ guessed as (
         expected.side,
         coalesce(case when bounded.is_observed then bounded.delay_seconds end, expected.expected_seconds)
             as guessed_seconds,
+        coalesce(
+            case when bounded.is_seen then bounded.passed_at end,
+            {{ add_seconds('bounded.scheduled_at', 'expected.expected_seconds') }}
+        ) as guessed_at,
         case
             when bounded.is_observed
                 then
@@ -55,8 +63,10 @@ guessed as (
                     )
             else expected.error_seconds
         end as error_seconds,
-        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as low_seconds,
-        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} as high_seconds,
+        case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
+            as low_seconds,
+        case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} end
+            as high_seconds,
         shares.shares
     from bounded
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
@@ -151,7 +161,7 @@ corrected as (
         case
             when is_observed then 0
             -- where nothing is known of the trip, only as sure as the trips observed in the hour allow
-            when side = 'none'
+            when side like 'none%'
                 then sqrt(power(corrections.remaining_error, 2) + 0.25 / (coalesce(observed_hours.n_trips, 0) + 1))
             else corrections.remaining_error
         end as common_error
@@ -216,13 +226,13 @@ select
     match_score,
     scheduled_at,
     schedule_source,
-    {{ add_seconds('scheduled_at', 'expected_seconds') }} as passed_at,
+    least(greatest(guessed_at, hard_after), hard_before) as passed_at,
     hard_after as passed_after,
     hard_before as passed_before,
     case
-        when is_observed then arrival_quality
+        when is_seen and not is_guessed then arrival_quality
         when side = 'between' then 'interpolated'
-        when side = 'none' then 'expected'
+        when side like 'none%' then 'expected'
         else 'extrapolated'
     end as arrival_quality,
     cast(round(expected_seconds) as bigint) as delay_seconds,

@@ -52,7 +52,9 @@ classes as (
         operator,
         service_date
     from {{ built('due_calls') }}) as days
-    cross join (values ('none'), ('first_stop'), ('before'), ('after'), ('between')) as sides (side)
+    cross join (
+        values ('none'), ('none_at_first_stop'), ('first_stop'), ('before'), ('after'), ('between')
+    ) as sides (side)
     cross join {{ whole_numbers(0, 7) }} as gap_classes (gap_class)
     cross join {{ whole_numbers(-4, 9) }} as delay_classes (delay_class)
 ),

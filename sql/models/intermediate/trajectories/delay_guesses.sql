@@ -20,7 +20,8 @@ told as (
         neighbours.delay_seconds,
         usual.usual_delay_seconds,
         case
-            when neighbours.delay_seconds_before is null and neighbours.delay_seconds_after is null then 'none'
+            when neighbours.delay_seconds_before is null and neighbours.delay_seconds_after is null
+                then case when neighbours.is_first_stop then 'none_at_first_stop' else 'none' end
             when neighbours.is_first_stop then 'first_stop'
             when neighbours.delay_seconds_before is null then 'before'
             when neighbours.delay_seconds_after is null then 'after'

@@ -1,88 +1,24 @@
 -- One row per departure in force that may have run, and position of its leg, once it is due: when its bus was due
 -- there, and what was observed of it.
-with departures as (
+with calls as (
     select
-        departures.*,
-        matches.trip_key,
-        matches.basis,
-        days.zero_at,
-        {{ seconds_between('days.zero_at', 'departures.departure_at') }} as departure_seconds
-    from {{ built('scheduled_departures') }} as departures
-    inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
-    inner join {{ built('service_days') }} as days using (operator, service_date)
-    left join {{ built('departure_matches') }} as matches using (departure_key)
-    where departures.is_in_force and departures.outcome != 'not_run'
-),
-
-calls as (
-    select
-        departures.*,
-        stops.position,
-        stops.stop_code,
-        stops.offset_seconds as leg_offset_seconds,
-        times.travel_seconds,
-        min(stops.position) over (partition by departures.departure_key) = stops.position as is_first_stop,
-        visits.visit_key,
-        visits.schedule_source,
-        {{ seconds_between('departures.departure_at', 'visits.scheduled_at') }} as known_offset_seconds,
-        visits.passed_at,
-        visits.passed_after,
-        visits.passed_before,
-        visits.arrival_quality,
-        coalesce(visits.is_out_of_order, false) as is_out_of_order
-    from departures
-    inner join {{ built('leg_stops') }} as stops using (operator, service_date, line_code, direction, leg)
-    left join {{ built('line_travel_times') }} as times using (operator, service_date, line_code, direction, position)
-    left join {{ ref('first_visits') }} as visits
-        on
-            departures.trip_key = visits.trip_key
-            and departures.line_code = visits.line_code
-            and departures.direction = visits.direction
-            and stops.position = visits.position
-),
-
-between_departures as (
-    -- the nearest departures of the leg, before and after, whose running time to the stop is known
-    select
-        *,
-        {{ nearest_known(
-            {"offset": "known_offset_seconds", "departure": "departure_seconds"}, "known_offset_seconds is not null"
-        ) }}
-    from calls
-    window
-        before as (
-            partition by operator, service_date, line_code, direction, leg, position
-            order by departure_seconds, departure_key rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by operator, service_date, line_code, direction, leg, position
-            order by departure_seconds, departure_key rows between 1 following and unbounded following
-        )
-),
-
-learned as (
-    select
-        *,
-        case
-            when known_offset_seconds is not null then known_offset_seconds
-            when departure_after > departure_before
-                then
-                    offset_before
-                    + (offset_after - offset_before) * (departure_seconds - departure_before)
-                    / (departure_after - departure_before)
-            else coalesce(offset_before, offset_after, leg_offset_seconds, case when is_first_stop then 0 end)
-        end as learned_offset_seconds
-    from between_departures
+        calls.*,
+        coalesce(calls.known_seconds, learned.learned_seconds) as learned_seconds,
+        calls.known_seconds is not null
+        or coalesce(learned.difference_seconds <= parameters.pattern_same_seconds, false) as is_timed
+    from {{ built('scheduled_calls') }} as calls
+    cross join {{ ref('inference_parameters') }} as parameters
+    left join {{ built('learned_times') }} as learned using (departure_key, position)
 ),
 
 between_stops as (
-    -- the nearest stops of the departure, before and after, whose running time is known
+    -- the nearest stops of the departure, before and after, whose time is known or learned
     select
         *,
         {{ nearest_known(
-            {"stop_offset": "learned_offset_seconds", "travel": "travel_seconds"}, "learned_offset_seconds is not null"
+            {"learned": "learned_seconds", "travel": "travel_seconds"}, "learned_seconds is not null"
         ) }}
-    from learned
+    from calls
     window
         before as (partition by departure_key order by position rows between unbounded preceding and 1 preceding),
         after as (partition by departure_key order by position rows between 1 following and unbounded following)
@@ -92,17 +28,42 @@ scheduled as (
     select
         *,
         cast(round(departure_seconds + case
-            when learned_offset_seconds is not null then learned_offset_seconds
+            when learned_seconds is not null then learned_seconds
             when travel_after > travel_before
                 then
-                    stop_offset_before
-                    + (stop_offset_after - stop_offset_before) * (travel_seconds - travel_before)
+                    learned_before
+                    + (learned_after - learned_before) * (travel_seconds - travel_before)
                     / (travel_after - travel_before)
-            when travel_before is not null then stop_offset_before + travel_seconds - travel_before
-            when travel_after is not null then stop_offset_after - travel_after + travel_seconds
+            when travel_before is not null then learned_before + travel_seconds - travel_before
+            when travel_after is not null then learned_after - travel_after + travel_seconds
             else travel_seconds
         end) as bigint) as scheduled_seconds
     from between_stops
+),
+
+delayed as (
+    select
+        *,
+        cast(round({{ seconds_between('zero_at', 'passed_at') }}) as bigint) - scheduled_seconds as delay_seconds,
+        case
+            when arrival_quality in ('evidenced', 'bounded') and not is_out_of_order
+                then {{ seconds_between('zero_at', 'passed_at') }} - scheduled_seconds
+        end as observed_seconds,
+        coalesce(schedule_source in ('theoretical', 'timetable'), false) as is_listed,
+        departure_seconds // 10800 as part_of_day
+    from scheduled
+),
+
+compared as (
+    select
+        *,
+        median(case when not is_listed then observed_seconds end) over (
+            partition by operator, service_date, line_code, direction, leg, part_of_day, position
+        ) as stop_seconds,
+        median(case when is_listed then observed_seconds end) over (
+            partition by operator, service_date, line_code, direction, leg, part_of_day
+        ) as leg_seconds
+    from delayed
 )
 
 select
@@ -117,11 +78,17 @@ select
     scheduled.stop_code,
     scheduled.is_first_stop,
     scheduled.trip_key,
-    scheduled.basis,
     scheduled.match_score,
+    scheduled.is_guessed,
     scheduled.visit_key,
     {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} as scheduled_at,
     coalesce(scheduled.schedule_source, 'running_time') as schedule_source,
+    -- not where all buses of the leg seem to be far later or earlier than where their time is listed
+    scheduled.is_timed
+    and (
+        scheduled.is_listed
+        or coalesce(abs(scheduled.stop_seconds - scheduled.leg_seconds) <= parameters.schedule_jump_seconds, true)
+    ) as is_timed,
     scheduled.zero_at,
     scheduled.scheduled_seconds,
     scheduled.scheduled_seconds - scheduled.departure_seconds as running_seconds,
@@ -129,9 +96,9 @@ select
     scheduled.passed_after,
     scheduled.passed_before,
     case when not scheduled.is_out_of_order then scheduled.arrival_quality end as arrival_quality,
-    cast(round({{ seconds_between('scheduled.zero_at', 'scheduled.passed_at') }}) as bigint)
-    - scheduled.scheduled_seconds as delay_seconds,
+    scheduled.delay_seconds,
     scheduled.ruleset_version
-from scheduled
+from compared as scheduled
+cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ last_answers() }} as last_answers using (operator)
 where {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} <= last_answers.last_received_at

@@ -1,12 +1,13 @@
 {{ config(materialized='ephemeral') }}
 -- One row per due call, and per evidenced passage and hold-out: the nearest evidenced passages of its trip before and
--- after it. A hold-out hides a part of what was observed, so that what the rest tells of it can be compared
--- with what was observed: 1 each passage alone, 2 a half in periods, 3 all after and 4 all before a moment of the trip,
--- 5 the whole trip. Hold-out 0 hides nothing.
+-- after it, whose scheduled times are known.
+-- A hold-out hides a part of what was observed, so that what the rest tells of it can be compared with what was
+-- observed: 1 each passage alone, 2 a half in periods, 3 all after and 4 all before a moment of the trip, 5 the whole
+-- trip. Hold-out 0 hides nothing.
 with calls as (
     select
         *,
-        coalesce(arrival_quality = 'evidenced', false) as is_evidenced
+        coalesce(arrival_quality = 'evidenced', false) and is_timed as is_evidenced
     from {{ built('due_calls') }}
 ),
 

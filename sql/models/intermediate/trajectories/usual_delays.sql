@@ -15,7 +15,7 @@ with calls as (
         scheduled_seconds // 3600 as hour,
         -- the first stop, and then by ten minutes
         case when is_first_stop then -1 else least(cast(floor(running_seconds / 600) as bigint), 6) end as stage,
-        case when arrival_quality = 'evidenced' then delay_seconds end as delay_seconds
+        case when arrival_quality = 'evidenced' and is_timed then delay_seconds end as delay_seconds
     from {{ built('due_calls') }}
 ),
 

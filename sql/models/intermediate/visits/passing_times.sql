@@ -20,6 +20,35 @@ with visits as (
     left join {{ built('replaced_rows') }} as replaced using (listed_visit_key)
 ),
 
+-- every pair of visits of a trip in which the bus was still to come at the earlier stop after it was gone at the later
+disorders as (
+    select
+        earlier.listed_visit_key as earlier_key,
+        later.listed_visit_key as later_key
+    from visits as earlier
+    inner join visits as later
+        on
+            earlier.trip_key = later.trip_key
+            and earlier.position < later.position
+            and earlier.passed_after > later.gone_at
+),
+
+misplaced as (
+    -- the visit that is at odds with two others or more, which each are at odds with this one alone: the bus passed the
+    -- stop a second time, as at the end of a loop
+    select earlier_key as listed_visit_key
+    from (
+        select
+            earlier_key,
+            later_key,
+            count(*) over (partition by earlier_key) as n_later,
+            count(*) over (partition by later_key) as n_earlier
+        from disorders
+    ) as counted
+    group by earlier_key
+    having min(n_later) >= 2 and max(n_earlier) = 1
+),
+
 trip_facts as (
     -- a trip that was missing before its time at a stop, and was live nowhere later, may have lost its tracking: from
     -- then on its absence proves nothing
@@ -29,8 +58,14 @@ trip_facts as (
         max(missed_early_at) over trip >= max(passed_after) over trip
         or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost,
         -- still ahead of an earlier stop then: it cannot have passed this one before
-        max(passed_after) over earlier_stops as earlier_after
-    from visits
+        max(case when not is_misplaced then passed_after end) over earlier_stops as earlier_after
+    from (
+        select
+            visits.*,
+            misplaced.listed_visit_key is not null as is_misplaced
+        from visits
+        left join misplaced using (listed_visit_key)
+    ) as placed
     window
         trip as (partition by trip_key),
         earlier_stops as (
@@ -42,7 +77,7 @@ trip_facts as (
 ordered as (
     select
         *,
-        coalesce(position is not null and gone_at < earlier_after, false) as is_out_of_order
+        is_misplaced or coalesce(position is not null and gone_at < earlier_after, false) as is_out_of_order
     from trip_facts
 ),
 

@@ -1,6 +1,7 @@
 -- One row per operator, service_date, listed id, stop and visit that replaced an anonymous row before its trip was live
 -- at other stops: the time of that row, and whether it announced the trip.
--- A single row may have been another bus's: most rows that a trip replaced have to agree on when it was to start.
+-- A single row may have been another bus's: most rows that a trip replaced have to agree on when it was to start. And a
+-- bus that was minutes ahead of these rows was another one: an added bus replaces the rows of the next scheduled one.
 with visits as (
     select
         trips.listed_visit_key,
@@ -33,7 +34,8 @@ replaced as (
         visits.service_date,
         visits.replaced_at,
         {{ add_seconds('visits.estimated_start_at', seconds_between('visits.expected_at', 'visits.replaced_at')) }}
-            as announced_start_at
+            as announced_start_at,
+        {{ seconds_between('visits.expected_at', 'visits.replaced_at') }} as ahead_seconds
     from visits
     inner join trips
         on visits.trip_key = trips.trip_key and visits.replaced_seen_at <= trips.live_from
@@ -43,7 +45,8 @@ replaced as (
 announced_starts as (
     select
         trip_key,
-        median(announced_start_at) as announced_start_at
+        median(announced_start_at) as announced_start_at,
+        median(ahead_seconds) as ahead_seconds
     from replaced
     group by trip_key
 ),
@@ -53,6 +56,7 @@ compared as (
         replaced.*,
         abs({{ seconds_between('starts.announced_start_at', 'replaced.announced_start_at') }})
         <= parameters.match_theoretical_seconds as is_agreeing,
+        starts.ahead_seconds <= parameters.match_early_seconds as is_possible,
         parameters.replaced_min_rows,
         parameters.replaced_share
     from replaced
@@ -72,5 +76,8 @@ select
     listed_visit_key,
     service_date,
     replaced_at,
-    is_agreeing and n_agreeing >= replaced_min_rows and n_agreeing >= replaced_share * n_rows as is_announced
+    is_possible
+    and is_agreeing
+    and n_agreeing >= replaced_min_rows
+    and n_agreeing >= replaced_share * n_rows as is_announced
 from counted
