@@ -36,13 +36,13 @@ told as (
             neighbours.delay_seconds_after,
             usual.usual_delay_seconds
         )) as bigint) as told_delay_seconds,
-        -- of two gaps about the smaller one, of equal ones a half
+        -- of two gaps about the smaller one, of equal ones a half; where none is known, the way since the departure
         coalesce(
             neighbours.gap_before_seconds * neighbours.gap_after_seconds
             / nullif(cast(neighbours.gaps_seconds as double), 0),
             neighbours.gap_before_seconds,
             neighbours.gap_after_seconds,
-            0
+            neighbours.running_seconds
         ) as gap_seconds
     from neighbours
     inner join {{ built('usual_delays') }} as usual using (departure_key, position)

@@ -70,9 +70,10 @@ select
     position,
     is_first_stop,
     holdout,
+    running_seconds,
     delay_seconds,
-    greatest(scheduled_seconds - seconds_before, 0) as gap_before_seconds,
-    greatest(seconds_after - scheduled_seconds, 0) as gap_after_seconds,
+    case when seconds_before is not null then greatest(scheduled_seconds - seconds_before, 0) end as gap_before_seconds,
+    case when seconds_after is not null then greatest(seconds_after - scheduled_seconds, 0) end as gap_after_seconds,
     delay_seconds_before,
     delay_seconds_after
 from neighbours
