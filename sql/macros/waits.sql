@@ -3,11 +3,14 @@
     cast({{ squares }} as double) / nullif(2 * {{ seconds }}, 0)
 {%- endmacro %}
 
-{# Half of the 95 % interval of the estimated wait.
+{# Half of the 95 % interval of the estimated wait, in a relation with expected_seconds_sum and `rules`. As of delays, an
+   error that all have in common is assumed.
 
-   variance: of the expected sum of squares, as an expression; in a relation with expected_seconds_sum. #}
+   variance: of the expected sum of squares, as an expression. #}
 {% macro half_wait_interval(variance) -%}
-    1.96 * sqrt({{ variance }}) / nullif(2 * expected_seconds_sum, 0)
+    1.96 * sqrt(
+        {{ variance }} / nullif(power(2 * expected_seconds_sum, 2), 0) + power(rules.unobserved_delay_bias_seconds, 2)
+    )
 {%- endmacro %}
 
 {# The estimated waits of all buses due, observed or not, with a 95 % interval of the excess.
