@@ -1,7 +1,6 @@
--- One row per scheduled call whose time is not known: how long after the departure it was scheduled by another
--- departure of the leg, the one that takes most nearly as long to the nearest stops before and after at which both are
--- known.
--- Times learned from a departure that hardly differs are known in the second round.
+-- One row per scheduled call whose time is not known: how long after the departure it was, learned from another one.
+-- That is the departure of the leg that takes most nearly as long to the nearest stops before and after at which both
+-- are known. Times learned from a departure that hardly differs are known in the second round.
 with round_0 as (
     select
         departure_key,

@@ -1,6 +1,5 @@
--- One row per departure in force that may have run, and position of its leg: what was observed of its bus there, and
--- how long after the departure it was scheduled, where that is known: from its own visit, or where departures of the
--- leg shortly before and after it agree.
+-- One row per departure in force that may have run, and position of its leg: its scheduled time there, if it is known.
+-- It is known from its own visit, or where departures of the leg shortly before and after it agree.
 with departures as (
     select
         departures.*,
