@@ -61,7 +61,7 @@ guessed as (
                         greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
                         case when bounded.arrival_quality = 'bounded' then expected.error_seconds end
                     )
-            else expected.error_seconds
+            else sqrt(power(expected.error_seconds, 2) + power(bounded.match_error_seconds, 2))
         end as error_seconds,
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
             as low_seconds,

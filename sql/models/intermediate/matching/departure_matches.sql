@@ -119,6 +119,7 @@ matches as (
         departure_at,
         left_at as due_at,
         'live' as basis,
+        null as n_replaced_rows,
         0.6 / (1 + cost_seconds / match_score_seconds) as match_score
     from live_matches
     where trip_key not in (select ambiguous.trip_key from ambiguous)
@@ -154,5 +155,6 @@ select
     departure_at,
     departure_at as due_at,
     'anonymous' as basis,
+    null as n_replaced_rows,
     0.5 as match_score
 from anonymous

@@ -1,4 +1,5 @@
 {{ config(materialized='ephemeral') }}
+{%- set factor = 'coalesce(factors.travel_factor, 1)' %}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
 -- of the leg, by this visit and the travel times of the line.
 -- Only visits of known position that do not lie before the origin.
@@ -22,8 +23,9 @@ select
     visits.passed_after,
     visits.first_live_at,
     visits.last_theoretical_at,
-    {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds, 0)') }} as estimated_departure_at,
-    here.travel_seconds - origins.travel_seconds as from_origin_seconds
+    {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds * ' ~ factor ~ ', 0)') }}
+        as estimated_departure_at,
+    (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds
 from {{ built('passing_times') }} as visits
 inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, line_code, direction)
 left join {{ built('line_travel_times') }} as here
@@ -35,4 +37,11 @@ left join {{ built('line_travel_times') }} as origins
         and legs.line_code = origins.line_code
         and legs.direction = origins.direction
         and legs.origin_position = origins.position
+left join {{ built('hourly_travel_factors') }} as factors
+    on
+        visits.operator = factors.operator
+        and visits.service_date = factors.service_date
+        and visits.line_code = factors.line_code
+        and visits.direction = factors.direction
+        and visits.service_hour = factors.service_hour
 where visits.position is not null and coalesce(visits.position >= legs.origin_position, true)

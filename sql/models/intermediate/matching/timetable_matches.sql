@@ -60,11 +60,14 @@ trip_starts as (
             median(due_at) as due_at,
             -- how much of the way from the origin is estimated by travel times alone
             case when min(grade) = 3 and origin_position is not null then median(from_origin_seconds) else 0 end
-                as from_origin_seconds
+                as from_origin_seconds,
+            case when max(n_replaced_rows) = max(n_rows) then max(n_replaced_rows) end as n_replaced_rows
         from (
             select
                 *,
-                min(grade) over (partition by trip_key, leg) as best_grade
+                min(grade) over (partition by trip_key, leg) as best_grade,
+                count(replaced_at) over (partition by trip_key, leg) as n_replaced_rows,
+                count(*) over (partition by trip_key, leg) as n_rows
             from starts
             where due_at is not null
         ) as starts
@@ -121,6 +124,7 @@ select
     placed.departure_at,
     placed.due_at,
     placed.basis,
+    placed.n_replaced_rows,
     placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.near_seconds, 1)) as match_score
 from placed
 inner join {{ built('timetable_departures') }} as departures

@@ -80,6 +80,7 @@ select
     scheduled.trip_key,
     scheduled.match_score,
     scheduled.is_guessed,
+    scheduled.match_error_seconds,
     scheduled.visit_key,
     {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} as scheduled_at,
     coalesce(scheduled.schedule_source, 'running_time') as schedule_source,

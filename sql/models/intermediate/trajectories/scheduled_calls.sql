@@ -4,9 +4,16 @@ with departures as (
     select
         departures.*,
         matches.trip_key,
-        -- seen live only, in dense service, it may have run as the departure before or after
+        matches.basis,
+        timetable.headway_seconds,
+        parameters.match_sure_headway_seconds,
+        parameters.match_confusion_seconds,
+        -- a bus seen live only, or one that replaced few rows, may have run as the departure before or after: the
+        -- closer these are, the more rows have to agree
         coalesce(
-            matches.basis = 'live' and timetable.headway_seconds < parameters.match_sure_headway_seconds, false
+            timetable.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
+            < parameters.match_sure_headway_seconds,
+            false
         ) as is_guessed,
         days.zero_at,
         {{ seconds_between('days.zero_at', 'departures.departure_at') }} as departure_seconds
@@ -78,6 +85,15 @@ select
     calls.trip_key,
     calls.match_score,
     calls.is_guessed,
+    -- the closer the departures, the more often a guess is wrong by one. A departure that was announced and has no trip
+    -- is more doubtful: its bus may have been so late that it was taken for the next one
+    case
+        when calls.is_guessed
+            then calls.headway_seconds * exp(-calls.headway_seconds / (2.0 * calls.match_confusion_seconds))
+        when calls.basis = 'anonymous' and calls.headway_seconds < calls.match_sure_headway_seconds
+            then calls.headway_seconds * exp(-calls.headway_seconds / (4.0 * calls.match_confusion_seconds))
+        else 0
+    end as match_error_seconds,
     calls.visit_key,
     calls.schedule_source,
     calls.own_seconds,

@@ -19,6 +19,7 @@ visits as (
         evidence.service_date,
         evidence.listed_id,
         evidence.stop_code,
+        evidence.service_hour,
         evidence.visit_number,
         evidence.expected_at,
         evidence.theoretical_at,
@@ -37,9 +38,12 @@ candidates as (
         stops.occurrence,
         stops.n_occurrences,
         stops.restart_seconds,
-        {{ add_seconds('visits.expected_at', '-stops.travel_seconds') }} as estimated_start_at
+        {{ add_seconds('visits.expected_at', '-stops.travel_seconds * coalesce(factors.travel_factor, 1)') }}
+            as estimated_start_at
     from visits
     inner join travel_times as stops using (operator, service_date, line_code, direction, stop_code)
+    left join {{ built('hourly_travel_factors') }} as factors
+        using (operator, service_date, line_code, direction, service_hour)
 ),
 
 loop_positions as (
