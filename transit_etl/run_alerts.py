@@ -35,9 +35,9 @@ def task_failed(context: Mapping[str, Any]) -> None:
     task = context["ti"]
     reason = " ".join(str(context.get("exception") or "it was killed").split())
     text = f"the task {task.task_id} of the DAG {task.dag_id} failed: {reason}"
-    data_dir = load_settings().data_dir
-    runs.remember(data_dir, Problem(_failed(task), text))
-    runs.forget(data_dir, _late(task.dag_id))
+    settings = load_settings()
+    runs.remember(settings.data_dir, Problem(_failed(task), text), settings.clock.now())
+    runs.forget(settings.data_dir, _late(task.dag_id))
 
 
 def task_succeeded(context: Mapping[str, Any]) -> None:
@@ -72,7 +72,7 @@ def _tell(dag: str, minutes: float) -> None:
         "waits for a free worker, or hangs"
     )
     problem = Problem(_late(dag), text)
-    runs.remember(settings.data_dir, problem)
+    runs.remember(settings.data_dir, problem, settings.clock.now())
     send_alerts(settings, [problem], are_all=False)
 
 

@@ -253,7 +253,7 @@ def test_answers_of_which_no_row_was_staged_are_found(tmp_path: Path) -> None:
 
 
 def test_a_task_that_failed_in_airflow_is_found(settings: Settings) -> None:
-    runs.remember(settings.data_dir, Problem("failed_warehouse_build", "the task build failed"))
+    runs.remember(settings.data_dir, Problem("failed_warehouse_build", "the task build failed"), NOW)
 
     assert ["failed_warehouse_build"] == names(check(settings))
 

@@ -1,35 +1,46 @@
 """What `check` says of Airflow's runs."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from transit_etl.check import Problem, runs
+
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 
 FAILED, LATE = Problem("failed_warehouse_build", "the task failed"), Problem("late_check", "it has not ended")
 
 
 def test_each_problem_is_found_until_it_is_over(tmp_path: Path) -> None:
-    runs.remember(tmp_path, FAILED)
-    runs.remember(tmp_path, LATE)
+    runs.remember(tmp_path, FAILED, NOW)
+    runs.remember(tmp_path, LATE, NOW)
     runs.forget(tmp_path, "late_check")
 
-    assert [FAILED] == list(runs.problems(tmp_path))
+    assert [FAILED] == list(runs.problems(tmp_path, NOW))
 
 
 def test_a_problem_that_comes_again_is_found_once_as_it_was_last(tmp_path: Path) -> None:
-    runs.remember(tmp_path, Problem(FAILED.name, "before"))
-    runs.remember(tmp_path, FAILED)
+    runs.remember(tmp_path, Problem(FAILED.name, "before"), NOW)
+    runs.remember(tmp_path, FAILED, NOW)
 
-    assert [FAILED] == list(runs.problems(tmp_path))
+    assert [FAILED] == list(runs.problems(tmp_path, NOW))
 
 
 def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
-    runs.remember(tmp_path, FAILED)
+    runs.remember(tmp_path, FAILED, NOW)
     (tmp_path / "state" / "runs.json").write_text("[]")
 
-    assert [] == list(runs.problems(tmp_path))
+    assert [] == list(runs.problems(tmp_path, NOW))
 
 
 def test_nothing_is_written_where_nothing_was_wrong(tmp_path: Path) -> None:
     runs.forget(tmp_path, "late_check")
 
     assert [] == list(tmp_path.iterdir())
+
+
+def test_what_nobody_says_again_is_forgotten_as_its_dag_may_be_gone(tmp_path: Path) -> None:
+    runs.remember(tmp_path, FAILED, NOW)
+    runs.remember(tmp_path, LATE, NOW)
+    runs.remember(tmp_path, FAILED, NOW + timedelta(days=5))
+
+    assert [FAILED] == list(runs.problems(tmp_path, NOW + timedelta(days=10)))

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -62,7 +63,7 @@ def context(task: str, part: str | None = None, error: str = "out of memory") ->
 
 
 def names(data: Path) -> set[str]:
-    return {problem.name for problem in runs.problems(data)}
+    return {problem.name for problem in runs.problems(data, datetime.now(UTC))}
 
 
 def late(state: str = "running") -> None:
@@ -72,7 +73,7 @@ def late(state: str = "running") -> None:
 
 def test_a_failed_task_is_a_problem_in_one_line_until_it_succeeds(data: Path) -> None:
     task_failed(context("due", error="the disk\n is full"))
-    (found,) = runs.problems(data)
+    (found,) = runs.problems(data, datetime.now(UTC))
     task_succeeded(context("due"))
 
     assert "failed_exports_due" == found.name
@@ -133,7 +134,7 @@ def test_a_run_of_which_a_task_ended_is_late_no_longer(data: Path, ends: Any) ->
 def test_a_task_that_fails_in_airflow_is_a_problem(run_dag: RunDag, tmp_path: Path) -> None:
     run_dag("warehouse")
 
-    (found,) = runs.problems(tmp_path / "data")
+    (found,) = runs.problems(tmp_path / "data", datetime.now(UTC))
     assert "failed_warehouse_build" == found.name
     assert "EmptyLakeError" not in found.text
     assert "the lake" in found.text

@@ -1,130 +1,133 @@
-"""The units for a single host: valid, and their commands collect, build and publish, also after restarts."""
+"""The units for a single host: valid, and their commands stage, build and publish, also after restarts."""
 
 import shutil
 import subprocess
-import time
-from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from secrets import token_bytes, token_urlsafe
+from typing import Any
 
-import httpx
+import duckdb
 import pytest
 
-from scripts.stack import Program
 from tests.collect.postgresql import PostgreSql, running_postgresql
+from tests.deploy.airflow import LONGEST_SECONDS, PASSWORDS, Airflow, replacements
 from tests.deploy.units import KEPT_RUNNING, SERVICES, UNITS, Machine, service
 from transit_emulator.process import emulator_process, free_port
-from transit_etl.paths import raw_files
+from transit_etl.paths import lake_files, raw_dir, raw_files
+from transit_etl.rehearsal import rehearse
 from transit_etl.settings import PREFIX, Settings
 from transit_etl.warehouse import NotPublishedError, query
 
-LONGEST_SECONDS = 900
 ANALYZE = shutil.which("systemd-analyze")
-_NEWEST = "select max(received_at) as at from core.requests where endpoint = 'passages' and outcome = 'ok'"
+BEGIN = datetime(2026, 11, 18, 6, tzinfo=UTC)  # a Wednesday, seven o'clock local time
+HOURS = 2
+END = BEGIN + timedelta(hours=HOURS)  # the host's clock shows it when the units start
+_OF_THE_TWO_HOURS = (
+    "select endpoint, outcome, count(*) from {} where received_at < $end group by all order by all"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A machine with its PostgreSQL, the address of its Airflow, and what its units write."""
+    """A machine with its PostgreSQL and its Airflow, and what its units write."""
 
     machine: Machine
     database: PostgreSql
-    address: str
-    data: Path
-    running: dict[str, Program]
+    airflow: Airflow
+    settings: Settings
+    received: list[Any]
 
-    def keep_running(self) -> None:
-        """Start again what has ended, as `Restart=always` does."""
-        for name in KEPT_RUNNING:
-            if name not in self.running or not self.running[name].processes():
-                self.running[name] = self.machine.start(name)
-
-    def wait_until(self, is_reached: Callable[[], bool]) -> None:
-        """Wait, and keep everything running meanwhile."""
-        deadline = time.monotonic() + LONGEST_SECONDS
-        while not is_reached():
-            assert time.monotonic() < deadline, self.log()
-            self.keep_running()
-            time.sleep(2)
-
-    def is_healthy(self) -> bool:
-        """Tell whether Airflow says that all its parts are well."""
-        with suppress(httpx.TransportError):
-            answer = httpx.get(f"{self.address}/api/v2/monitor/health", timeout=20)
-            return answer.is_success and all(each["status"] == "healthy" for each in answer.json().values())
-        return False
-
-    def newest_published(self) -> datetime | None:
-        """Return when the newest good answer in the published warehouse was received."""
+    def published(self, sql: str) -> list[dict[str, Any]]:
+        """Query the published warehouse; no row before there is one."""
         try:
-            [row] = query(Settings(data_dir=self.data), _NEWEST).to_pylist()
+            return query(self.settings, sql).to_pylist()
         except NotPublishedError:
-            return None
-        at: datetime | None = row["at"]
-        return at.replace(tzinfo=UTC) if at else None
+            return []
 
-    def log(self) -> str:
-        """Return the end of what each unit printed."""
-        return "\n".join(self.machine.stack.log(name).read_text()[-2000:] for name in KEPT_RUNNING)
+    def newest_published(self) -> datetime:
+        """Return when the newest good answer in the published warehouse was received."""
+        sql = (
+            "select max(received_at) as at from core.requests where endpoint = 'passages' and outcome = 'ok'"
+        )
+        found = [row["at"].replace(tzinfo=UTC) for row in self.published(sql) if row["at"]]
+        return max(found, default=BEGIN)
 
 
 @pytest.fixture
 def host(tmp_path: Path) -> Iterator[Host]:
+    """Yield a machine whose raw folder holds the two hours before the units start, and nothing else."""
     port = free_port()
     with running_postgresql() as database, emulator_process() as emulator:
-        connection = f"postgresql+psycopg://postgres@/postgres?host={database.folder}"
+        before = Settings(
+            data_dir=tmp_path / "before", base_url=emulator.base_url, operator="example", window_seconds=600
+        )
+        rehearse(before, BEGIN, HOURS)
+        shift = (END - datetime.now(UTC)).total_seconds()
         machine = Machine(
             tmp_path,
             {
-                "postgresql+psycopg:///airflow?host=/run/postgresql": connection,
-                "8080": str(port),
-                "FERNET_KEY=CHANGE-ME": f"FERNET_KEY={urlsafe_b64encode(token_bytes(32)).decode()}",
-                "CHANGE-ME": token_urlsafe(32),
-                "https://example.org/api/v1/": f"http://127.0.0.1:{emulator.port}/api/v1/",
-                "TRANSIT_ALERT_URLS=": "TRANSIT_WINDOW_SECONDS=60",
+                **replacements(database, port, emulator.base_url),
+                "TRANSIT_ALERT_URLS=": f"TRANSIT_WINDOW_SECONDS=60\nTRANSIT_CLOCK_SHIFT_SECONDS={shift}",
             },
         )
-        (tmp_path / "var/airflow/passwords.json").write_text('{"admin": "a password"}')
-        host = Host(machine, database, f"http://localhost:{port}", tmp_path / "var/data", {})
+        shutil.copytree(raw_dir(before.data_dir), raw_dir(tmp_path / "var/data"))
+        (tmp_path / "var/airflow/passwords.json").write_text(PASSWORDS)
+        airflow = Airflow(f"http://localhost:{port}", KEPT_RUNNING, machine.start, machine.stack.log)
+        settings = before.model_copy(update={"data_dir": tmp_path / "var/data", "clock_shift_seconds": shift})
         try:
-            yield host
+            yield Host(machine, database, airflow, settings, _received(before))
         finally:
             machine.stack.stop()
 
 
 @pytest.mark.long
 @pytest.mark.whole_command
-@pytest.mark.timeout(2 * LONGEST_SECONDS + 600)
-def test_a_host_collects_and_publishes_and_goes_on_after_restarts(host: Host, tmp_path: Path) -> None:
+@pytest.mark.timeout(4 * LONGEST_SECONDS)
+def test_a_host_publishes_every_answer_of_two_hours_and_of_its_own_also_after_restarts(
+    host: Host, tmp_path: Path
+) -> None:
+    airflow = host.airflow
     host.machine.run("transit-etl-setup")
-    host.keep_running()
-    host.wait_until(host.is_healthy)
-    host.wait_until(lambda: host.newest_published() is not None)
+    airflow.wait_until(airflow.is_healthy)
+    assert airflow.login("not the password").is_client_error
 
-    assert 401 == httpx.get(f"{host.address}/api/v2/dags", timeout=30).status_code
-    assert 401 == _login(host, "not the password").status_code
-    assert _login(host, "a password").is_success
-
+    # The two hours are being staged and built now.
+    airflow.wait_until(lambda: "success" in airflow.states("network"))
     host.database.restart()
-    for process in host.running["transit-etl-scheduler"].processes():
+    for process in airflow.running["transit-etl-scheduler"].processes():
         process.terminate()
-    restarted_at = datetime.now(UTC)
-    host.wait_until(lambda: (host.newest_published() or restarted_at) > restarted_at)
-    host.wait_until(host.is_healthy)
+    restarted_at = host.settings.clock.now()
+    airflow.wait_until(lambda: host.newest_published() > restarted_at)
+    airflow.wait_until(airflow.is_healthy)
 
+    [nightly, exports] = [(dag, airflow.trigger(dag)) for dag in ("nightly", "exports")]
+    airflow.wait_until(lambda: airflow.has_succeeded(*nightly) and airflow.has_succeeded(*exports))
+
+    of_the_two_hours = _OF_THE_TWO_HOURS.format("core.requests").replace("$end", f"timestamp '{END:%F %T}'")
+    assert host.received == [tuple(row.values()) for row in host.published(of_the_two_hours)]
+    assert host.published("select 1 as one from marts.punctuality_shares where on_time_share is not null")
+    assert not [each for each in airflow.states("warehouse") if each == "failed"]
     assert (tmp_path / "var/metrics/transit.prom").exists()
     host.machine.run("transit-etl-backup")
     host.machine.run("transit-etl-cleanup")
-    assert list(raw_files(tmp_path / "backup"))
+    assert _names(host.settings.data_dir) <= _names(tmp_path / "backup")
 
 
-def _login(host: Host, password: str) -> httpx.Response:
-    user = {"username": "admin", "password": password}
-    return httpx.post(f"{host.address}/auth/token", json=user, timeout=30)
+def _received(settings: Settings) -> list[Any]:
+    """Count the requests of a lake by endpoint and outcome."""
+    with duckdb.connect() as connection:
+        paths = [str(path) for path in lake_files(settings.data_dir, "requests", settings.operator)]
+        connection.read_parquet(paths, union_by_name=True).create_view("requests")
+        return connection.execute(
+            _OF_THE_TWO_HOURS.format("requests"), {"end": END.replace(tzinfo=None)}
+        ).fetchall()
+
+
+def _names(folder: Path) -> set[str]:
+    """Return the names of the raw files of the two hours below a folder."""
+    return {path.name for path in raw_files(folder) if path.name < f"{END:%Y%m%dT%H%M%S}"}
 
 
 @pytest.mark.skipif(ANALYZE is None, reason="no systemd here")

@@ -20,6 +20,12 @@ def service(name: str) -> list[tuple[str, str]]:
     return [(key, value) for line in lines if "=" in line for key, _, value in [line.partition("=")]]
 
 
+def variables(text: str) -> dict[str, str]:
+    """Return the variables of the text of an `EnvironmentFile`."""
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return dict(line.split("=", 1) for line in lines)
+
+
 class Machine:
     """A folder in place of `/`, without users: what the units name is below it, or in the checkout."""
 
@@ -70,8 +76,7 @@ class Machine:
         found = {"HOME": os.environ["HOME"]}
         for key, value in service(name):
             if key == "EnvironmentFile":
-                lines = Path(self.placed(value)).read_text(encoding="utf-8").splitlines()
-                found |= dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+                found |= variables(Path(self.placed(value)).read_text(encoding="utf-8"))
             elif key == "Environment":
                 found |= dict(pair.split("=", 1) for pair in shlex.split(self.placed(value)))
         return found

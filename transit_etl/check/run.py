@@ -36,7 +36,7 @@ def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
         *machine.problems(settings),
         *upstream.problems(settings, status),
         *data.problems(settings, status, day),
-        *runs.problems(settings.data_dir),
+        *runs.problems(settings.data_dir, status.now),
     ]
     alerts = send_alerts(settings, found) if sends_alerts else []
     return Examination(status, day, [*found, *alerts])

@@ -1,8 +1,10 @@
 """Puts together the state of an installation: requests, coverage, windows, and the age of the warehouse."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 
 from transit_etl.clock import naive_utc
@@ -14,8 +16,9 @@ from transit_etl.status import lake
 from transit_etl.status.allowance import KindRequests, Pace, read_pace, requests_by_kind
 from transit_etl.status.coverage import LineCoverage, line_coverage, line_directions, longest_unseen
 from transit_etl.status.lake import Rejection
-from transit_etl.status.last_hour import Evidence, last_hour
+from transit_etl.status.last_hour import EndpointRequests, Evidence, LastHour, last_hour
 from transit_etl.status.outage import Outage, read_outage
+from transit_etl.status.unstaged import unstaged_answers
 from transit_etl.warehouse import (
     AuditFigures,
     NotPublishedError,
@@ -98,16 +101,19 @@ def read_status(settings: Settings) -> Status:
     """Read raw files, lake, budget and published warehouse; nothing is written or locked."""
     clock = settings.clock
     now = clock.now()
+    waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
+    unstaged = unstaged_answers(waiting, settings.operator, now)
     with last_hour(settings, now) as hour:
-        requests = {**lake.last_requests(settings, now), **{each.endpoint: each for each in hour.requests()}}
-        answered_at = {**lake.last_good_answers(settings, now), **hour.last_good_answers()}
+        requests = _requests(hour.requests(), lake.last_requests(settings, now), unstaged.of_endpoints)
+        answered_at = _latest(
+            lake.last_good_answers(settings, now), unstaged.of_stops, hour.last_good_answers()
+        )
         evidence = hour.evidence()
-        outage = read_outage(hour, settings, now)
+        outage = _outage(hour, settings, now, requests.values())
         clock_error = hour.clock_error_seconds()
     directions = line_directions(settings)
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
-    waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
     pace, budget_error = _pace(settings)
     published, durations = _published(settings, now), last_durations(settings.data_dir)
     return Status(
@@ -121,9 +127,9 @@ def read_status(settings: Settings) -> Status:
         pace=pace,
         budget_error=budget_error,
         usage=requests_by_kind(requests.values(), settings.rate_per_minute),
-        outcomes={name: each.outcomes for name, each in sorted(requests.items()) if each.outcomes},
+        outcomes={name: each.outcomes for name, each in requests.items() if each.outcomes},
         outage=outage,
-        last_good_at={name: each.last_good_at for name, each in sorted(requests.items())},
+        last_good_at={name: each.last_good_at for name, each in requests.items()},
         clock_error_seconds=clock_error,
         evidence=evidence,
         lines=line_coverage(directions, answered_at, now),
@@ -147,6 +153,45 @@ def read_status(settings: Settings) -> Status:
         audit=published.audit,
         future_until=lake.last_future_answer(settings, now),
     )
+
+
+def _requests(
+    of_hour: Iterable[EndpointRequests],
+    of_ledger: Mapping[str, EndpointRequests],
+    unstaged: Mapping[str, datetime],
+) -> dict[str, EndpointRequests]:
+    """Return the requests of the last hour, with the last good answers of all time that is read."""
+    by_endpoint = {each.endpoint: each for each in of_hour}
+    last_good_at = _latest(
+        *(
+            {each.endpoint: each.last_good_at for each in of}
+            for of in (by_endpoint.values(), of_ledger.values())
+        ),
+        unstaged,
+    )
+    return {
+        name: replace(by_endpoint.get(name, EndpointRequests(name)), last_good_at=last_good_at.get(name))
+        for name in sorted(by_endpoint.keys() | of_ledger.keys() | unstaged.keys())
+    }
+
+
+def _outage(
+    hour: LastHour, settings: Settings, now: datetime, requests: Iterable[EndpointRequests]
+) -> Outage | None:
+    outage = read_outage(hour, settings, now)
+    if outage is None or outage.last_good_at is not None:
+        return outage
+    unstaged = [each.last_good_at for each in requests if each.last_good_at is not None]
+    return replace(outage, last_good_at=max(unstaged, default=None))
+
+
+def _latest(*answers: Mapping[str, datetime | None]) -> dict[str, datetime]:
+    """Return the latest instant of each name in any of the answers."""
+    latest: dict[str, datetime] = {}
+    for name, at in chain.from_iterable(each.items() for each in answers):
+        if at is not None:
+            latest[name] = max(at, latest.get(name, at))
+    return latest
 
 
 def _pace(settings: Settings) -> tuple[Pace | None, str | None]:

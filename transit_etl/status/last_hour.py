@@ -1,7 +1,7 @@
 """Counts the requests of the last hour, read from the raw files while they are written."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -75,6 +75,13 @@ class UnusableAnswers(NamedTuple):
     outcomes: dict[str, int]
 
 
+class LastAnswers(NamedTuple):
+    """When each endpoint, and each stop, last gave a good answer."""
+
+    of_endpoints: dict[str, datetime]
+    of_stops: dict[str, datetime]
+
+
 class LastHour:
     """The requests of one operator that were sent in the hour before `now`, staged or not."""
 
@@ -95,8 +102,7 @@ class LastHour:
 
     def last_good_answers(self) -> dict[str, datetime]:
         """Return when each stop last gave a good answer."""
-        rows = self._connection.execute(_LAST_GOOD_ANSWERS).fetchall()
-        return {stop: received_at.replace(tzinfo=UTC) for stop, received_at in rows}
+        return _last_good_of_stops(self._connection)
 
     def unusable_answers(self) -> UnusableAnswers | None:
         """Return the requests that were sent after the last good answer; None if there are none."""
@@ -160,13 +166,32 @@ class _LastListing(NamedTuple):
 def last_hour(settings: Settings, now: datetime) -> Iterator[LastHour]:
     """Read the last hour's raw files, finished and open, for as long as the context lasts."""
     files = recent_windows(settings.data_dir, settings.operator, now)
-    lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
     with duckdb.connect() as connection:
-        connection.register("lines", lines)
-        connection.execute(
-            _REQUESTS, {"since": naive_utc(now) - HOUR, "now": naive_utc(now), "endpoints": list(ENDPOINTS)}
-        )
+        _read(connection, files, now - HOUR, now)
         yield LastHour(connection, now, settings.zone)
+
+
+def last_answers(files: Iterable[Path], since: datetime, now: datetime) -> LastAnswers:
+    """Return when each endpoint, and each stop, last gave a good answer in some raw files."""
+    with duckdb.connect() as connection:
+        _read(connection, files, since, now)
+        rows = connection.execute(_LAST_GOOD_OF_ENDPOINTS).fetchall()
+        return LastAnswers({name: _utc(at) for name, at in rows}, _last_good_of_stops(connection))
+
+
+def _last_good_of_stops(connection: duckdb.DuckDBPyConnection) -> dict[str, datetime]:
+    return {stop: _utc(at) for stop, at in connection.execute(_LAST_GOOD_ANSWERS).fetchall()}
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection, files: Iterable[Path], since: datetime, now: datetime
+) -> None:
+    """Make a table of the requests in raw files that were sent in a time."""
+    lines = pa.table({"line": pa.array((line for file in files for line in _lines(file)), pa.large_binary())})
+    connection.register("lines", lines)
+    connection.execute(
+        _REQUESTS, {"since": naive_utc(since), "now": naive_utc(now), "endpoints": list(ENDPOINTS)}
+    )
 
 
 def _lines(file: Path) -> list[bytes]:
@@ -220,6 +245,10 @@ _BY_ENDPOINT = """
         max(received_at) filter (outcome = 'ok'),
         coalesce(histogram(outcome), map())
     from requests group by endpoint order by endpoint
+"""
+_LAST_GOOD_OF_ENDPOINTS = """
+    select endpoint, max(received_at) from requests
+    where outcome = 'ok' and received_at is not null group by endpoint
 """
 _LAST_GOOD_ANSWERS = """
     select key, max(received_at) from requests
