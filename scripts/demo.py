@@ -102,8 +102,7 @@ def summary(report: dict[str, Any]) -> str:
     n_requests, refused = sum(report["outcomes"].values()), report["outcomes"].get("rate_limited", 0)
     return (
         f"[green]✓[/] rehearsal   {report['real_seconds']:.0f} s  {n_requests:,} requests, "
-        f"{report['allowance_share']:.0%} of the allowance used, {refused} refused; "
-        f"{report['times_real_time']:,.0f} times as fast as real time"
+        f"{report['allowance_share']:.0%} of the allowance used, {refused} refused"
     )
 
 

@@ -101,7 +101,8 @@ def _budget(ask: _Questions) -> str:
     share = window["n_sent"] / (ALLOWANCE / 60 * window["seconds"])
     return (
         f"  requests     {total['n_sent']:,} sent, {total['n_good']:,} with a valid answer, "
-        f"{total['n_refused']} refused; at most {total['busiest_minute']} in 60 s ({ALLOWANCE} allowed); "
+        f"{total['n_refused']} refused;\n"
+        f"               at most {total['busiest_minute']} in 60 s ({ALLOWANCE} allowed); "
         f"{share:.0%} of the allowance used"
     )
 

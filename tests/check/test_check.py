@@ -168,11 +168,12 @@ def test_a_rejected_batch_is_found_once_with_what_may_be_the_reason(settings: Se
     assert "is TRANSIT_TIMEZONE right?" in text(check(settings), "rejected_passages_waits_mostly_agree")
 
 
-def test_a_large_quarantine_is_found(settings: Settings) -> None:
+def break_rows(settings: Settings, rule: str) -> None:
+    """Set ten rows of passages aside, and leave one."""
     broken = {
         "window": "w9",
         "suite": "passages",
-        "rule": "clock_read",
+        "rule": rule,
         "scope": "row",
         "is_success": False,
         "n_unexpected": 10,
@@ -180,7 +181,21 @@ def test_a_large_quarantine_is_found(settings: Settings) -> None:
     }
     write_lake(settings.data_dir, "validation_results", [broken], "w9", at=NOW)
 
-    assert "10 of 11 rows of passages" in text(check(settings), "quarantine_passages")
+
+def test_a_large_quarantine_is_found(settings: Settings) -> None:
+    break_rows(settings, "clock_read")
+    found = text(check(settings), "quarantine_passages")
+
+    assert "10 of 11 rows of passages" in found
+    assert "TRANSIT_TIMEZONE" not in found
+
+
+def test_a_quarantine_of_waits_that_contradict_their_clock_times_is_found_with_its_reason(
+    settings: Settings,
+) -> None:
+    break_rows(settings, "wait_agrees_with_clock")
+
+    assert "is TRANSIT_TIMEZONE right?" in text(check(settings), "quarantine_passages")
 
 
 def test_windows_that_nobody_stages_are_found(settings: Settings) -> None:

@@ -13,6 +13,7 @@ from transit_etl.status import Status, ago, last_answer
 from transit_etl.status.lake import LastDay
 
 DAY = timedelta(days=1)
+_ZONE = "; is TRANSIT_TIMEZONE right?"
 _CHECKED = [each for each in ENDPOINTS.values() if not CADENCES[each.dag].is_paused]
 
 
@@ -82,7 +83,7 @@ def _rows(status: Status, day: LastDay) -> Iterator[Problem]:
 def _refused(settings: Settings, status: Status, day: LastDay) -> Iterator[Problem]:
     for rejection in status.rejected:
         if status.now - rejection.last_received_at < DAY:
-            hint = "; is TRANSIT_TIMEZONE right?" if rejection.rule == "waits_mostly_agree" else ""
+            hint = _ZONE if rejection.rule == "waits_mostly_agree" else ""
             yield Problem(
                 f"rejected_{rejection.dataset}_{rejection.rule}",
                 f"{rejection.dataset} of {rejection.window} was rejected by {rejection.rule}: "
@@ -91,9 +92,11 @@ def _refused(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     for dataset, n_rows in day.n_set_aside.items():
         n_all = n_rows + day.n_rows.get(dataset, 0)
         if n_rows / n_all > settings.check_quarantine_share:
+            is_of_zone = dataset == "passages" and day.n_broken.get("wait_agrees_with_clock", 0) > n_all / 2
             yield Problem(
                 f"quarantine_{dataset}",
-                f"{n_rows:,} of {n_all:,} rows of {dataset} of the last day broke a rule (data/quarantine)",
+                f"{n_rows:,} of {n_all:,} rows of {dataset} of the last day broke a rule (data/quarantine)"
+                f"{_ZONE if is_of_zone else ''}",
             )
     if status.new_names:
         yield Problem("drift", f"listed for the first time in the last day: {', '.join(status.new_names)}")

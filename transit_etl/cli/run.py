@@ -177,8 +177,9 @@ def _share(found: dict[str, object]) -> str:
 
 def _next(done: Round, day: object) -> str:
     hour = (
-        'transit-etl sql "select line_code, service_hour, n_visits, n_likely_on_time, coverage, null_reason '
-        f"from marts.punctuality_shares where service_date = '{day}' order by n_visits desc limit 10\""
+        'transit-etl sql "select line_code, service_hour as hour, n_visits, on_time_share as on_time, '
+        f"coverage, null_reason from marts.punctuality_shares where service_date = '{day}' "
+        'order by n_visits desc limit 10"'
     )
     again = "`transit-etl run` goes on; `make up` collects without a pause; `transit-etl status` and `check`"
     return "\n".join([hour, f"{again} say how it is"] if not done.is_stopped else [again])

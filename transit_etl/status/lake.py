@@ -1,5 +1,6 @@
 """Reads from the lake what the status needs beyond the last hour: last answers and rejected batches."""
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -32,17 +33,21 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class LastDay:
-    """The rows of the lake that were received in the last day, and those that broke a rule, by dataset."""
+    """The rows of the lake that were received in the last day, and those that broke a rule, by dataset.
+
+    `n_broken` counts the rows by the rule that they broke.
+    """
 
     n_rows: dict[str, int]
     n_set_aside: dict[str, int]
+    n_broken: dict[str, int]
 
 
 _N_ROWS = "select count(*) from lake where received_at > $began_at and received_at <= $now"
 _N_BROKEN = """
-select suite, sum(n_unexpected)::bigint from lake
+select suite, rule, sum(n_unexpected)::bigint from lake
 where scope = 'row' and not is_success and last_received_at > $began_at and last_received_at <= $now
-group by suite
+group by suite, rule
 """
 
 
@@ -115,7 +120,12 @@ def last_day(settings: Settings, now: datetime) -> LastDay:
         for dataset in DATASETS
         if dataset not in ("requests", "validation_results")
     }
-    return LastDay(n_rows, dict(rows("validation_results", _N_BROKEN)))
+    n_set_aside: Counter[str] = Counter()
+    n_broken: Counter[str] = Counter()
+    for suite, rule, n in rows("validation_results", _N_BROKEN):
+        n_set_aside[suite] += n
+        n_broken[rule] += n
+    return LastDay(n_rows, n_set_aside, n_broken)
 
 
 def _first_day(now: datetime) -> date:
