@@ -513,6 +513,12 @@ where calls.scheduled_at >= begins + interval 30 minute and calls.scheduled_at <
     and not calls.is_added;
 
 select
+    'rows of trip_trajectories at stops where the departure does not call', '',
+    printf('%.2f %% of %d', 100 * avg((due.departure_key is null)::int), count(*)), ''
+from built.core.trip_trajectories as rows inner join departure_truth using (departure_key)
+left join due using (departure_key, position);
+
+select
     printf('passed_at, %s: median, p90 absolute error', arrival_quality),
     case arrival_quality when 'interpolated' then '<= 25 s, <= 90 s' else '' end,
     printf('%.0f s, %.0f s (%d passages)', median(abs(epoch(passed_at - true_at))),

@@ -1,6 +1,6 @@
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
--- A direction's stop list holds the stops of all its variants. A leg skips a stop that listed none of its trips, if
--- trips of the line's other legs were listed there so often that some of its own should have been.
+-- A direction's stop list holds the stops of all its variants. A leg skips stops in a row that listed none of its
+-- trips, if trips of the line's other legs were listed there so often that some of its own should have been.
 with legs as (
     select
         departures.operator,
@@ -45,8 +45,15 @@ counted as (
         legs.n_matched_trips,
         coalesce(calls.n_calls, 0) as n_calls,
         calls.offset_seconds,
-        sum(legs.n_matched_trips) over line_stop as n_line_trips,
-        sum(coalesce(calls.n_calls, 0)) over line_stop as n_line_calls
+        coalesce(
+            cast(legs.n_matched_trips * (sum(coalesce(calls.n_calls, 0)) over line_stop) as double)
+            / nullif(sum(legs.n_matched_trips) over line_stop - legs.n_matched_trips, 0),
+            0
+        ) as n_expected_calls,
+        count(calls.n_calls) over (
+            partition by stops.operator, stops.service_date, stops.line_code, stops.direction, legs.leg
+            order by stops.position rows between unbounded preceding and current row
+        ) as n_called_before
     from legs
     inner join {{ built('line_stops_of_day') }} as stops
         using (operator, service_date, line_code, direction)
@@ -54,25 +61,31 @@ counted as (
     window line_stop as (
         partition by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
     )
+),
+
+stretches as (
+    -- stops in a row at which the leg was not listed are skipped together
+    select
+        *,
+        sum(case when n_calls = 0 then n_expected_calls end) over (
+            partition by operator, service_date, line_code, direction, leg, n_called_before
+        ) as n_expected_in_stretch
+    from counted
 )
 
 select
-    counted.operator,
-    counted.service_date,
-    counted.line_code,
-    counted.direction,
-    counted.leg,
-    counted.position,
-    counted.stop_code,
-    counted.n_matched_trips,
-    counted.n_calls,
-    counted.offset_seconds
-from counted
+    stretches.operator,
+    stretches.service_date,
+    stretches.line_code,
+    stretches.direction,
+    stretches.leg,
+    stretches.position,
+    stretches.stop_code,
+    stretches.n_matched_trips,
+    stretches.n_calls,
+    stretches.offset_seconds
+from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 where
-    counted.n_calls > 0
-    or coalesce(
-        cast(counted.n_matched_trips * counted.n_line_calls as double)
-        / nullif(counted.n_line_trips - counted.n_matched_trips, 0),
-        0
-    ) < parameters.skipped_stop_trips
+    stretches.n_calls > 0
+    or least(stretches.n_expected_in_stretch, stretches.n_matched_trips) < parameters.skipped_stop_trips
