@@ -1,11 +1,16 @@
 """Who is told of what, over real sockets."""
 
+import errno
 from pathlib import Path
+from unittest.mock import patch
+
+import pytest
 
 from tests.check.receivers import mail_server, web_server
 from transit_emulator.process import free_port
-from transit_etl.check import Problem
+from transit_etl.check import Problem, check
 from transit_etl.check.alerts import send_alerts
+from transit_etl.errors import TransitError
 from transit_etl.settings import Settings
 
 DOWN, FULL = Problem("upstream", "UPSTREAM DOWN since 08:00"), Problem("space", "the disk is full")
@@ -52,6 +57,32 @@ def test_the_same_holds_after_a_restart_with_a_damaged_file(tmp_path: Path) -> N
         send_alerts(settings, [DOWN])
 
     assert ["upstream", "upstream"] == titles
+
+
+def test_a_full_disk_keeps_nobody_from_being_told_once(tmp_path: Path) -> None:
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        send_alerts(settings, [])
+        with patch("transit_etl.check.alerts.keep", side_effect=OSError(errno.ENOSPC, "No space left")):
+            send_alerts(settings, [DOWN, FULL])
+            send_alerts(settings, [DOWN, FULL])
+        send_alerts(settings, [DOWN])
+
+    assert ["upstream", "space", "space is over"] == titles
+
+
+def test_people_are_told_once_that_nothing_can_be_found(tmp_path: Path) -> None:
+    stray = tmp_path / "raw" / "operator=emulated" / "endpoint=news" / "date=someday" / "copy.jsonl.zst"
+    stray.parent.mkdir(parents=True)
+    stray.touch()
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        send_alerts(settings, [DOWN])
+        for _ in range(2):
+            with pytest.raises(TransitError, match="not a raw file's place"):
+                check(settings, sends_alerts=True)
+
+    assert ["upstream", "check"] == titles
 
 
 def test_nothing_is_kept_without_an_address(tmp_path: Path) -> None:

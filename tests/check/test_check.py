@@ -206,6 +206,16 @@ def test_windows_that_nobody_stages_are_found(settings: Settings) -> None:
     assert "are not staged" in text(check(settings), "staging")
 
 
+def test_a_damaged_publication_is_found_and_hides_nothing_else(settings: Settings) -> None:
+    with published_database(settings.data_dir).open("r+b") as file:
+        file.truncate(5000)
+    strict = settings.model_copy(update={"check_clock_seconds": -1.0})
+    found = check(strict)
+
+    assert "cannot be read" in text(found, "published")
+    assert "clock" in names(found)
+
+
 def test_an_old_publication_is_found(settings: Settings) -> None:
     strict = settings.model_copy(update={"check_published_hours": -1.0})
 

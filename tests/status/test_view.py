@@ -155,3 +155,13 @@ def test_the_screen_of_an_empty_installation_says_how_to_begin(settings: Setting
 
     assert "begin with `transit-etl run`" in shown
     assert "nothing yet" in shown
+
+
+def test_a_damaged_publication_is_named_among_all_the_rest(settings: Settings) -> None:
+    path = published_database(settings.data_dir)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database")
+    shown = " ".join(screen(settings, 300).split())
+
+    assert "0 being written" in shown
+    assert "Published cannot be read: " in shown

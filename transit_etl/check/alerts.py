@@ -3,7 +3,9 @@
 import hashlib
 import logging
 import socket
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import apprise
 from pydantic import TypeAdapter
@@ -54,14 +56,27 @@ def send_alerts(settings: Settings, problems: list[Problem], *, are_all: bool = 
                 if key not in failed and (key in known.addresses) == is_over:
                     if _send(settings, address, name, known.text, is_over=is_over):
                         known.addresses ^= {key}
-                        keep(path, _STATE, told)
+                        _remember(path, told)
                     else:
                         failed.add(key)
-        keep(path, _STATE, {name: each for name, each in told.items() if name in lasting or each.addresses})
+        _remember(path, {name: each for name, each in told.items() if name in lasting or each.addresses})
     if not failed:
         return []
     n_all = len(addresses)
     return [Problem("alerts", f"{len(failed)} of {n_all} addresses of TRANSIT_ALERT_URLS take no message")]
+
+
+def _remember(path: Path, told: dict[str, _Told]) -> None:
+    """Keep who was told, also on a full disk: what is kept is small, and mostly fits into its old place.
+
+    Where nothing can be kept, people are told again by the next check: better than never.
+    """
+    try:
+        keep(path, _STATE, told)
+    except OSError:
+        with suppress(OSError), path.open("r+b") as file:
+            file.write(_STATE.dump_json(told))
+            file.truncate()
 
 
 def _addresses(settings: Settings) -> dict[str, str]:

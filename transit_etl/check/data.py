@@ -123,7 +123,12 @@ def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[P
         if age > longest:
             yield Problem("published", "nothing is published yet: `transit-etl build`, `transit-etl publish`")
         return
-    if status.real_now - status.published_at > longest:
+    if status.published_error is not None:
+        yield Problem(
+            "published",
+            f"the published warehouse cannot be read: {status.published_error}: `transit-etl publish`",
+        )
+    elif status.real_now - status.published_at > longest:
         yield Problem(
             "published",
             f"the published warehouse was made {ago(status.published_at, status.real_now)}, "

@@ -1,10 +1,11 @@
 """Runs every check of an installation, from its settings to its published file."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from transit_etl.check import data, machine, runs, upstream
 from transit_etl.check.alerts import send_alerts
 from transit_etl.check.problem import Problem
+from transit_etl.errors import first_line
 from transit_etl.settings import Settings
 from transit_etl.status import Status, read_status
 from transit_etl.status.lake import LastDay, last_day
@@ -29,7 +30,22 @@ def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
 
 
 def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
-    """Find what is wrong, as `check` does, and return also what it was found in."""
+    """Find what is wrong, as `check` does, and return also what it was found in.
+
+    With `sends_alerts` people are told also of an error that lets nothing be found.
+    """
+    try:
+        found = _examine(settings)
+    except Exception as error:
+        if sends_alerts:
+            blind = Problem("check", f"`transit-etl check` cannot see what is wrong: {first_line(error)}")
+            send_alerts(settings, [blind], are_all=False)
+        raise
+    alerts = send_alerts(settings, found.problems) if sends_alerts else []
+    return replace(found, problems=[*found.problems, *alerts])
+
+
+def _examine(settings: Settings) -> Examination:
     status = read_status(settings)
     day = last_day(settings, status.now)
     found = [
@@ -38,5 +54,4 @@ def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
         *data.problems(settings, status, day),
         *runs.problems(settings.data_dir, status.now),
     ]
-    alerts = send_alerts(settings, found) if sends_alerts else []
-    return Examination(status, day, [*found, *alerts])
+    return Examination(status, day, found)

@@ -22,6 +22,7 @@ from transit_etl.status.unstaged import unstaged_answers
 from transit_etl.warehouse import (
     AuditFigures,
     NotPublishedError,
+    QueryError,
     audit_figures,
     last_durations,
     published_findings,
@@ -91,6 +92,7 @@ class Status:
     published_build: int | None
     published_until: datetime | None
     published_version: str | None
+    published_error: str | None
     new_names: list[str]
     findings: list[str]
     audit: AuditFigures | None
@@ -148,6 +150,7 @@ def read_status(settings: Settings) -> Status:
         published_build=published.build,
         published_until=published.until,
         published_version=published.version,
+        published_error=published.error,
         new_names=published.new_names,
         findings=published.findings,
         audit=published.audit,
@@ -208,6 +211,7 @@ class _Published:
     build: int | None = None
     until: datetime | None = None
     version: str | None = None
+    error: str | None = None
     new_names: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
     audit: AuditFigures | None = None
@@ -225,6 +229,8 @@ def _published(settings: Settings, now: datetime) -> _Published:
         names = query(settings, _NEW_NAMES.format(since=since)) if "quality.drift" in tables else None
     except NotPublishedError:
         return _Published()
+    except QueryError as error:  # damaged, or not for us to read: all the rest can still be said
+        return _Published(error=str(error))
     return _Published(
         build=build,
         until=until and until.replace(tzinfo=UTC),

@@ -178,6 +178,8 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
 def _published(status: Status) -> str:
     if status.published_at is None:
         return "nothing yet"
+    if status.published_error is not None:
+        return f"cannot be read: {status.published_error}"
     took = "" if status.publish_seconds is None else f" in {status.publish_seconds:,.0f} s"
     return (
         f"build {status.published_build}, {ago(status.published_at, status.real_now)}{took}, "

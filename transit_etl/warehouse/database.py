@@ -90,7 +90,10 @@ def open_to_write(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
             yield connection
     except (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException) as error:
         # DuckDB reports a write that fails, such as on a full disk, as any of the three.
-        raise WarehouseError(f"cannot use the build database {path}: {first_line(error)}") from error
+        raise WarehouseError(
+            f"cannot use the build database {path}: {first_line(error)}; if the disk is well, delete "
+            "build.duckdb: the next build makes it again from the lake"
+        ) from error
 
 
 def drop_models(connection: duckdb.DuckDBPyConnection) -> None:
