@@ -1,5 +1,6 @@
 """What `transit-etl check` finds wrong: each of an operator's mistakes in one line."""
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
 from transit_etl.backup.memory import LastBackup, remember
 from transit_etl.check import Problem, check, machine, runs
+from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.paths import build_database, published_database
 from transit_etl.settings import Settings
 
@@ -138,6 +140,15 @@ def test_a_disk_that_will_be_full_is_found(settings: Settings) -> None:
         usage.return_value.free = 1024 * 1024
 
         assert "1 MiB are free" in text(check(settings), "space")
+
+
+def test_a_disk_that_is_full_also_has_too_little_space(settings: Settings) -> None:
+    full = DataFolderError(settings.data_dir, OSError(errno.ENOSPC, "No space left on device"))
+    with patch("shutil.disk_usage") as usage, patch.object(machine, "check_writable", side_effect=full):
+        usage.return_value.free = 0
+        found = check(settings)
+
+    assert {"folder", "space"} <= set(names(found))
 
 
 def test_an_old_answer_is_found(settings: Settings) -> None:

@@ -1,5 +1,6 @@
 """Checks the settings files, the data folder and the disk it is on."""
 
+import os
 import re
 import shutil
 import stat
@@ -31,7 +32,8 @@ def problems(settings: Settings) -> Iterator[Problem]:
         check_writable(settings.data_dir)
     except DataFolderError as error:
         yield Problem("folder", str(error))
-        return
+        if not os.access(settings.data_dir, os.R_OK | os.X_OK):
+            return
     kind = file_system(settings.data_dir)
     if kind.startswith(_REMOTE):
         yield Problem(
