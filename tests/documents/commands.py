@@ -66,6 +66,7 @@ SHORTENED = {
     "python benchmarks/outage.py": "python benchmarks/outage.py --down 160",
     "python -m tests.disk_steps": "python -m tests.disk_steps",
     "python -m tests.fuzz --minutes 5 answers": "python -m tests.fuzz --minutes 0.2 headers",
+    "python benchmarks/validated_exports.py --data FOLDER": "python benchmarks/validated_exports.py",
     "python benchmarks/soak.py": "python benchmarks/soak.py --days 7 --rate 6",
     "python benchmarks/staging.py --rows 1000000": (
         "python benchmarks/staging.py --rows 20000 --runs 1 --dlt-rows 2000 --dlt-runs 1"

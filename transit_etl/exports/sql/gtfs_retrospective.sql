@@ -1,5 +1,6 @@
--- The trips that ran, each on its date, with the times at which they were observed or estimated to pass: also at stops
--- between two where they were seen. A trip that was seen at one stop only is left out: GTFS has no such trip.
+-- The trips that ran, each on its date, with the times at which they were observed to pass; and at stops between two
+-- where they were seen, with estimates that lie between those times. A trip that was seen at one stop only is left out:
+-- GTFS has no such trip.
 create or replace temp view feed_passages as
 with known as (
     select
@@ -31,15 +32,29 @@ passages as (
     where
         passed_at is not null
         and position is not null
+        and not is_out_of_order
         and visit_key not in (select passage_key from known)
+),
+
+observed as (
+    select
+        passages.*,
+        passages.arrival_quality in ('evidenced', 'bounded') as is_observed,
+        cast(epoch(passages.passed_at - days.zero_at) as bigint) as seconds
+    from passages
+    inner join core.service_days as days using (operator, service_date)
+    where operator = $operator and $condition
 )
 
-select
-    passages.* exclude (operator, service_date),
-    cast(epoch(passages.passed_at - days.zero_at) as bigint) as seconds
-from passages
-inner join core.service_days as days using (operator, service_date)
-where operator = $operator and $condition;
+select * exclude (operator, service_date, is_observed)
+from observed
+window
+    before as (partition by trip_key order by position rows between unbounded preceding and 1 preceding),
+    after as (partition by trip_key order by position rows between 1 following and unbounded following)
+qualify
+    is_observed
+    or seconds between max(case when is_observed then seconds end) over before
+    and min(case when is_observed then seconds end) over after;
 
 create or replace temp table feed_trips as
 select

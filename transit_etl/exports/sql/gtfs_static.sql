@@ -1,169 +1,208 @@
 -- The departures of the timetable as trips of GTFS: a trip for each departure that is the same on several dates, with
--- the stops of its leg as they were known last, and running times learned up to then.
-create or replace temp table feed_departures as
-select distinct
-    service_date,
-    line_code,
-    direction,
-    leg,
-    headsign,
-    service_hour,
-    service_seconds,
-    scheduled_trip_id(line_code, direction, service_code, leg, service_seconds, duplicate_number) as trip_id
-from core.scheduled_departures
-where operator = $operator and is_in_force and $condition;
-
-create or replace temp table feed_patterns as
-with legs as (
-    select
+-- the stops of its leg and the running times as they were known on the last of these dates, or before.
+create or replace temp table feed_trips as
+with departures as (
+    select distinct
+        service_date,
         line_code,
         direction,
         leg,
-        max(service_date) as service_date
-    from intermediate.leg_stops
-    where operator = $operator and $condition
-    group by line_code, direction, leg
+        headsign,
+        service_seconds,
+        scheduled_trip_id(line_code, direction, service_code, leg, service_seconds, duplicate_number) as trip_id
+    from core.scheduled_departures
+    where operator = $operator and is_in_force and $condition
 ),
 
-hours as (
-    select distinct
+trips as (
+    select
+        trip_id,
         line_code,
         direction,
         leg,
-        service_hour
-    from feed_departures
+        service_seconds,
+        max(service_date) as last_date,
+        arg_max(headsign, service_date) as trip_headsign,
+        list(service_date order by service_date) as service_dates
+    from departures
+    group by trip_id, line_code, direction, leg, service_seconds
+),
+
+legs as (
+    select
+        service_date as leg_date,
+        line_code,
+        direction,
+        leg
+    from intermediate.leg_stops
+    where operator = $operator
+    group by service_date, line_code, direction, leg
+    having count(*) > 1
+)
+
+select
+    trips.trip_id,
+    trips.line_code as route_id,
+    md5(array_to_string(trips.service_dates, ' '))[:12] as service_id,
+    trips.trip_headsign,
+    trips.direction,
+    trips.leg,
+    trips.service_seconds,
+    legs.leg_date,
+    trips.service_dates
+from trips
+asof inner join legs
+    on
+        trips.line_code = legs.line_code
+        and trips.direction = legs.direction
+        and trips.leg = legs.leg
+        and trips.last_date >= legs.leg_date;
+
+-- One row per departure and position of the legs of those dates: how long after the departure it is known to be there.
+-- The row of a leg without a departure serves where none of its departures may have run.
+create or replace temp table feed_calls as
+with legs as (
+    select distinct
+        leg_date as service_date,
+        route_id as line_code,
+        direction,
+        leg
+    from feed_trips
 ),
 
 calls as (
     select
-        hours.service_hour,
+        calls.departure_key,
+        calls.departure_seconds,
+        calls.service_date,
+        calls.line_code,
+        calls.direction,
+        calls.leg,
+        calls.position,
+        calls.stop_code,
+        calls.travel_seconds,
+        coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds
+    from intermediate.scheduled_calls as calls
+    inner join legs using (service_date, line_code, direction, leg)
+    left join intermediate.learned_times as learned using (departure_key, position)
+    where calls.operator = $operator
+    union all
+    select
+        null as departure_key,
+        null as departure_seconds,
+        stops.service_date,
         stops.line_code,
         stops.direction,
         stops.leg,
         stops.position,
         stops.stop_code,
-        case
-            when stops.position = min(stops.position) over leg_hour then 0
-            else coalesce(
-                of_hour.offset_seconds,
-                of_day.offset_seconds,
-                travel.travel_seconds - min(travel.travel_seconds) over leg_hour
-            )
-        end as known_seconds
-    from legs
-    inner join hours using (line_code, direction, leg)
-    inner join intermediate.leg_stops as stops using (service_date, line_code, direction, leg)
-    left join intermediate.running_times as of_hour
-        on
-            stops.operator = of_hour.operator
-            and stops.service_date = of_hour.service_date
-            and stops.line_code = of_hour.line_code
-            and stops.direction = of_hour.direction
-            and stops.leg = of_hour.leg
-            and stops.position = of_hour.position
-            and hours.service_hour = of_hour.service_hour
-    left join intermediate.running_times as of_day
-        on
-            stops.operator = of_day.operator
-            and stops.service_date = of_day.service_date
-            and stops.line_code = of_day.line_code
-            and stops.direction = of_day.direction
-            and stops.leg = of_day.leg
-            and stops.position = of_day.position
-            and of_day.service_hour is null
-    left join intermediate.line_travel_times as travel
-        on
-            stops.operator = travel.operator
-            and stops.service_date = travel.service_date
-            and stops.line_code = travel.line_code
-            and stops.direction = travel.direction
-            and stops.position = travel.position
+        times.travel_seconds,
+        null as known_seconds
+    from intermediate.leg_stops as stops
+    inner join legs using (service_date, line_code, direction, leg)
+    left join intermediate.line_travel_times as times using (operator, service_date, line_code, direction, position)
     where stops.operator = $operator
-    window leg_hour as (partition by stops.line_code, stops.direction, stops.leg, hours.service_hour)
+),
+
+-- a time that is not between those of the stops before and after is not used
+consistent as (
+    select
+        *,
+        case
+            when position = min(position) over departure then 0
+            when
+                known_seconds > coalesce(max(known_seconds) over before, 0)
+                and coalesce(known_seconds < min(known_seconds) over after, true)
+                then known_seconds
+        end as seconds
+    from calls
+    window
+        departure as (partition by service_date, line_code, direction, leg, departure_key),
+        before as (departure order by position rows between unbounded preceding and 1 preceding),
+        after as (departure order by position rows between 1 following and unbounded following)
 ),
 
 neighbours as (
     select
         *,
-        last_value(case when known_seconds is not null then position end ignore nulls) over before as position_before,
-        last_value(known_seconds ignore nulls) over before as seconds_before,
-        first_value(case when known_seconds is not null then position end ignore nulls) over after as position_after,
-        first_value(known_seconds ignore nulls) over after as seconds_after
-    from calls
+        last_value(seconds ignore nulls) over before as seconds_before,
+        last_value(case when seconds is not null then travel_seconds end ignore nulls) over before as travel_before,
+        first_value(seconds ignore nulls) over after as seconds_after,
+        first_value(case when seconds is not null then travel_seconds end ignore nulls) over after as travel_after
+    from consistent
     window
-        before as (
-            partition by line_code, direction, leg, service_hour order by position
-            rows between unbounded preceding and current row
-        ),
-        after as (
-            partition by line_code, direction, leg, service_hour order by position
-            rows between current row and unbounded following
-        )
-),
-
-filled as (
-    select
-        *,
-        case
-            when position_after = position_before then known_seconds
-            when position_after is null
-                then seconds_before + (position - position_before) * parameters.usual_step_seconds
-            else
-                seconds_before
-                + (seconds_after - seconds_before) * (position - position_before) / (position_after - position_before)
-        end as seconds
-    from neighbours
-    cross join intermediate.inference_parameters as parameters
+        departure as (partition by service_date, line_code, direction, leg, departure_key),
+        before as (departure order by position rows between unbounded preceding and current row),
+        after as (departure order by position rows between current row and unbounded following)
 )
 
--- a bus cannot pass a stop before the one before it
 select
+    departure_key,
+    departure_seconds,
+    service_date,
     line_code,
     direction,
     leg,
-    service_hour,
     position,
     stop_code,
-    known_seconds is not null as is_learned,
-    cast(round(max(seconds) over (
-        partition by line_code, direction, leg, service_hour order by position
-        rows between unbounded preceding and current row
-    )) as bigint) as seconds,
-    count(*) over (partition by line_code, direction, leg, service_hour) as n_stops
-from filled;
-
-create or replace temp table feed_trips as
-select
-    departures.trip_id,
-    departures.line_code as route_id,
-    md5(array_to_string(list(departures.service_date order by departures.service_date), ' '))[:12] as service_id,
-    any_value(departures.headsign) as trip_headsign,
-    departures.direction,
-    departures.leg,
-    departures.service_hour,
-    departures.service_seconds,
-    list(departures.service_date order by departures.service_date) as service_dates
-from feed_departures as departures
-where (departures.line_code, departures.direction, departures.leg, departures.service_hour) in (
-    select (line_code, direction, leg, service_hour) from feed_patterns where n_stops > 1
-)
-group by
-    departures.trip_id, departures.line_code, departures.direction, departures.leg, departures.service_hour,
-    departures.service_seconds;
+    cast(round(case
+        when seconds is not null then seconds
+        when travel_after > travel_before
+            then
+                seconds_before
+                + (seconds_after - seconds_before) * (travel_seconds - travel_before) / (travel_after - travel_before)
+        else seconds_before + travel_seconds - travel_before
+    end) as bigint) as seconds
+from neighbours;
 
 create or replace temp view feed_stop_times as
+with departures as (
+    select distinct
+        departure_key,
+        departure_seconds,
+        service_date,
+        line_code,
+        direction,
+        leg
+    from feed_calls
+),
+
+-- a trip has the times of its own departure, or of the one nearest to it in time
+nearest as (
+    select
+        trips.trip_id,
+        trips.service_seconds,
+        departures.*
+    from feed_trips as trips
+    inner join departures
+        on
+            trips.leg_date = departures.service_date
+            and trips.route_id = departures.line_code
+            and trips.direction = departures.direction
+            and trips.leg = departures.leg
+    qualify
+        row_number() over (
+            partition by trips.trip_id
+            order by
+                abs(departures.departure_seconds - trips.service_seconds) nulls last,
+                departures.departure_seconds,
+                departures.departure_key
+        ) = 1
+)
+
 select
-    trips.trip_id,
-    gtfs_time(trips.service_seconds + patterns.seconds) as arrival_time,
-    gtfs_time(trips.service_seconds + patterns.seconds) as departure_time,
-    patterns.stop_code as stop_id,
-    patterns.position as stop_sequence,
+    nearest.trip_id,
+    gtfs_time(nearest.service_seconds + calls.seconds) as arrival_time,
+    gtfs_time(nearest.service_seconds + calls.seconds) as departure_time,
+    calls.stop_code as stop_id,
+    calls.position as stop_sequence,
     -- only the departure is in the timetable; the other times are learned
-    case when patterns.seconds = 0 and patterns.position = 1 then 1 else 0 end as timepoint
-from feed_trips as trips
-inner join feed_patterns as patterns
+    case when calls.position = 1 then 1 else 0 end as timepoint
+from nearest
+inner join feed_calls as calls
     on
-        trips.route_id = patterns.line_code
-        and trips.direction = patterns.direction
-        and trips.leg = patterns.leg
-        and trips.service_hour = patterns.service_hour
+        nearest.service_date = calls.service_date
+        and nearest.line_code = calls.line_code
+        and nearest.direction = calls.direction
+        and nearest.leg = calls.leg
+        and nearest.departure_key is not distinct from calls.departure_key

@@ -1,0 +1,177 @@
+-- Contradictions between exported feeds and the published file, which no validator can see. Each query returns what
+-- contradicts, and should return nothing. `static` and `ran` hold the files of the two GTFS feeds, `tides` those of
+-- the package, `alerts` the alerts; `published` is the file.
+
+-- static: the trips of a date are the departures in force, by line, direction and time of departure
+with departures as (
+    select service_date, line_code, direction, service_seconds, count(*) as n_departures
+    from published.core.scheduled_departures
+    where is_in_force and service_date between (select min(service_date) from static.dates)
+        and (select max(service_date) from static.dates)
+    group by all
+),
+
+trips as (
+    select service_date, route_id as line_code, direction, seconds as service_seconds, count(*) as n_trips
+    from static.dates
+    inner join static.trips using (service_id)
+    inner join static.calls using (trip_id)
+    where nth = 1
+    group by all
+)
+
+select * from departures full join trips using (service_date, line_code, direction, service_seconds)
+where n_departures is distinct from n_trips;
+
+-- static: the stops of a trip are those of a leg of its line and direction
+with legs as (
+    select distinct line_code as route_id, direction, stops
+    from (
+        select line_code, direction, leg, service_date, list(stop_code order by position) as stops
+        from published.intermediate.leg_stops group by all
+    )
+)
+
+select trip_id, route_id, direction
+from static.trips
+inner join (select trip_id, list(stop_id order by nth) as stops from static.calls group by trip_id) using (trip_id)
+anti join legs using (route_id, direction, stops);
+
+-- static: times grow from stop to stop of a trip
+select * from static.calls where seconds <= seconds_before;
+
+-- ran: the times never go back
+select * from ran.calls where seconds < seconds_before;
+
+-- ran: each trip is one of the warehouse, of a departure that ran, on its date
+select trips.*, found.outcome
+from ran.trips as trips
+inner join ran.dates using (service_id)
+left join published.core.trips as found
+    on trips.trip_id = strftime(dates.service_date, '%Y%m%d') || '_' || found.trip_id
+    and dates.service_date = found.service_date
+where found.trip_key is null or found.outcome in ('not_run', 'withdrawn')
+    or trips.route_id != found.line_code or trips.direction is distinct from found.direction;
+
+-- ran: each trip of a date that was observed at two positions or more is in the feed, and no other
+with observed as (
+    select strftime(service_date, '%Y%m%d') || '_' || trip_id as trip_id
+    from published.core.stop_visits
+    inner join published.core.trips using (trip_key, trip_id, service_date)
+    where arrival_quality in ('evidenced', 'bounded') and not is_out_of_order and position is not null
+        and trips.line_code is not null
+        and service_date between (select min(service_date) from ran.dates) and (select max(service_date) from ran.dates)
+    group by all
+    having count(*) > 1
+)
+
+select * from observed full join ran.trips using (trip_id) where observed.trip_id is null or trips.trip_id is null;
+
+-- ran: each time is that of a passage of the trip at the stop, or that of the stop before
+with passages as (
+    select trip_key, stop_code, passed_at, arrival_quality from published.core.stop_visits where passed_at is not null
+    union all
+    select trip_key, stop_code, passed_at, arrival_quality from published.core.trip_trajectories
+    where trip_key is not null
+),
+
+expected as (
+    select strftime(trips.service_date, '%Y%m%d') || '_' || trips.trip_id as trip_id,
+        passages.stop_code as stop_id,
+        list(cast(epoch(passages.passed_at - days.zero_at) as bigint)) as seconds,
+        bool_or(arrival_quality = 'evidenced') as is_evidenced
+    from passages
+    inner join published.core.trips as trips using (trip_key)
+    inner join published.core.service_days as days using (operator, service_date)
+    group by all
+)
+
+select calls.*
+from ran.calls as calls
+left join expected using (trip_id, stop_id)
+where (not coalesce(list_contains(expected.seconds, calls.seconds), false) and calls.seconds is distinct from seconds_before)
+    or (calls.timepoint = '1' and not expected.is_evidenced);
+
+-- tides: the visits are those of the warehouse, with their times
+select visits.visit_key, evidence.visit_key as found_key
+from published.core.stop_visits as visits
+full join tides.stop_visit_evidence as evidence on visits.visit_key = evidence.visit_key
+left join tides.stop_visits as found
+    on evidence.service_date = found.service_date and evidence.trip_id_performed = found.trip_id_performed
+    and evidence.trip_stop_sequence = found.trip_stop_sequence
+where coalesce(visits.service_date, evidence.service_date)
+    between (select min(service_date) from tides.stop_visits) and (select max(service_date) from tides.stop_visits)
+    and (
+        visits.visit_key is null or found.trip_id_performed is null
+        or visits.trip_id != found.trip_id_performed or visits.service_date != found.service_date
+        or visits.stop_code != found.stop_id or visits.position is distinct from found.scheduled_stop_sequence
+        or visits.passed_at is distinct from found.actual_arrival_time
+        or visits.scheduled_at is distinct from found.schedule_arrival_time
+    );
+
+-- tides: the trips performed are those of the warehouse
+select service_date, trip_id, found.trip_id_performed
+from published.core.trips
+full join (select *, trip_id_performed as trip_id from tides.trips_performed) as found using (service_date, trip_id)
+where service_date between (select min(service_date) from tides.trips_performed)
+    and (select max(service_date) from tides.trips_performed)
+    and (trips.trip_key is null or found.trip_id_performed is null or trips.line_code is distinct from found.route_id
+    or trips.scheduled_departure_at is distinct from found.schedule_trip_start);
+
+-- tides: each visit is of a trip performed, and the visits of a trip are numbered from 1
+select service_date, trip_id_performed, count(*) as n_visits, max(trip_stop_sequence) as last_number
+from tides.stop_visits
+left join tides.trips_performed as trips using (service_date, trip_id_performed)
+group by service_date, trip_id_performed
+having count(trips.vehicle_id) < count(*) or min(trip_stop_sequence) != 1 or max(trip_stop_sequence) != count(*);
+
+-- tides: the position in the timetable does not go back along a trip
+select service_date, trip_id_performed, trip_stop_sequence
+from tides.stop_visits
+qualify scheduled_stop_sequence < max(scheduled_stop_sequence) over (
+    partition by service_date, trip_id_performed order by trip_stop_sequence
+    rows between unbounded preceding and 1 preceding
+);
+
+-- tides: the estimates are those of all passages due
+select departure_key, position, found.trip_id_scheduled
+from published.core.trip_trajectories
+full join (select *, scheduled_stop_sequence as position from tides.passage_estimates) as found
+    using (departure_key, position)
+where coalesce(trip_trajectories.service_date, found.service_date)
+    between (select min(service_date) from tides.passage_estimates)
+    and (select max(service_date) from tides.passage_estimates)
+    and (trip_trajectories.departure_key is null or found.departure_key is null);
+
+-- tides: a scheduled trip is a trip of the timetable on that date
+select service_date, trip_id_scheduled
+from (
+    select service_date, trip_id_scheduled from tides.trips_performed where trip_id_scheduled is not null
+    union
+    select service_date, trip_id_scheduled from tides.passage_estimates
+)
+anti join (
+    select service_date, trip_id as trip_id_scheduled from static.dates inner join static.trips using (service_id)
+) using (service_date, trip_id_scheduled);
+
+-- alerts: there is one for each event, with its time
+select episode_id, alerts.id, started_at, first_seen_at, ended_before, active_from, active_to
+from published.marts.disruptions full join alerts on episode_id = alerts.id
+where episode_id is null or alerts.id is null
+    or date_trunc('second', coalesce(started_at, first_seen_at)) != active_from
+    or (date_trunc('second', ended_before) is distinct from active_to and ended_before >= started_at);
+
+-- alerts: each informs the routes with a number of its lines, or the agency
+with routes as (
+    select episode_id, list(distinct line_code order by line_code) as routes
+    from (
+        select operator, episode_id, unnest(lines) as line_number
+        from published.marts.disruptions where lines_kind = 'array'
+    )
+    inner join published.core.latest_lines using (operator, line_number)
+    group by episode_id
+)
+
+select alerts.*, routes.routes as expected
+from alerts left join routes on episode_id = alerts.id
+where coalesce(routes.routes, []) is distinct from alerts.routes
