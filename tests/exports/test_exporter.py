@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -139,6 +141,7 @@ def test_the_manifest_says_what_the_export_is(published: Settings) -> None:
     assert {str(DAY)} == {manifest["first_date"], manifest["last_date"]}
     assert 0 < manifest["coverage"]["on_time_share_width"] < 1
     assert manifest["coverage"]["delay_width_seconds"] > 0
+    assert 0 < manifest["coverage"]["estimated_on_time_share_width"] <= 1
     columns = manifest["tables"][0]["columns"]
     assert all(column["meaning"] for column in columns)
 
@@ -237,3 +240,23 @@ def publish_later(settings: Settings, statement: str, days: int = 1) -> None:
     """Replace the published file by one that differs and is some days newer."""
     later = f"update quality.publication set published_at = published_at + interval {days} day"
     change(settings, statement, later)
+
+
+def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: Settings) -> None:
+    folder = export(published, request("punctuality", form="xlsx", last=date(2026, 11, 20))).folder
+
+    [file] = folder.glob("*.xlsx")
+    with zipfile.ZipFile(file) as archive:
+        about = archive.read("xl/worksheets/sheet1.xml").decode()
+    assert {"City of Tests", "CC-BY-4.0"} <= {*re.findall("<t>([^<]*)</t>", about)}
+    assert "of 3 dates have no requests" in about
+
+
+def test_a_geographic_export_describes_the_columns_that_it_has(placed: Settings) -> None:
+    folder = export(placed, Request(("punctuality_by_stop",), "geojson", allows_incomplete=True)).folder
+
+    [file] = folder.rglob("*.geojson")
+    [table] = json.loads((folder / "manifest.json").read_text())["tables"]
+    [feature, *_] = json.loads(file.read_text())["features"]
+    described = {column["name"] for column in table["columns"]}
+    assert described == {*feature["properties"], "latitude", "longitude"}

@@ -2,17 +2,20 @@
 
 import html
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
 
 from transit_etl import paths
-from transit_etl.exports.manifest import NAME, File, Manifest, ManifestError, read_manifest
+from transit_etl.exports.manifest import NAME, README, File, Manifest, ManifestError, read_manifest
+from transit_etl.exports.source import NO_LICENCE
 from transit_etl.files import locked, write_text
 from transit_etl.settings import Settings
 
 DCAT, PAGE = "catalogue.jsonld", "index.html"
+_MEGABYTE = 1_000_000
 _CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
     "dct": "http://purl.org/dc/terms/",
@@ -20,11 +23,21 @@ _CONTEXT = {
     "spdx": "http://spdx.org/rdf/terms#",
     "xsd": "http://www.w3.org/2001/XMLSchema#",
     "adms": "http://www.w3.org/ns/adms#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+}
+_MEDIA_TYPES = "https://www.iana.org/assignments/media-types/"
+_LICENCES = "https://spdx.org/licenses/"
+_TRANSPORT = "http://publications.europa.eu/resource/authority/data-theme/TRAN"
+_STANDARDS = {
+    "tides": "https://tides-transit.org/",
+    "gtfs": "https://gtfs.org/documentation/schedule/",
+    "gtfs-retrospective": "https://gtfs.org/documentation/schedule/",
+    "gtfs-rt": "https://gtfs.org/documentation/realtime/",
 }
 _STYLE = (
-    "body{font:16px/1.5 sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
-    "table{border-collapse:collapse;width:100%}th,td{border-bottom:1px solid #ccc;padding:.4rem;"
-    "text-align:left;vertical-align:top}td.number{text-align:right}.incomplete{color:#a00}"
+    "body{font:16px/1.5 sans-serif;margin:2rem auto;max-width:50rem;padding:0 1rem;overflow-wrap:anywhere}"
+    "article{border-top:1px solid #ccc;padding:.5rem 0}h2{font-size:1.1rem;margin:.5rem 0 0}p{margin:.3rem 0}"
+    ".facts{color:#555}.incomplete{color:#a00}table{border-collapse:collapse}td{padding:.1rem .6rem .1rem 0}"
 )
 
 
@@ -32,7 +45,7 @@ def write_catalogue(settings: Settings) -> None:
     """Write the catalogue of the exports that are there now."""
     folder = paths.exports_dir(settings.data_dir)
     with locked(paths.export_lock(settings.data_dir, "catalogue")):
-        manifests = list(_manifests(folder))
+        manifests = sorted(_manifests(folder), key=lambda each: each.title)
         write_text(folder / DCAT, json.dumps(_catalogue(settings, manifests), ensure_ascii=False, indent=2))
         write_text(folder / PAGE, "\n".join(_page(settings, manifests)))
 
@@ -61,11 +74,16 @@ def _catalogue(settings: Settings, manifests: Sequence[Manifest]) -> dict[str, A
     }
 
 
-def _publisher(settings: Settings) -> dict[str, str]:
-    return {"@type": "foaf:Agent", "foaf:name": settings.publisher or settings.operator}
+def _publisher(settings: Settings) -> dict[str, Any]:
+    agent = {"@type": "foaf:Agent", "foaf:name": settings.publisher or settings.operator}
+    return agent | _link("foaf:homepage", settings.publisher_url)
 
 
-def _dataset(base: str, publisher: dict[str, str], manifest: Manifest) -> dict[str, Any]:
+def _link(name: str, address: str | None) -> dict[str, Any]:
+    return {name: {"@id": address}} if address else {}
+
+
+def _dataset(base: str, publisher: dict[str, Any], manifest: Manifest) -> dict[str, Any]:
     address = urljoin(base, f"{quote(manifest.dataset)}/")
     return {
         "@id": address,
@@ -80,7 +98,8 @@ def _dataset(base: str, publisher: dict[str, str], manifest: Manifest) -> dict[s
             "dcat:startDate": _typed("date", manifest.first_date),
             "dcat:endDate": _typed("date", manifest.last_date),
         },
-        "dct:conformsTo": [{"@id": each} for each in _standards(manifest)],
+        **_link("dct:conformsTo", _STANDARDS.get(manifest.format)),
+        "dcat:theme": {"@id": _TRANSPORT},
         "adms:versionNotes": json.dumps(manifest.versions),
         "dcat:landingPage": {"@id": urljoin(address, "README.md")},
         "dcat:distribution": [
@@ -95,9 +114,9 @@ def _distribution(address: str, manifest: Manifest, file: File) -> dict[str, Any
         "dct:title": file.path,
         "dcat:accessURL": {"@id": address},
         "dcat:downloadURL": {"@id": urljoin(address, quote(file.path))},
-        "dcat:mediaType": manifest.media_type,
+        **_media_type(manifest.media_type),
         "dcat:byteSize": _typed("nonNegativeInteger", str(file.n_bytes)),
-        "dct:license": manifest.licence,
+        **_licence(manifest.licence),
         "spdx:checksum": {
             "@type": "spdx:Checksum",
             "spdx:algorithm": {"@id": "spdx:checksumAlgorithm_sha256"},
@@ -110,42 +129,61 @@ def _typed(kind: str, value: str) -> dict[str, str]:
     return {"@type": f"xsd:{kind}", "@value": value}
 
 
-def _standards(manifest: Manifest) -> list[str]:
-    addresses = {"tides": "https://tides-transit.org/", "gtfs": "https://gtfs.org/documentation/schedule/"}
-    return [addresses[manifest.format]] if manifest.format in addresses else []
+def _media_type(name: str) -> dict[str, Any]:
+    """Return the media type as the address of its registration; one that has none as a name."""
+    if "/x-" in name:
+        return {"dct:format": {"@type": "dct:MediaTypeOrExtent", "rdfs:label": name}}
+    return {"dcat:mediaType": {"@id": f"{_MEDIA_TYPES}{name}"}}
+
+
+def _licence(text: str) -> dict[str, Any]:
+    """Return a licence as an address: its own, or that of SPDX's identifier; another text as a name."""
+    if text == NO_LICENCE:
+        return {}
+    if re.match("https?://", text):
+        return {"dct:license": {"@id": text}}
+    if re.fullmatch(r"[A-Za-z0-9.+-]+", text):
+        return {"dct:license": {"@id": f"{_LICENCES}{text}"}}
+    return {"dct:license": {"@type": "dct:LicenseDocument", "rdfs:label": text}}
 
 
 def _description(manifest: Manifest) -> str:
-    meanings = " ".join(table["meaning"] for table in manifest.tables)
+    meanings = " ".join([*(table["meaning"] for table in manifest.tables), *manifest.notes])
     reasons = "" if manifest.is_complete else f" Incomplete: {'; '.join(manifest.incomplete)}."
-    return f"{meanings or manifest.title}{reasons}"
+    return f"{meanings or manifest.title}{reasons}".replace("`", "")
 
 
 def _page(settings: Settings, manifests: Sequence[Manifest]) -> Iterator[str]:
     title = html.escape(f"Datasets of {settings.publisher or settings.operator}")
     yield f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<style>{_STYLE}</style><h1>{title}</h1>"
     yield f'<p>For data portals: <a href="{DCAT}">{DCAT}</a> (DCAT-AP).</p>'
-    yield (
-        "<table><tr><th>dataset</th><th>format</th><th>service dates</th><th>rows</th><th>bytes</th>"
-        "<th>licence</th><th>published</th></tr>"
-    )
     for manifest in manifests:
-        yield _page_row(manifest)
-    yield "</table></html>\n"
+        yield from _article(manifest)
+    yield "</html>\n"
 
 
-def _page_row(manifest: Manifest) -> str:
-    address = html.escape(quote(manifest.dataset))
+def _article(manifest: Manifest) -> Iterator[str]:
+    folder = html.escape(quote(manifest.dataset))
     mark = "" if manifest.is_complete else ' <strong class="incomplete">incomplete</strong>'
-    name = f'<a href="{address}/README.md">{html.escape(manifest.dataset)}</a>{mark}<br>'
-    cells = (
-        name + html.escape(_description(manifest)),
-        html.escape(manifest.format),
+    facts = (
         f"{manifest.first_date} to {manifest.last_date}",
-        html.escape(manifest.licence),
-        html.escape(manifest.published_at),
+        f"{manifest.n_rows:,} rows",
+        _size(manifest.n_bytes),
+        f"licence: {manifest.licence}",
+        f"published {manifest.published_at[:16].replace('T', ' ')} UTC",
     )
-    texts = [f"<td>{cell}</td>" for cell in cells]
-    numbers = [f'<td class="number">{number:,}</td>' for number in (manifest.n_rows, manifest.n_bytes)]
-    return f"<tr>{''.join([*texts[:3], *numbers, *texts[3:]])}</tr>"
+    yield f'<article id="{folder}"><h2>{html.escape(manifest.title)}{mark}</h2>'
+    yield f'<p class="facts">{html.escape(" · ".join(facts))}</p>'
+    yield f"<p>{html.escape(_description(manifest))}</p>"
+    yield f'<p><a href="{folder}/{README}">{README}</a> · <a href="{folder}/{NAME}">{NAME}</a></p>'
+    yield f"<details><summary>Files: {len(manifest.files)}</summary><table>"
+    for file in manifest.files:
+        link = f'<a href="{folder}/{html.escape(quote(file.path))}">{html.escape(file.path)}</a>'
+        yield f"<tr><td>{link}</td><td>{_size(file.n_bytes)}</td></tr>"
+    yield "</table></details></article>"
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= _MEGABYTE else f"{n_bytes / 1e3:,.1f} kB"

@@ -1,6 +1,6 @@
 """Writes rows of a table into a file by DuckDB's COPY: Parquet, CSV, JSON lines, GeoParquet; streamed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -94,17 +94,18 @@ def is_nested(column: Column) -> bool:
     return column.type.endswith("]") or column.type.startswith(("STRUCT", "MAP"))
 
 
-def with_places(source: Source, request: Request) -> Iterator[Table]:
-    """Yield the tables with the places of their stops; ExportError for one that has none."""
+def with_places(source: Source, request: Request) -> list[Table]:
+    """Return the tables with the places of their stops; ExportError if one has none, or no place is known."""
+    _require_places(source)
+    placed = []
     for table in source.chosen(request.names):
-        placed = source.places[table.name]
-        if not placed.has("latitude", "longitude"):
+        placed.append(source.places[table.name])
+        if not placed[-1].has("latitude", "longitude"):
             raise ExportError(f"{table.place} has no places: a geographic format needs stops")
-        yield placed
+    return placed
 
 
-def require_places(source: Source) -> None:
-    """Raise ExportError unless the place of any stop is known."""
+def _require_places(source: Source) -> None:
     [(n_places,)] = source.rows("select count(latitude) from core.stops")
     if not n_places:
         raise ExportError(
@@ -115,7 +116,6 @@ def require_places(source: Source) -> None:
 
 def geoparquet_parts(source: Source, request: Request, period: Period) -> list[Part]:
     """Return a part for each table and month: its rows with names of stops, and their places as geometry."""
-    require_places(source)
     parts = []
     for table in with_places(source, request):
         for month, condition in in_months(table, period):

@@ -18,13 +18,15 @@ with sums as (
     select line_code, direction, sum(greatest(n_due, n_scheduled)) as n_due,
         sum(n_likely_early + n_likely_on_time + n_likely_late) as n_seen,
         sum(n_scheduled) as n_scheduled, sum(n_indeterminate) as n_indeterminate,
-        sum(n_bounded_delays) as n_delays,
+        sum(n_bounded_delays) as n_delays, sum(n_due) as n_estimated,
+        sum(on_time_variance::double) as on_time_variance, sum(common_error::double) as common_error,
         sum(delay_high_seconds_sum) - sum(delay_low_seconds_sum) as width_seconds
     from marts.punctuality where {condition}
     group by line_code, direction
 )
 select sum(n_seen) / nullif(sum(n_due), 0), sum(n_indeterminate) / nullif(sum(n_scheduled), 0),
-    sum(width_seconds) / nullif(sum(n_delays), 0)
+    sum(width_seconds) / nullif(sum(n_delays), 0),
+    least(2 * 1.96 * sqrt(sum(on_time_variance) + sum(common_error) ** 2) / nullif(sum(n_estimated), 0), 1)
 from sums
 """
 _STATUS = """
@@ -46,7 +48,8 @@ class Coverage:
     """How much of what was due in a period was seen, as a share; dates without requests count as not seen.
 
     `of` says what was due: passages, answers of the status, or timetables; None where nothing is due. The
-    widths say how far low and high lie apart: of the share on time, and of a delay in seconds on average.
+    widths say how far low and high lie apart: of the share on time by the polls alone, of a delay in seconds
+    on average, and of the 95 % interval of the estimated share on time.
     """
 
     of: str | None = None
@@ -56,6 +59,7 @@ class Coverage:
     n_dates_without_requests: int | None = None
     on_time_share_width: float | None = None
     delay_width_seconds: float | None = None
+    estimated_on_time_share_width: float | None = None
 
     def as_fields(self) -> dict[str, Any]:
         """Return the fields for a manifest, rounded."""
@@ -93,7 +97,7 @@ def coverage_of(source: Source, kind: str | None, period: Period) -> Coverage:
     [(share, *widths)] = source.rows(query.format(condition=condition, n_dates=period.n_dates))
     if kind != TIMETABLES and share is not None:
         share *= n_dates / period.n_dates
-    widths += [None] * (2 - len(widths))
+    widths += [None] * (3 - len(widths))
     return Coverage(kind, share, threshold, period.n_dates, period.n_dates - n_dates, *widths)
 
 

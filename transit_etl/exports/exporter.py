@@ -136,8 +136,7 @@ def _build(plan: Plan, built: Path, kept: dict[str, tuple[File, Path]]) -> Expor
     clear_away(built)
     make_folder(built)
     files = [_write_part(plan, built, part, kept) for part in plan.parts]
-    notes = plan.form.notes
-    write_text(built / README, readme_of(plan.manifest(files), plan.tables, notes))
+    write_text(built / README, readme_of(plan.manifest(files), plan.tables))
     manifest = plan.manifest([described(built, README, "", "", 0), *files])
     write_manifest(built, manifest)
     sync_tree(built)

@@ -14,13 +14,14 @@ from transit_etl.exports.copying import (
     geoparquet_parts,
     json_columns,
     table_parts,
+    with_places,
 )
 from transit_etl.exports.coverage import PASSAGES, STATUS, TIMETABLES
 from transit_etl.exports.geojson import geojson_parts
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period
 from transit_etl.exports.request import Request
-from transit_etl.exports.source import Source
+from transit_etl.exports.source import Source, Table
 from transit_etl.exports.xlsx import xlsx_parts
 
 
@@ -29,8 +30,9 @@ class Format:
     """A format of tables, or a feed that is made of fixed tables.
 
     `plan` returns the files. `needs` says what was due that a feed depends on; for tables it follows from
-    what they were made of. `contents` names those of a feed, `notes` says what a reader of it
-    must know, and `lacks` what the warehouse does not have that the format asks for.
+    what they were made of. `tables` returns those asked for as they are exported, `contents` names those of a
+    feed, `notes` says what a reader must know, and `lacks` what the warehouse does not have that the format
+    asks for.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Format:
     contents: str = ""
     notes: Sequence[str] = ()
     lacks: Callable[[Source], list[str]] = lambda _: []
+    tables: Callable[[Source, Request], Sequence[Table]] = lambda source, asked: source.chosen(asked.names)
 
 
 _PARQUET = "application/vnd.apache.parquet"
@@ -77,17 +80,23 @@ FORMATS: Mapping[str, Format] = {
             notes=gtfs.STATIC_NOTES, lacks=gtfs.stops_without_place,
         ),
         Format(
-            "gtfs-retrospective", "GTFS Schedule of what ran", "application/zip",
+            "gtfs-retrospective", "GTFS Schedule", "application/zip",
             partial(gtfs.gtfs_parts, statements="gtfs_retrospective", notes=gtfs.RETROSPECTIVE_NOTES),
             is_in_all=True, is_feed=True, needs=PASSAGES, contents="Trips that ran",
             notes=gtfs.RETROSPECTIVE_NOTES, lacks=gtfs.stops_without_place,
         ),
         Format(
-            "gtfs-rt", "GTFS Realtime service alerts", "application/x-protobuf",
+            "gtfs-rt", "GTFS Realtime", "application/x-protobuf",
             gtfs_realtime.alert_parts, is_in_all=True, is_of_moment=True,
             is_feed=True, needs=STATUS, contents="Service alerts", notes=gtfs_realtime.NOTES,
         ),
-        Format("geojson", "GeoJSON", "application/geo+json", geojson_parts),
-        Format("geoparquet", "GeoParquet", _PARQUET, geoparquet_parts),
+        Format(
+            "geojson", "GeoJSON", "application/geo+json", geojson_parts,
+            tables=with_places, notes=("A feature is a row; its point is the place of the stop (WGS 84).",),
+        ),
+        Format(
+            "geoparquet", "GeoParquet", _PARQUET, geoparquet_parts,
+            tables=with_places, notes=("`geometry` is the place of the stop as a point (WGS 84).",),
+        ),
     )
 }  # fmt: skip

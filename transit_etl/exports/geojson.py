@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from transit_etl.exports.copying import json_columns, ordered, require_places, with_places
+from transit_etl.exports.copying import json_columns, ordered, with_places
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period, in_months
 from transit_etl.exports.request import Request
@@ -25,7 +25,6 @@ from (select latitude, longitude, struct_pack({fields}) as properties from ({row
 
 def geojson_parts(source: Source, request: Request, period: Period) -> list[Part]:
     """Return a part for each table and month, with the names of stops."""
-    require_places(source)
     parts = []
     for table in with_places(source, request):
         fields = ", ".join(

@@ -36,7 +36,8 @@ class File:
 class Manifest:
     """All that is known of an export; `versions` are those of code, build, models and rulesets.
 
-    `signature` is a digest of what decides how the files are written, apart from the rows.
+    `signature` is a digest of what decides how the files are written, apart from the rows. `notes` say what a
+    reader of the format must know.
     """
 
     dataset: str
@@ -56,6 +57,7 @@ class Manifest:
     tables: Sequence[dict[str, Any]]
     files: Sequence[File]
     signature: str
+    notes: Sequence[str] = ()
 
     @property
     def n_rows(self) -> int:

@@ -18,7 +18,7 @@ from transit_etl.exports.source import Source, Table
 from transit_etl.settings import Settings
 
 _LONGEST_NAME = 200  # of a folder, in characters
-_LAYOUT = 1  # of the files and their contents; another number makes incremental exports write all of them
+_LAYOUT = 2  # of the files and their contents; another number makes incremental exports write all of them
 
 
 def dataset_name(request: Request) -> str:
@@ -68,7 +68,7 @@ class Plan:
         self.settings, self.request, self.form, self.source, self.name = (
             settings, request, form, source, name,
         )  # fmt: skip
-        self.tables: Sequence[Table] = source.chosen(request.names)
+        self.tables: Sequence[Table] = form.tables(source, request)
         self.period = period_of(request, source.publication)
         kind = form.needs if form.is_feed else kind_of(source, [*self.tables])
         self.coverage: Coverage = coverage_of(source, kind, self.period)
@@ -96,10 +96,10 @@ class Plan:
 
     def manifest(self, files: Sequence[File]) -> Manifest:
         """Return the manifest of the export with these files."""
-        publication, settings = self.source.publication, self.settings
+        publication = self.source.publication
         return Manifest(
             dataset=self.name,
-            title=f"{self._contents()} of {publication.operator}, {self.form.title}",
+            title=f"{self._contents()} of {publication.operator}, {self.form.title}{self._moment()}",
             format=self.form.name,
             media_type=self.form.media_type,
             first_date=str(self.period.first),
@@ -117,11 +117,15 @@ class Plan:
             },
             published_at=f"{publication.published_at.isoformat(timespec='seconds')}Z",
             publisher=self.source.publisher,
-            licence=settings.export_licence or "not stated",
+            licence=self.source.licence,
             tables=[_table_entry(table) for table in self.tables],
             files=files,
             signature=self.signature(),
+            notes=self.form.notes,
         )
+
+    def _moment(self) -> str:
+        return f", {self.request.at:%Y-%m-%d %H:%M} UTC" if self.request.at else ""
 
     def _contents(self) -> str:
         return ", ".join(table.place for table in self.tables) or self.form.contents

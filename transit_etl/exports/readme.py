@@ -1,18 +1,18 @@
 """Writes the page for whoever gets an export: what it is, how much was seen, what the columns mean."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from transit_etl.exports.coverage import SEEN
 from transit_etl.exports.manifest import Manifest
 from transit_etl.exports.source import Table
 
 
-def readme_of(manifest: Manifest, tables: Sequence[Table], notes: Iterable[str]) -> str:
+def readme_of(manifest: Manifest, tables: Sequence[Table]) -> str:
     """Return the page of an export in Markdown."""
-    return "\n".join(_lines(manifest, tables, notes)) + "\n"
+    return "\n".join(_lines(manifest, tables)) + "\n"
 
 
-def _lines(manifest: Manifest, tables: Sequence[Table], notes: Iterable[str]) -> Iterator[str]:
+def _lines(manifest: Manifest, tables: Sequence[Table]) -> Iterator[str]:
     yield f"# {manifest.title}\n"
     if not manifest.is_complete:
         yield "**Incomplete.** Too little is known of the period; it was exported all the same:\n"
@@ -20,7 +20,7 @@ def _lines(manifest: Manifest, tables: Sequence[Table], notes: Iterable[str]) ->
         yield ""
     yield from _facts(manifest)
     yield ""
-    yield from (f"- {note}" for note in (*_GENERAL, *notes))
+    yield from (f"- {note}" for note in (*_GENERAL, *manifest.notes))
     yield "\n## Files\n"
     yield "| file | table | rows | bytes |"
     yield "|---|---|---:|---:|"
@@ -50,13 +50,27 @@ def _facts(manifest: Manifest) -> Iterator[str]:
     yield f"- Instants are UTC; the operator's local time is {manifest.timezone}."
     if coverage.get("share") is not None:
         yield f"- {coverage['share']:.1%} {SEEN[coverage['of']]}."
+    if coverage.get("estimated_on_time_share_width") is not None:
+        yield (
+            "- The share on time of all passages due, seen or not, is estimated: its 95 % interval is "
+            f"{_points(coverage['estimated_on_time_share_width'])} wide."
+        )
     if coverage.get("on_time_share_width") is not None:
         yield (
-            f"- The share on time is known to within {coverage['on_time_share_width']:.1%}, "
-            f"a delay to within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
+            "- What the polls alone prove leaves it open within "
+            f"{_points(coverage['on_time_share_width'])}, "
+            f"and a delay within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
         )
-    versions = ", ".join(f"{name} {value}" for name, value in manifest.versions.items())
+    versions = ", ".join(f"{name} {_listed(value)}" for name, value in manifest.versions.items())
     yield f"- Versions: {versions}."
+
+
+def _points(share: float) -> str:
+    return f"{100 * share:.1f} percentage points"
+
+
+def _listed(value: object) -> str:
+    return str(value).strip("[]")
 
 
 def _cell(text: str) -> str:

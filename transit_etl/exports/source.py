@@ -19,6 +19,7 @@ from transit_etl.settings import Settings
 from transit_etl.stage.raw import sql_text
 
 SCHEMAS = ("core", "marts", "quality")
+NO_LICENCE = "not stated"
 _MEMORY = "512MB"
 _PUBLICATION = """
 select published_at, version, build_number, fingerprint, operator, timezone, first_date,
@@ -109,7 +110,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The published file, open, what is known of it, and who publishes it."""
+    """The published file, open, what is known of it, who publishes it and under which licence."""
 
     connection: duckdb.DuckDBPyConnection
     publication: Publication
@@ -118,6 +119,7 @@ class Source:
     scratch: Path
     publisher: str
     publisher_url: str
+    licence: str
 
     def table(self, name: str) -> Table:
         """Return a table by its name with or without schema, or raise ExportError with names like it."""
@@ -198,6 +200,7 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Sett
         scratch,
         settings.publisher or publication.operator,
         settings.publisher_url or settings.base_url,
+        settings.export_licence or NO_LICENCE,
     )
 
 

@@ -11,6 +11,7 @@ from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
 from transit_etl.exports.copying import is_nested, ordered
+from transit_etl.exports.coverage import SEEN, coverage_of, kind_of, what_is_missing
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period, in_months
 from transit_etl.exports.request import ExportError, Request
@@ -21,6 +22,7 @@ _LONGEST_NAME = 31  # of a sheet
 _LONGEST_TEXT = 32_767  # of a cell
 _AT_ONCE = 5_000  # rows
 _NARROWEST, _WIDEST = 8, 40  # columns, in characters
+_LINE_LENGTH, _LINE_POINTS = 140, 15  # of the lines of a merged cell
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -63,34 +65,52 @@ def _write(tables: Sequence[Table], period: Period, source: Source, path: Path) 
         book.set_properties({"created": source.publication.published_at, "author": ""})
         formats: Formats = {
             "heading": book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}),
+            "text": book.add_format({"text_wrap": True, "valign": "top"}),
             "DATE": book.add_format({"num_format": "yyyy-mm-dd"}),
             "TIMESTAMP": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
         }
-        _explain(book.add_worksheet("About"), formats["heading"], source, tables, period)
+        _explain(book.add_worksheet("About"), formats, source, tables, period)
         for table in tables:
             n_rows += _write_sheet(book, formats, source, table, _query(table, period))
     return n_rows
 
 
-def _explain(
-    sheet: Worksheet, heading: Format, source: Source, tables: Sequence[Table], period: Period
-) -> None:
+def _facts(source: Source, tables: Sequence[Table], period: Period) -> dict[str, str]:
+    """Say what the workbook is, also for one who was given nothing else."""
     publication = source.publication
+    coverage = coverage_of(source, kind_of(source, [*tables]), period)
+    seen = "" if coverage.share is None else f"{coverage.share:.1%} {SEEN[coverage.of or '']}"
     facts = {
         "Operator": publication.operator,
+        "Publisher": source.publisher,
+        "Licence": source.licence,
         "Service dates": f"{period.first} to {period.last}",
+        "Seen": seen,
+        "Incomplete": "; ".join(what_is_missing(source, coverage, period)),
         "Instants": f"UTC; local time is {publication.timezone}",
+        "Empty cells": "An empty value is unknown; it is never a missing service.",
         "Published": f"{publication.published_at:%Y-%m-%d %H:%M:%S} UTC, build {publication.build_number}",
         "Rulesets": ", ".join(map(str, publication.rulesets)),
         "More": "README.md and manifest.json next to this file",
+        **{table.name: table.meaning for table in tables},
     }
+    return {name: text for name, text in facts.items() if text}
+
+
+def _explain(
+    sheet: Worksheet, formats: Formats, source: Source, tables: Sequence[Table], period: Period
+) -> None:
+    heading, wrapped = formats["heading"], formats["text"]
     sheet.set_column(0, 1, 26)
     sheet.set_column(2, 3, 14)
     sheet.set_column(4, 4, 110)
     row = 0
-    for name, text in [*facts.items(), *((table.name, table.meaning) for table in tables)]:
+    for name, text in _facts(source, tables, period).items():
         sheet.write_string(row, 0, name, heading)
-        sheet.write_string(row, 1, text)
+        sheet.set_row(
+            row, _LINE_POINTS * (1 + len(text) // _LINE_LENGTH)
+        )  # merged cells have no height of their own
+        sheet.merge_range(row, 1, row, 4, text, wrapped)
         row += 1
     row += 1
     for number, name in enumerate(_EXPLAINED):
@@ -100,7 +120,7 @@ def _explain(
             row += 1
             texts = (table.name, column.name, column.type.lower(), column.unit, column.meaning)
             for number, text in enumerate(texts):
-                sheet.write_string(row, number, text)
+                sheet.write_string(row, number, text, wrapped)
 
 
 def _write_sheet(
