@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,10 @@ CODES = re.compile(r"[a-z_]+(, [a-z_]+)+")  # the values of a column that takes 
 
 def _published(settings: Settings, name: str) -> Path:
     return paths.published_database(settings.data_dir).with_name(name)
+
+
+def _place(row: Mapping[str, object]) -> str:
+    return f"{row['schema_name']}.{row['table_name']}"
 
 
 def test_no_column_lacks_any_field(ask: Ask) -> None:
@@ -82,13 +86,43 @@ def test_columns_hold_only_the_values_they_may(ask: Ask) -> None:
         f"{row['table_name']}.{row['column_name']}"
         for row in coded
         if ask(
-            f"select 1 from {row['schema_name']}.{row['table_name']} where "
+            f"select 1 from {_place(row)} where "
             f'"{row["column_name"]}"::varchar not in {tuple(row["allowed_values"].split(", "))} limit 1'
         )
     ]
 
     assert len(coded) > 40
     assert [] == broken
+
+
+def test_a_column_with_nulls_says_that_it_may_be_null(ask: Ask) -> None:
+    rows = ask(
+        "select * from quality.dictionary_columns where schema_name in ('core', 'marts') "
+        "and not contains(meaning || allowed_values, 'null') and not contains(meaning, 'Null')"
+    )
+    assert [] == [
+        f"{row['table_name']}.{row['column_name']}"
+        for row in rows
+        if ask(f'select 1 from {_place(row)} where "{row["column_name"]}" is null limit 1')
+    ]
+
+
+def test_numbers_lie_in_the_range_that_is_said(ask: Ask) -> None:
+    rows = ask(
+        "select *, regexp_extract(allowed_values, '^(-?[0-9.]+) (to|or)', 1) as low, "
+        "regexp_extract(allowed_values, ' to (-?[0-9.]+)', 1) as high from quality.dictionary_columns "
+        "where regexp_matches(allowed_values, '^-?[0-9.]+ (to -?[0-9.]+|or more)(, null)?$')"
+    )
+
+    assert len(rows) > 100
+    assert [] == [
+        f"{row['table_name']}.{row['column_name']}"
+        for row in rows
+        if ask(
+            f'select 1 from {_place(row)} where "{row["column_name"]}" < {row["low"]} '
+            f'or "{row["column_name"]}" > {row["high"] or 1e300} limit 1'
+        )
+    ]
 
 
 def test_it_is_published_as_csv_too(built: Settings, ask: Ask) -> None:
