@@ -87,7 +87,7 @@ def test_the_values_of_second_polls_in_the_example_are_those_of_the_code() -> No
 def test_the_weight_of_the_example_is_that_of_the_code() -> None:
     weight = PollValuer(60.0, DEFAULTS).weight(visit_of_the_example(13.0))
 
-    assert f"0.95 * (1 + 20 * 1 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
+    assert f"0.95 * (1 + 20 * 3 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
 
 
 def test_every_parameter_is_on_the_page_with_its_value_and_description() -> None:
@@ -113,7 +113,8 @@ def test_the_formulas_on_the_page_have_the_numbers_of_the_code() -> None:
         f"{p.first_poll_weight:g} * ( P(now, now + {pair}) - {p.early_poll_weight:g} * what waiting adds )",
         f"{p.locating_weight:g} * ({p.located_probability:g} - best P)",
         f"P(now + {pair}, now + {p.locating_seconds:g} s)",
-        f"{p.few_visits_bonus:g} * (1 + evidenced visits) / ({p.few_visits_stops:g} + stops to come)",
+        f"{p.few_visits_bonus:g} * ({p.visits_wanted} - evidenced visits)",
+        f"evidenced visits) / ({p.few_visits_stops:g} + stops to come)",
         f"while the trip has fewer than {p.visits_wanted}",
         f"{p.third_bonus_at_60_per_minute:g} / (1 + stops to come in this third) * 60 / rate",
         f"once {p.enough_closed_share:.0%} of what".replace("%", " %"),

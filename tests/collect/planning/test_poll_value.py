@@ -78,6 +78,19 @@ def test_a_visit_counts_for_more_the_fewer_chances_its_trip_has_left() -> None:
     assert value_at(30, 0) < value_at(30, 26)
 
 
+def test_a_visit_counts_for_more_the_fewer_evidenced_visits_its_trip_has() -> None:
+    visit, valuer = visit_of(stop_expecting(spread=15.0)), PollValuer(60.0, DEFAULTS)
+    visit.trip.pattern = StopPattern(LineStops("15", tuple("ABCDEFGHI")), DEFAULTS)
+
+    def weight_with(n_evidenced: int) -> float:
+        visit.trip.n_evidenced = n_evidenced
+        return valuer.weight(visit)
+
+    weights = [weight_with(n_evidenced) for n_evidenced in range(P.visits_wanted + 1)]
+
+    assert weights == sorted(set(weights), reverse=True)
+
+
 def test_bonuses_end_when_the_trip_has_the_visits_and_thirds_that_are_wanted() -> None:
     stop = stop_expecting(spread=15.0, answered_at=DUE - 100.0)
     visit, valuer = visit_of(stop), PollValuer(60.0, DEFAULTS)

@@ -48,7 +48,7 @@ class PollValueParameters:
     visits_wanted: int = 3
     """Trips with fewer evidenced visits get a bonus."""
     few_visits_bonus: float = 20.0
-    """That bonus, divided by `few_visits_stops` and the stops to come, times 1 + evidenced visits."""
+    """That bonus, divided by `few_visits_stops` and the stops to come, for each of these that it lacks."""
     few_visits_stops: float = 10.0
     """The larger, the less the number of stops to come matters."""
     third_bonus_at_60_per_minute: float = 10.0

@@ -79,8 +79,9 @@ class PollValuer:
         weight = 1.0
         if calls is not None:
             n_to_come, n_to_come_in_third = calls.to_come(position)
-            if trip.n_evidenced < p.visits_wanted:
-                weight += self._few_visits_bonus * (1 + trip.n_evidenced) / (p.few_visits_stops + n_to_come)
+            n_wanted = p.visits_wanted - trip.n_evidenced
+            if n_wanted > 0:
+                weight += self._few_visits_bonus * n_wanted / (p.few_visits_stops + n_to_come)
             third = calls.third(position)
             if third is not None and third not in trip.evidenced_thirds:
                 weight += self._third_bonus / (1 + n_to_come_in_third)
