@@ -1,11 +1,12 @@
 -- One row per operator, service_date, side, class of gap and class of delay: how far the delays of hidden passages were
--- from what the nearest passages told. Classes with few passages lean on wider ones.
+-- from what the nearest passages told, each with its weight. Classes with few passages lean on wider ones.
 with hidden as (
     select
         guesses.*,
         guesses.delay_seconds - guesses.usual_delay_seconds as above_seconds,
         guesses.told_delay_seconds - guesses.usual_delay_seconds as told_above_seconds,
-        parameters.error_passages
+        -- weights are in hundredths
+        100 * parameters.error_passages as error_weight
     from {{ ref('delay_guesses') }} as guesses
     cross join {{ ref('inference_parameters') }} as parameters
     where guesses.holdout > 0
@@ -20,11 +21,13 @@ slopes as (
         gap_class,
         least(greatest(coalesce(
             (
-                sum(above_seconds * told_above_seconds)
-                + sum(told_above_seconds * told_above_seconds) * max(error_passages) / count(*)
+                sum(weight * above_seconds * told_above_seconds)
+                + sum(weight * told_above_seconds * told_above_seconds) * max(error_weight) / sum(weight)
             )
             / nullif(
-                sum(told_above_seconds * told_above_seconds) * (1.0 + cast(max(error_passages) as double) / count(*)), 0
+                sum(weight * told_above_seconds * told_above_seconds)
+                * (1.0 + cast(max(error_weight) as double) / sum(weight)),
+                0
             ),
             1
         ), 0), 1) as slope
@@ -63,8 +66,9 @@ counts as (
     select
         classes.*,
         count(residuals.residual_seconds) as n_hidden,
-        coalesce(sum(residuals.residual_seconds), 0) as residual_sum,
-        coalesce(sum(residuals.residual_seconds * residuals.residual_seconds), 0) as square_sum
+        coalesce(sum(residuals.weight), 0) as weight,
+        coalesce(sum(residuals.weight * residuals.residual_seconds), 0) as residual_sum,
+        coalesce(sum(residuals.weight * residuals.residual_seconds * residuals.residual_seconds), 0) as square_sum
     from classes
     left join residuals using (operator, service_date, side, gap_class, delay_class)
     group by
@@ -74,13 +78,13 @@ counts as (
 wider as (
     select
         counts.*,
-        parameters.error_passages,
+        100 * parameters.error_passages as error_weight,
         parameters.least_error_seconds,
         (
             sum(counts.square_sum) over same_side
-            + parameters.error_passages * power(parameters.unknown_error_seconds, 2)
-        ) / (sum(counts.n_hidden) over same_side + parameters.error_passages) as side_square,
-        sum(counts.n_hidden) over same_gap as gap_n_hidden,
+            + 100 * parameters.error_passages * power(parameters.unknown_error_seconds, 2)
+        ) / (sum(counts.weight) over same_side + 100 * parameters.error_passages) as side_square,
+        sum(counts.weight) over same_gap as gap_weight,
         sum(counts.residual_sum) over same_gap as gap_residual_sum,
         sum(counts.square_sum) over same_gap as gap_square_sum
     from counts
@@ -93,12 +97,12 @@ wider as (
 means as (
     select
         wider.*,
-        (residual_sum + error_passages * gap_residual_sum / (gap_n_hidden + error_passages))
-        / (n_hidden + error_passages) as bias_seconds,
+        (residual_sum + error_weight * gap_residual_sum / (gap_weight + error_weight))
+        / (weight + error_weight) as bias_seconds,
         (
             square_sum
-            + error_passages * (gap_square_sum + error_passages * side_square) / (gap_n_hidden + error_passages)
-        ) / (n_hidden + error_passages) as mean_square
+            + error_weight * (gap_square_sum + error_weight * side_square) / (gap_weight + error_weight)
+        ) / (weight + error_weight) as mean_square
     from wider
 )
 

@@ -17,6 +17,7 @@ told as (
         neighbours.direction,
         neighbours.position,
         neighbours.holdout,
+        neighbours.weight,
         neighbours.delay_seconds,
         usual.usual_delay_seconds,
         case

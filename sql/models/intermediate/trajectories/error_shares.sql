@@ -1,10 +1,11 @@
 -- One row per operator, service_date and side: how many of the standardised errors of hidden passages are at most -6,
--- -5.9 … 6, as a list of shares. With few passages they lean on the normal distribution.
+-- -5.9 … 6, as a list of shares, each passage with its weight. With few passages they lean on the normal distribution.
 with hidden as (
     select
         operator,
         service_date,
         side,
+        weight,
         least(greatest(cast(ceil(10 * (delay_seconds - expected_seconds) / error_seconds) as bigint), -60), 60)
             as tenths
     from {{ ref('expected_delays') }}
@@ -25,7 +26,8 @@ counts as (
         sides.service_date,
         sides.side,
         classes.tenths,
-        count(hidden.tenths) as n_hidden
+        count(hidden.tenths) as n_hidden,
+        coalesce(sum(hidden.weight), 0) as weight
     from sides
     cross join {{ whole_numbers(-60, 60) }} as classes (tenths)
     left join hidden using (operator, service_date, side, tenths)
@@ -35,14 +37,14 @@ counts as (
 cumulated as (
     select
         counts.*,
-        parameters.share_passages,
-        sum(counts.n_hidden) over (
+        100 * parameters.share_passages as share_weight,
+        sum(counts.weight) over (
             partition by counts.operator, counts.service_date, counts.side order by counts.tenths
             rows between unbounded preceding and current row
-        ) as n_up_to,
-        sum(counts.n_hidden) over (
+        ) as weight_up_to,
+        sum(counts.weight) over (
             partition by counts.operator, counts.service_date, counts.side
-        ) as n_of_side
+        ) as weight_of_side
     from counts
     cross join {{ ref('inference_parameters') }} as parameters
 )
@@ -51,9 +53,9 @@ select
     operator,
     service_date,
     side,
-    max(n_of_side) as n_hidden,
+    sum(n_hidden) as n_hidden,
     {{ list_in_order(
-        "(n_up_to + share_passages * " ~ normal_share("tenths / 10.0") ~ ") / (n_of_side + share_passages)", "tenths"
+        "(weight_up_to + share_weight * " ~ normal_share("tenths / 10.0") ~ ") / (weight_of_side + share_weight)", "tenths"
     ) }} as shares
 from cumulated
 group by operator, service_date, side

@@ -9,6 +9,7 @@ select
     guesses.direction,
     guesses.position,
     guesses.holdout,
+    guesses.weight,
     guesses.side,
     guesses.delay_seconds,
     {{ expected_delay('guesses', 'errors') }} as expected_seconds,

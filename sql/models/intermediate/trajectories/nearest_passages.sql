@@ -11,33 +11,44 @@ with calls as (
     from {{ built('due_calls') }}
 ),
 
-trip_moments as (
+observed_trips as (
     select
         departure_key,
-        min(scheduled_seconds)
-        + {{ chance('departure_key') }} * (max(scheduled_seconds) - min(scheduled_seconds)) as moment_seconds
+        min(case when is_evidenced then scheduled_seconds end)
+        + {{ chance('departure_key') }} * (
+            max(case when is_evidenced then scheduled_seconds end)
+            - min(case when is_evidenced then scheduled_seconds end)
+        ) as moment_seconds,
+        -- its evidenced passages stand for all of the trip: otherwise what is learned would be true of quiet hours and
+        -- long trips, of which most is observed. On average 100, and whole, so that sums do not depend on the order
+        cast(round(
+            100.0 * count(*) / count(case when is_evidenced then 1 end)
+            * sum(count(case when is_evidenced then 1 end)) over (partition by operator, service_date)
+            / sum(count(*)) over (partition by operator, service_date)
+        ) as bigint) as weight
     from calls
-    where is_evidenced
-    group by departure_key
+    group by operator, service_date, departure_key
+    having count(case when is_evidenced then 1 end) > 0
 ),
 
 held_out as (
     select
         calls.*,
         holdouts.holdout,
+        observed_trips.weight,
         case holdouts.holdout
             when 2
                 then
                     {{ chance(
                         'calls.departure_key, floor(calls.scheduled_seconds / parameters.holdout_period_seconds)'
                     ) }} < 0.5
-            when 3 then calls.scheduled_seconds > trip_moments.moment_seconds
-            when 4 then calls.scheduled_seconds < trip_moments.moment_seconds
+            when 3 then calls.scheduled_seconds > observed_trips.moment_seconds
+            when 4 then calls.scheduled_seconds < observed_trips.moment_seconds
             when 5 then true
             else false
         end as is_hidden
     from calls
-    left join trip_moments using (departure_key)
+    left join observed_trips using (departure_key)
     cross join (values (0), (1), (2), (3), (4), (5)) as holdouts (holdout)
     cross join {{ ref('inference_parameters') }} as parameters
     where holdouts.holdout = 0 or calls.is_evidenced
@@ -70,6 +81,7 @@ select
     position,
     is_first_stop,
     holdout,
+    weight,
     running_seconds,
     delay_seconds,
     case when seconds_before is not null then greatest(scheduled_seconds - seconds_before, 0) end as gap_before_seconds,
