@@ -34,6 +34,7 @@ from benchmarks.validators import (
     by_gtfs_validator,
     by_protobuf,
     read_alerts,
+    with_damaged_table,
     with_texts,
 )
 from transit_emulator.app import create_app
@@ -195,20 +196,13 @@ def _accepted(exports: dict[str, Path], folder: Path) -> Iterator[str]:
                 if not validate(broken).errors:
                     yield f"{feed} with {name}, by {validate.__name__}"
     for old, new, error in TIDES_DAMAGES:
-        copy = _copied(exports["tides"], folder / "broken")
-        file = min(copy.glob("trips_performed_*.csv"))
-        file.write_text(file.read_text().replace(old, new, 1))
-        if error not in by_frictionless(copy).errors:
+        broken = with_damaged_table(exports["tides"], folder / "broken", "trips_performed", old, new)
+        if error not in by_frictionless(broken).errors:
             yield f"tides with {new!r} for {old!r}"
-    alerts = _copied(exports["gtfs-rt"], folder / "broken") / "alerts.pb"
-    alerts.write_bytes(alerts.read_bytes()[:-1])
+    alerts = folder / "broken.pb"
+    alerts.write_bytes((exports["gtfs-rt"] / "alerts.pb").read_bytes()[:-1])
     if not by_protobuf(alerts).errors:
         yield "gtfs-rt without its last byte"
-
-
-def _copied(folder: Path, target: Path) -> Path:
-    shutil.rmtree(target, ignore_errors=True)
-    return shutil.copytree(folder, target)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,17 @@ def by_frictionless(folder: Path) -> Findings:
     return Findings(Counter(kind for (kind,) in report.flatten(["type"])), Counter(warnings))
 
 
+def with_damaged_table(folder: Path, target: Path, table: str, old: str, new: str) -> Path:
+    """Make a TIDES package of one file of a table alone, with a text replaced once; return its folder."""
+    package = json.loads((folder / "datapackage.json").read_text())
+    resource = next(each for each in package["resources"] if each.get("tides-table") == table)
+    target.mkdir(exist_ok=True)
+    (target / "datapackage.json").write_text(json.dumps({**package, "resources": [resource]}))
+    text = (folder / resource["path"]).read_text()
+    (target / resource["path"]).write_text(text.replace(old, new, 1))
+    return target
+
+
 def read_alerts(file: Path) -> gtfs.FeedMessage:
     """Read a GTFS Realtime feed back; DecodeError for one that is none."""
     feed = gtfs.FeedMessage()

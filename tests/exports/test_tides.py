@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.validators import TIDES_DAMAGES, TIDES_SPECIFICATION, by_frictionless
+from benchmarks.validators import TIDES_DAMAGES, TIDES_SPECIFICATION, by_frictionless, with_damaged_table
 from transit_etl.exports import Request, export
 from transit_etl.settings import Settings
 
@@ -24,8 +24,13 @@ def test_a_package_is_valid_by_the_schemas_of_the_standard(package: Path) -> Non
 
 
 @pytest.mark.parametrize(("old", "new", "error"), TIDES_DAMAGES)
-def test_a_broken_package_is_refused(package: Path, old: str, new: str, error: str) -> None:
-    [file] = package.glob("trips_performed_*.csv")
-    file.write_text(file.read_text().replace(old, new, 1))
+def test_a_broken_package_is_refused(package: Path, tmp_path: Path, old: str, new: str, error: str) -> None:
+    broken = with_damaged_table(package, tmp_path / "broken", "trips_performed", old, new)
 
-    assert error in by_frictionless(package).errors
+    assert error in by_frictionless(broken).errors
+
+
+def test_a_package_of_one_table_alone_is_valid(package: Path, tmp_path: Path) -> None:
+    whole = with_damaged_table(package, tmp_path / "whole", "trips_performed", "", "")
+
+    assert {} == by_frictionless(whole).errors

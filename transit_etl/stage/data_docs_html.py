@@ -46,6 +46,7 @@ td table { width: auto; } code { background: var(--soft); padding: 1px 4px; bord
 .badge { border: 1px solid var(--line); border-radius: 6px; padding: 0 6px; background: var(--soft); }
 .good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
 .quiet { color: #5c6673; } li { margin: 2px 0; }
+@media (max-width: 700px) { main { padding: 16px 12px; } main > table { display: block; overflow-x: auto; } }
 """
 
 
@@ -84,6 +85,7 @@ def write_first_page(path: Path, summaries: Iterable[DatasetSummary]) -> None:
     path.write_text(
         '<!DOCTYPE html><html lang="en"><head>'
         f'{_POLICY}<meta charset="utf-8"><title>Data quality</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>{_STYLE}</style></head><body><main><h1>Data quality</h1>"
         '<p class="quiet">The last validation of every dataset. A row that breaks a row rule waits in '
         "quarantine with its reason; a broken batch rule keeps the whole batch out of the lake.</p>"

@@ -1,0 +1,55 @@
+"""Pages for people can be read on a telephone: nothing makes them wider than its screen."""
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.stage.landing import Folder, answer, passage
+from transit_etl.exports.catalogue import PAGE, write_catalogue
+from transit_etl.exports.manifest import File, Manifest, write_manifest
+from transit_etl.paths import exports_dir
+from transit_etl.settings import Settings
+from transit_etl.stage import build_data_docs, stage
+
+pytestmark = pytest.mark.browser
+WIDTH = 390  # CSS pixels
+
+
+def quality(settings: Settings) -> Path:
+    folder = Folder(settings)
+    folder.land("passages", [("0001", answer(passage()))])
+    stage(settings)
+    return build_data_docs(settings)
+
+
+def catalogue(settings: Settings) -> Path:
+    """Write the catalogue of one export with names as long as they get."""
+    name = "+".join(f"network_punctuality_monthly_{number}" for number in range(6))
+    folder = exports_dir(settings.data_dir) / name
+    folder.mkdir(parents=True)
+    day = str(date(2026, 3, 2))
+    manifest = Manifest(
+        dataset=name, title=name, format="csv", media_type="text/csv", first_date=day, last_date=day,
+        timezone="Europe/Rome", is_complete=False, incomplete=["nothing was seen"], coverage={}, versions={},
+        published_at="2026-03-03T02:00:00Z", publisher="City of Tests", licence="CC-BY-4.0", tables=[],
+        files=[File(f"{name}.csv", name, "", 1, 1, "")], signature="",
+    )  # fmt: skip
+    write_manifest(folder, manifest)
+    write_catalogue(settings)
+    return exports_dir(settings.data_dir) / PAGE
+
+
+@pytest.mark.parametrize("write", [quality, catalogue])
+def test_a_page_is_no_wider_than_a_telephone(
+    page: Page, tmp_path: Path, write: Callable[[Settings], Path]
+) -> None:
+    path = write(Settings(data_dir=tmp_path, operator="x"))
+    page.set_viewport_size({"width": WIDTH, "height": 800})
+    page.goto(path.absolute().as_uri())
+    page.locator("details").evaluate_all("all => all.forEach(each => each.open = true)")
+
+    assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
+    assert 1 == page.locator("meta[name=viewport]").count()
