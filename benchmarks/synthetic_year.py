@@ -1,7 +1,8 @@
 """Makes a published warehouse of many days and lines from one day of a published one, without polling.
 
-Every table of core and marts with a service date is repeated, for each day and as many times a day as
-asked: dates and instants are moved, and keys and the codes of lines, stops and trips get a number.
+Every table of core and marts with a service date is repeated, for each day and as many times a day as asked,
+except the ledger of requests: dates and instants are moved, and keys and the codes of lines, stops and trips
+get a number.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -37,6 +38,7 @@ select schema_name, table_name from duckdb_columns()
 where database_name = 'template' and column_name = 'service_date'
     and (schema_name in ('core', 'marts') or (schema_name, table_name) in (('intermediate', 'leg_stops')))
     and (schema_name, table_name) in (select schema_name, table_name from duckdb_tables())
+    and (schema_name, table_name) != ('core', 'requests')
 order by all
 """
 _COLUMNS = """
