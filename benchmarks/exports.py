@@ -62,7 +62,10 @@ def main() -> None:
     add_options(parser)
     with year_of(parser.parse_args()) as folder:
         database = published_database(folder)
-        taken = {name: _taken(command) for name, command in _commands(folder, database)}
+        taken: dict[str, Taken] = {}
+        for name, command in _commands(folder, database):
+            taken[name] = _taken(command)
+            print(name, taken[name], flush=True)  # a year takes an hour
         _print(taken)
         sys.exit(not _is_within(taken))
 
