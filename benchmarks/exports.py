@@ -65,6 +65,7 @@ def main() -> None:
         taken: dict[str, Taken] = {}
         for name, command in _commands(folder, database):
             taken[name] = _taken(command)
+            rmtree(exports_dir(folder), ignore_errors=True)
             print(name, taken[name], flush=True)  # a year takes an hour
         _print(taken)
         sys.exit(not _is_within(taken))
@@ -77,9 +78,7 @@ def _commands(folder: Path, database: Path) -> Iterator[tuple[str, list[str]]]:
         yield f"bare COPY, {name}", [sys.executable, "-c", BARE, str(database), query]
         target.unlink(missing_ok=True)
         yield f"export, {name}", [sys.executable, "-c", OURS, str(folder), name, TABLE]
-        rmtree(exports_dir(folder))
     yield "export, tides", [sys.executable, "-c", OURS, str(folder), "tides"]
-    rmtree(exports_dir(folder))
 
 
 def _taken(command: list[str]) -> Taken:
