@@ -1,11 +1,15 @@
 """TIDES packages are valid by the schemas of the standard, and a broken one is not."""
 
+import csv
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from benchmarks.synthetic_year import FIRST, make_year
 from benchmarks.validators import TIDES_DAMAGES, TIDES_SPECIFICATION, by_frictionless, with_damaged_table
 from transit_etl.exports import Request, export
+from transit_etl.paths import published_database
 from transit_etl.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
@@ -34,3 +38,21 @@ def test_a_package_of_one_table_alone_is_valid(package: Path, tmp_path: Path) ->
     whole = with_damaged_table(package, tmp_path / "whole", "trips_performed", "", "")
 
     assert {} == by_frictionless(whole).errors
+
+
+def test_dates_follow_each_other_in_the_file_of_their_month(published: Settings, tmp_path: Path) -> None:
+    year = Settings(data_dir=tmp_path / "year")
+    make_year(published_database(published.data_dir), published_database(year.data_dir), FIRST, 3, 1)
+
+    folder = export(year, Request((), "tides", allows_incomplete=True)).folder
+
+    with (folder / f"stop_visits_{FIRST:%Y_%m}.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    keys = [(row["service_date"], row["trip_id_performed"], int(row["trip_stop_sequence"])) for row in rows]
+    with duckdb.connect(published_database(year.data_dir), read_only=True) as connection:
+        expected = connection.execute(
+            "select service_date::varchar, count(*) from core.stop_visits group by 1 order by 1"
+        ).fetchall()
+    assert 3 == len(expected)
+    assert expected == [(date, sum(key[0] == date for key in keys)) for date, _ in expected]
+    assert keys == sorted(set(keys))

@@ -1,8 +1,9 @@
 """Writes rows of a table into a file by DuckDB's COPY: Parquet, CSV, JSON lines, GeoParquet; streamed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from shutil import copyfileobj
 
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period, date_column, in_months
@@ -11,7 +12,7 @@ from transit_etl.exports.source import Column, Source, Table
 from transit_etl.stage.raw import sql_text
 
 PARQUET = "format parquet, compression zstd"
-CSV = "format csv, header, new_line '\\r\\n'"  # as RFC 4180 has it
+CSV = "format csv, new_line '\\r\\n'"  # as RFC 4180 has it; with a header
 JSON_LINES = "format json"
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - what spreadsheets take for the start of a formula
 _MOST_SORTED = 1_000_000  # rows
@@ -24,6 +25,21 @@ def copy(source: Source, query: str, options: str, path: Path) -> int:
     """Write the rows of a query into a file; return how many there are."""
     [(n_rows,)] = source.rows(f"copy ({query}) to {sql_text(str(path))} ({options})")
     return int(n_rows)
+
+
+def copy_in_turn(source: Source, queries: Sequence[str], path: Path) -> int:
+    """Write the rows of several queries, one after the other, into one CSV file; return how many there are.
+
+    What they sort and join has to fit into memory only one query at a time.
+    """
+    first, *others = queries
+    n_rows = copy(source, first, CSV, path)
+    piece = source.scratch / "piece.csv"
+    for query in others:
+        n_rows += copy(source, query, f"{CSV}, header false", piece)
+        with piece.open("rb") as read, path.open("ab") as written:
+            copyfileobj(read, written)
+    return n_rows
 
 
 def table_parts(

@@ -31,6 +31,12 @@ class Period:
         """The month of the first date, such as 2026-03."""
         return f"{self.first:%Y-%m}"
 
+    def days(self) -> Iterator["Period"]:
+        """Yield each date of the period."""
+        for number in range(self.n_dates):
+            day = self.first + timedelta(days=number)
+            yield Period(day, day)
+
     def months(self) -> Iterator["Period"]:
         """Yield the part of each month in the period."""
         first = self.first

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from transit_etl.exports.copying import CSV, copy
+from transit_etl.exports.copying import copy_in_turn
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period
 from transit_etl.exports.request import Request
@@ -71,14 +71,15 @@ NOTES = [
 
 
 def tides_parts(source: Source, _request: Request, period: Period) -> list[Part]:
-    """Return the files of a package: each table by month, and the descriptor."""
+    """Return the files of a package: each table by month, written a day at a time, and the descriptor."""
     parts = []
     for month in period.months():
         suffix = f"{month.first:%Y_%m}"
-        for table, query in _queries(source, month).items():
-            path = f"{table}_{suffix}.csv"
-            parts.append(Part(path, table, partial(_write, query), month.month))
-    parts.append(Part(f"{VEHICLES}.csv", VEHICLES, partial(_write, statement("tides_vehicles", {}))))
+        days = [_queries(source, day) for day in month.days()]
+        for table in days[0]:
+            queries = [day[table] for day in days]
+            parts.append(Part(f"{table}_{suffix}.csv", table, partial(_write, queries), month.month))
+    parts.append(Part(f"{VEHICLES}.csv", VEHICLES, partial(_write, [statement("tides_vehicles", {})])))
     return [
         *parts,
         *(
@@ -89,8 +90,8 @@ def tides_parts(source: Source, _request: Request, period: Period) -> list[Part]
     ]
 
 
-def _queries(source: Source, month: Period) -> dict[str, str]:
-    operator, condition = {"operator": source.publication.operator}, month.holds("service_date")
+def _queries(source: Source, day: Period) -> dict[str, str]:
+    operator, condition = {"operator": source.publication.operator}, day.holds("service_date")
     visits = statement("tides_visits", operator, condition=condition)
     return {
         "stop_visits": statement("tides_stop_visits", {}, visits=visits),
@@ -118,8 +119,8 @@ def _plain(column: Column) -> str:
     return f"tides_time({name}) as {name}" if column.type == "TIMESTAMP" else name
 
 
-def _write(query: str, source: Source, path: Path) -> int:
-    return copy(source, query, CSV, path)
+def _write(queries: Sequence[str], source: Source, path: Path) -> int:
+    return copy_in_turn(source, queries, path)
 
 
 def _describe(parts: Sequence[Part], period: Period, source: Source, path: Path) -> int:
