@@ -1,6 +1,7 @@
 """TIDES packages are valid by the schemas of the standard, and a broken one is not."""
 
 import csv
+import json
 from pathlib import Path
 
 import duckdb
@@ -38,6 +39,27 @@ def test_a_package_of_one_table_alone_is_valid(package: Path, tmp_path: Path) ->
     whole = with_damaged_table(package, tmp_path / "whole", "trips_performed", "", "")
 
     assert {} == by_frictionless(whole).errors
+
+
+@pytest.mark.parametrize(
+    ("licence", "expected"),
+    [
+        ("CC-BY-4.0", [{"path": "https://spdx.org/licenses/CC-BY-4.0", "title": "CC-BY-4.0"}]),
+        ("Open to all", [{"path": "README.md", "title": "Open to all"}]),
+        (None, None),
+    ],
+)
+def test_a_package_says_who_publishes_it_and_under_which_licence(
+    published: Settings, licence: str | None, expected: object
+) -> None:
+    settings = published.model_copy(update={"export_licence": licence})
+    folder = export(settings, Request((), "tides", allows_incomplete=True)).folder
+
+    descriptor = json.loads((folder / "datapackage.json").read_text())
+    assert expected == descriptor.get("licenses")
+    assert [{"title": "City of Tests", "role": "publisher"}] == descriptor["contributors"]
+    if TIDES_SPECIFICATION.exists():
+        assert {} == by_frictionless(folder).errors
 
 
 def test_dates_follow_each_other_in_the_file_of_their_month(published: Settings, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import html
 import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from urllib.parse import quote, urljoin
 
 from transit_etl import paths
 from transit_etl.exports.manifest import NAME, README, File, Manifest, ManifestError, read_manifest
-from transit_etl.exports.source import NO_LICENCE
+from transit_etl.exports.source import NO_LICENCE, licence_address
 from transit_etl.files import locked, write_text
 from transit_etl.settings import Settings
 
@@ -26,7 +25,6 @@ _CONTEXT = {
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
 }
 _MEDIA_TYPES = "https://www.iana.org/assignments/media-types/"
-_LICENCES = "https://spdx.org/licenses/"
 _TRANSPORT = "http://publications.europa.eu/resource/authority/data-theme/TRAN"
 _STANDARDS = {
     "tides": "https://tides-transit.org/",
@@ -137,13 +135,11 @@ def _media_type(name: str) -> dict[str, Any]:
 
 
 def _licence(text: str) -> dict[str, Any]:
-    """Return a licence as an address: its own, or that of SPDX's identifier; another text as a name."""
+    """Return a licence by its address; one that has none by its name."""
     if text == NO_LICENCE:
         return {}
-    if re.match("https?://", text):
-        return {"dct:license": {"@id": text}}
-    if re.fullmatch(r"[A-Za-z0-9.+-]+", text):
-        return {"dct:license": {"@id": f"{_LICENCES}{text}"}}
+    if address := licence_address(text):
+        return {"dct:license": {"@id": address}}
     return {"dct:license": {"@type": "dct:LicenseDocument", "rdfs:label": text}}
 
 

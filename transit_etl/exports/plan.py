@@ -18,7 +18,7 @@ from transit_etl.exports.source import Source, Table
 from transit_etl.settings import Settings
 
 _LONGEST_NAME = 200  # of a folder, in characters
-_LAYOUT = 2  # of the files and their contents; another number makes incremental exports write all of them
+_LAYOUT = 3  # of the files and their contents; another number makes incremental exports write all of them
 
 
 def dataset_name(request: Request) -> str:

@@ -1,5 +1,6 @@
 """Opens the published warehouse for exports, within bounded memory, and reads what it is and holds."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from transit_etl.stage.raw import sql_text
 
 SCHEMAS = ("core", "marts", "quality")
 NO_LICENCE = "not stated"
+_LICENCES = "https://spdx.org/licenses/"
 _MEMORY = "512MB"
 _PUBLICATION = """
 select published_at, version, build_number, fingerprint, operator, timezone, first_date,
@@ -160,6 +162,13 @@ class Source:
                 "select schema_name, table_name, reads from quality.dictionary_tables"
             )
         }
+
+
+def licence_address(text: str) -> str | None:
+    """Return the address of a licence: the text itself, or of SPDX's identifier; None for another text."""
+    if re.match("https?://", text):
+        return text
+    return f"{_LICENCES}{text}" if re.fullmatch(r"[A-Za-z0-9.+-]+", text) else None
 
 
 @contextmanager

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from transit_etl.exports.copying import copy_in_turn
+from transit_etl.exports.manifest import README
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period
 from transit_etl.exports.request import Request
-from transit_etl.exports.source import Column, Source
+from transit_etl.exports.source import NO_LICENCE, Column, Source, licence_address
 from transit_etl.exports.statements import statement
 from transit_etl.files import write_text
 
@@ -133,10 +134,26 @@ def _describe(parts: Sequence[Part], period: Period, source: Source, path: Path)
         "description": " ".join(NOTES),
         "agency": publication.operator,
         "version": f"build-{publication.build_number}",
+        **_licences(source.licence),
+        "contributors": [{"title": source.publisher, "role": "publisher"}],
+        "sources": [
+            {
+                "title": "Passenger information interface",
+                "product": "transit-etl",
+                "product_version": publication.version,
+            }
+        ],
         "resources": [_resource(part) for part in parts],
     }
     _write_json(path, package)
     return 0
+
+
+def _licences(text: str) -> dict[str, Any]:
+    """Return the licence by its address; one that has none by the file that names it."""
+    if text == NO_LICENCE:
+        return {}
+    return {"licenses": [{"path": licence_address(text) or README, "title": text}]}
 
 
 def _resource(part: Part) -> dict[str, Any]:
