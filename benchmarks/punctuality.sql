@@ -539,7 +539,10 @@ from (
     from ran where not is_observed group by tenth
 );
 
-create macro half_width(variance, common, n) as 1.96 * sqrt(variance + common ** 2) / n;
+create macro half_width(variance, common, n, date_correlation) as  -- as the weekly and monthly marts have it
+    1.96 * sqrt(
+        variance * (1 + date_correlation * (select greatest(round(epoch(ends - begins) / 86400), 1) - 1 from span)) + common ** 2
+    ) / n;
 
 create table class_estimates as  -- of the network, and of each line and direction: its shares by class, and its mean delay
 with trips as (
@@ -556,7 +559,7 @@ values as (
     from trips
 )
 select name, line_code, direction, avg(estimate)::double as estimate, avg(truth) as truth, avg(truth) filter (is_observed) as observed,
-    half_width(sum(variance)::double, sum(common)::double, count(*)) as half,
+    half_width(sum(variance)::double, sum(common)::double, count(*), max(date_correlation)) as half,
     count(distinct departure_key) as n_trips, max(widest_interval) as widest_interval
 from values group by grouping sets ((name), (name, line_code, direction));
 
@@ -605,7 +608,9 @@ from (
 create table estimated_stops as
 select stop_code, avg(on_time_probability) as share, avg(is_on_time) as truth,
     avg(case when is_observed then is_on_time end) as observed,
-    half_width(sum(on_time_probability * (1 - on_time_probability))::double, sum(common_error)::double, count(*)) as half,
+    half_width(
+        sum(on_time_probability * (1 - on_time_probability))::double, sum(common_error)::double, count(*), max(date_correlation)
+    ) as half,
     2 * half <= max(rules.widest_interval) as is_given
 from ran inner join built.core.rulesets as rules using (ruleset_version)
 group by stop_code having count(*) >= 5;

@@ -41,7 +41,8 @@ periods as (
 ),
 
 shares as (
-    -- the squared standard error of a share: from date to date, and of the estimates of the dates
+    -- the squared standard error of a share: from date to date, and of the estimates of the dates; the errors that a
+    -- line has on all dates cancel out in the difference
     select
         periods.line_code,
         periods.direction,

@@ -22,7 +22,10 @@ hours as (
         sum(counts.n_due) as n_due,
         greatest(sum(counts.n_due), sum(counts.n_scheduled)) as n_passages,
         sum(counts.expected_on_time) as expected_on_time,
-        1.96 * sqrt(sum(counts.on_time_variance) + power(sum(counts.common_error), 2)) as half_interval,
+        1.96 * sqrt(
+            sum(counts.on_time_variance) * (1 + max(rules.date_correlation) * (count(distinct counts.service_date) - 1))
+            + power(sum(counts.common_error), 2)
+        ) as half_interval,
         max(rules.widest_interval) as widest_interval,
         max(rules.seen_threshold) as seen_threshold
     from marts.punctuality as counts

@@ -19,8 +19,12 @@ sums as (
         sum(counts.expected_on_time) as expected_on_time,
         sum(counts.expected_late) as expected_late,
         sum(counts.expected_delay_seconds_sum) as delay_seconds_sum,
-        -- trips differ by chance, so their variances add up; what all estimates have in common does not cancel out
-        1.96 * sqrt(sum(counts.on_time_variance) + power(sum(counts.common_error), 2)) as half_interval,
+        -- trips differ by chance, so their variances add up; errors of a line are alike on several dates, and what all
+        -- estimates have in common does not cancel out
+        1.96 * sqrt(
+            sum(counts.on_time_variance) * (1 + max(rules.date_correlation) * (count(distinct counts.service_date) - 1))
+            + power(sum(counts.common_error), 2)
+        ) as half_interval,
         max(rules.widest_interval) as widest_interval
     from marts.punctuality as counts
     inner join selected on counts.service_date between selected.from_date and selected.to_date

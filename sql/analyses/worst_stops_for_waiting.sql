@@ -14,10 +14,16 @@ stops as (
         count(*) as n_hours,
         sum(headways.expected_seconds_squared_sum) / nullif(2 * sum(headways.expected_seconds_sum), 0) as awt_seconds,
         sum(headways.due_seconds_squared_sum) / nullif(2 * sum(headways.due_seconds_sum), 0) as swt_seconds,
-        1.96 * sqrt(sum(headways.squared_sum_variance)) / nullif(2 * sum(headways.expected_seconds_sum), 0)
-            as half_interval_seconds
+        -- chance, errors that are alike on several dates, and what all estimates may have in common
+        1.96 * sqrt(
+            sum(headways.squared_sum_variance)
+            * (1 + max(rules.date_correlation) * (count(distinct headways.service_date) - 1))
+            / nullif(power(2 * sum(headways.expected_seconds_sum), 2), 0)
+            + power(max(rules.unobserved_delay_bias_seconds), 2)
+        ) as half_interval_seconds
     from marts.headways
     inner join weeks on headways.service_date >= weeks.from_date
+    inner join core.rulesets as rules on headways.ruleset_version = rules.ruleset_version
     where coalesce(headways.estimate_null_reason, 'interval too wide') = 'interval too wide'
     group by headways.stop_code, headways.line_code, headways.direction
 )

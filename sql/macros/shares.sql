@@ -14,42 +14,52 @@
     end
 {%- endmacro %}
 
+{# By how much the variance of a sum over several dates is larger than the sum of their variances: the errors of a line,
+   or of a stop, are alike from date to date (the design effect of survey sampling). In a relation joined with `rules`.
+
+   n_dates: how many dates it sums over, as an expression. #}
+{% macro design_effect(n_dates) -%}
+    {{- 1 if n_dates == 1 else "(1 + rules.date_correlation * greatest(" ~ n_dates ~ " - 1, 0))" -}}
+{%- endmacro %}
+
 {# Half of the 95 % interval of an estimated share of passages: what is uncertain about each trip, and what the
-   estimates of all unobserved passages may have in common; null without passages due.
+   estimates of all unobserved passages may have in common; null without passages due. In a relation joined with `rules`.
 
    name:     early, on_time or late.
-   relation: has n_due, NAME_variance and common_error. #}
-{% macro half_interval(name, relation) -%}
+   relation: has n_due, NAME_variance and common_error.
+   n_dates:  how many dates it sums over, as an expression. #}
+{% macro half_interval(name, relation, n_dates) -%}
     1.96 * sqrt(
-        cast({{ relation }}.{{ name }}_variance as double) + power(cast({{ relation }}.common_error as double), 2)
+        cast({{ relation }}.{{ name }}_variance as double) * {{ design_effect(n_dates) }}
+        + power(cast({{ relation }}.common_error as double), 2)
     ) / nullif({{ relation }}.n_due, 0)
 {%- endmacro %}
 
-{# The same of the estimated mean delay, in seconds. In a relation joined with `rules`. #}
-{% macro half_delay_interval(relation) -%}
+{# The same of the estimated mean delay, in seconds. #}
+{% macro half_delay_interval(relation, n_dates) -%}
     1.96 * sqrt(
-        cast({{ relation }}.delay_variance as double)
+        cast({{ relation }}.delay_variance as double) * {{ design_effect(n_dates) }}
         + power(cast({{ relation }}.n_unobserved as double) * rules.unobserved_delay_bias_seconds, 2)
     ) / nullif({{ relation }}.n_due, 0)
 {%- endmacro %}
 
 {# Why an estimated share must be null; null where it may be given. #}
-{% macro estimate_null_reason_of(relation, is_of_a_line) -%}
+{% macro estimate_null_reason_of(relation, is_of_a_line, n_dates=1) -%}
     case
         {%- if is_of_a_line %}
         when {{ relation }}.line_code is null then 'line unknown'
         {%- endif %}
         when {{ relation }}.n_due = 0 then 'nothing due'
-        when 2 * {{ half_interval('on_time', relation) }} > rules.widest_interval then 'interval too wide'
+        when 2 * {{ half_interval('on_time', relation, n_dates) }} > rules.widest_interval then 'interval too wide'
     end
 {%- endmacro %}
 
 {# Half of each interval, for estimated_shares. In a relation joined with `rules`. #}
-{% macro estimate_intervals(relation) -%}
+{% macro estimate_intervals(relation, n_dates=1) -%}
     {%- for name in ["early", "on_time", "late"] %}
-    {{ half_interval(name, relation) }} as half_{{ name }}_interval,
+    {{ half_interval(name, relation, n_dates) }} as half_{{ name }}_interval,
     {%- endfor %}
-    {{ half_delay_interval(relation) }} as half_delay_interval
+    {{ half_delay_interval(relation, n_dates) }} as half_delay_interval
 {%- endmacro %}
 
 {# The estimated shares of the passages due and their mean delay, each with its 95 % interval.
@@ -101,6 +111,8 @@ with facts as (
         {{ "n_likely_early + n_likely_on_time + n_likely_late" if source == "punctuality" else 0 }} as n_likely,
         {{ "case when n_visits > 0 then service_date end" if source == "punctuality" else "cast(null as date)" }}
             as seen_date,
+        {{ "case when n_due > 0 then service_date end" if source == "punctuality" else "cast(null as date)" }}
+            as due_date,
         ruleset_version
     from {{ ref(source) }}
     {%- if not loop.last %}
@@ -139,6 +151,7 @@ sums as (
         {{ key }},
         {%- endfor %}
         count(distinct seen_date) as n_dates,
+        count(distinct due_date) as n_dates_due,
         {%- for count in visits + delivered + ["n_likely", "n_passages"] %}
         cast(sum({{ count }}) as bigint) as {{ count }},
         {%- endfor %}
@@ -169,9 +182,9 @@ judged as (
         end as null_reason,
         case
             when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
-            else {{ estimate_null_reason_of("sums", is_of_a_line=keys | length > 0) }}
+            else {{ estimate_null_reason_of("sums", is_of_a_line=keys | length > 0, n_dates="sums.n_dates_due") }}
         end as estimate_null_reason,
-        {{ estimate_intervals("sums") }}
+        {{ estimate_intervals("sums", n_dates="sums.n_dates_due") }}
     from sums
     inner join {{ ref('rulesets') }} as rules on sums.ruleset_version = rules.ruleset_version
 )
