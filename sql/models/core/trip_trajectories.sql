@@ -1,10 +1,6 @@
 -- One row per due call: when its bus passed, observed or not, with hard bounds, and how late it was, with
 -- probabilities. A call is due for each departure in force that is not known not to have run, at each stop of its leg.
-{%- set spreads = {"delay": "cast(error_seconds as decimal(9, 1))"} %}
-{%- for name in ["early", "on_time", "late"] %}
-    {%- set share = name ~ "_probability" %}
-    {%- do spreads.update({name: "cast(sqrt(" ~ share ~ " * (1 - " ~ share ~ ")) as decimal(7, 6))"}) %}
-{%- endfor %}
+{%- set classes = ["early", "on_time", "late"] %}
 with calls as (
     select
         *,
@@ -196,18 +192,24 @@ uncertain as (
 ),
 
 spread as (
-    -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up
+    -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up. Errors of seconds
+    -- are alike along the whole trip, even of evidenced passages: they come of the same predictions of the same vehicle
     select
         *,
-    {%- for name, spread in spreads.items() %}
-        cast({{ spread }} * sum({{ spread }}) over part as decimal(18, 6)) as {{ name }}_variance
+        cast(
+            cast(error_seconds as decimal(9, 1)) * sum(cast(error_seconds as decimal(9, 1))) over trip as decimal(18, 6)
+        ) as delay_variance,
+    {%- for name in classes %}
+        {%- set error = "cast(sqrt(" ~ name ~ "_probability * (1 - " ~ name ~ "_probability)) as decimal(7, 6))" %}
+        cast({{ error }} * sum({{ error }}) over part as decimal(18, 6)) as {{ name }}_variance
         {{- "," if not loop.last }}
     {%- endfor %}
     from uncertain
     window
         part as (
             partition by departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
-        )
+        ),
+        trip as (partition by departure_key)
 )
 
 select
@@ -240,7 +242,7 @@ select
     early_probability,
     on_time_probability,
     late_probability,
-    {%- for name in spreads %}
+    {%- for name in ["delay"] + classes %}
         {{ name }}_variance,
     {%- endfor %}
     cast(common_error as decimal(7, 6)) as common_error,
