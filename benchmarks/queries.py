@@ -124,9 +124,15 @@ def _compare(folder: Path, last: date, repeat: int) -> bool:
     rows: list[Measured] = []
     with duckdb.connect(published_database(folder), read_only=True) as connection:
         [(line,)] = connection.execute(BUSIEST_LINE).fetchall()
-        for question in questions(line):
-            request = Request((question.table,), "parquet", allows_incomplete=True)
-            exported = export(settings, request, keeps_unchanged=True).folder
+    asked = questions(line)
+    # before the connection that is measured is opened: it would share the memory limit of an export
+    folders = {
+        table: export(settings, Request((table,), "parquet", allows_incomplete=True)).folder
+        for table in dict.fromkeys(question.table for question in asked)
+    }
+    with duckdb.connect(published_database(folder), read_only=True) as connection:
+        for question in asked:
+            exported = folders[question.table]
             sql, by_sql = _fastest(repeat, partial(_by_sql, connection, question, last))
             pandas, by_pandas = _fastest(repeat, partial(_by_pandas, exported, question, last))
             polars, by_polars = _fastest(repeat, partial(_by_polars, exported, question, last))

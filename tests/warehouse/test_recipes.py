@@ -143,7 +143,8 @@ def test_a_month_is_the_sum_of_its_days_and_not_their_mean() -> None:
         """
         create schema core;
         create schema marts;
-        create table core.rulesets as select 1 as ruleset_version, 0.5 as widest_interval, 0.25 as date_correlation;
+        create table core.rulesets as
+        select 1 as ruleset_version, 0.5 as widest_interval, 0.25 as date_correlation;
         create table marts.punctuality as
         select line_code, service_date, n_due, 0 as n_unobserved, 0 as expected_early, expected_on_time,
             n_due - expected_on_time as expected_late, 60 * n_due as expected_delay_seconds_sum,
