@@ -539,10 +539,10 @@ from (
     from ran where not is_observed group by tenth
 );
 
+set variable n_dates = (select greatest(round(epoch(ends - begins) / 86400), 1) from span);
+
 create macro half_width(variance, common, n, date_correlation) as  -- as the weekly and monthly marts have it
-    1.96 * sqrt(
-        variance * (1 + date_correlation * (select greatest(round(epoch(ends - begins) / 86400), 1) - 1 from span)) + common ** 2
-    ) / n;
+    1.96 * sqrt(variance * (1 + date_correlation * (getvariable('n_dates') - 1)) + common ** 2) / n;
 
 create table class_estimates as  -- of the network, and of each line and direction: its shares by class, and its mean delay
 with trips as (

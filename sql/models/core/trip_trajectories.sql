@@ -66,7 +66,7 @@ guessed as (
         shares.shares
     from bounded
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
-    inner join {{ built('error_shares') }} as shares using (operator, service_date, side)
+    inner join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
     where expected.holdout = 0
 ),
 

@@ -27,7 +27,7 @@ compared as (
         rules.late_seconds
     from audited
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
-    inner join {{ built('error_shares') }} as shares using (operator, service_date, side)
+    inner join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
     {{ join_rules('audited.service_date') }}
     where expected.holdout = 1
 )

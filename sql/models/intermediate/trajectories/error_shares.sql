@@ -1,10 +1,13 @@
--- One row per operator, service_date and side: how many of the standardised errors of hidden passages are at most -6,
--- -5.9 … 6, as a list of shares, each passage with its weight. With few passages they lean on the normal distribution.
+-- One row per operator, service_date, side and class of gap: how many of the standardised errors of hidden passages
+-- were at most -6, -5.9 … 6, as a list of shares, each passage with its weight: the further away the nearest passages
+-- are, the more skewed errors are. A class with few passages leans on its side, a side with few on the normal
+-- distribution.
 with hidden as (
     select
         operator,
         service_date,
         side,
+        gap_class,
         weight,
         least(greatest(cast(ceil(10 * (delay_seconds - expected_seconds) / error_seconds) as bigint), -60), 60)
             as tenths
@@ -12,26 +15,28 @@ with hidden as (
     where holdout > 0
 ),
 
-sides as (
+classes as (
     select distinct
         operator,
         service_date,
-        side
+        side,
+        gap_class
     from {{ built('delay_errors') }}
 ),
 
 counts as (
     select
-        sides.operator,
-        sides.service_date,
-        sides.side,
-        classes.tenths,
+        classes.operator,
+        classes.service_date,
+        classes.side,
+        classes.gap_class,
+        numbers.tenths,
         count(hidden.tenths) as n_hidden,
         coalesce(sum(hidden.weight), 0) as weight
-    from sides
-    cross join {{ whole_numbers(-60, 60) }} as classes (tenths)
-    left join hidden using (operator, service_date, side, tenths)
-    group by sides.operator, sides.service_date, sides.side, classes.tenths
+    from classes
+    cross join {{ whole_numbers(-60, 60) }} as numbers (tenths)
+    left join hidden using (operator, service_date, side, gap_class, tenths)
+    group by classes.operator, classes.service_date, classes.side, classes.gap_class, numbers.tenths
 ),
 
 cumulated as (
@@ -39,23 +44,37 @@ cumulated as (
         counts.*,
         100 * parameters.share_passages as share_weight,
         sum(counts.weight) over (
-            partition by counts.operator, counts.service_date, counts.side order by counts.tenths
-            rows between unbounded preceding and current row
+            partition by counts.operator, counts.service_date, counts.side, counts.gap_class order by counts.tenths
         ) as weight_up_to,
+        sum(counts.weight) over (
+            partition by counts.operator, counts.service_date, counts.side, counts.gap_class
+        ) as weight_of_class,
+        sum(counts.weight) over (
+            partition by counts.operator, counts.service_date, counts.side order by counts.tenths
+        ) as side_weight_up_to,
         sum(counts.weight) over (
             partition by counts.operator, counts.service_date, counts.side
         ) as weight_of_side
     from counts
     cross join {{ ref('inference_parameters') }} as parameters
+),
+
+sides as (
+    select
+        *,
+        (side_weight_up_to + share_weight * {{ normal_share("tenths / 10.0") }}) / (weight_of_side + share_weight)
+            as side_share
+    from cumulated
 )
 
 select
     operator,
     service_date,
     side,
+    gap_class,
     sum(n_hidden) as n_hidden,
     {{ list_in_order(
-        "(weight_up_to + share_weight * " ~ normal_share("tenths / 10.0") ~ ") / (weight_of_side + share_weight)", "tenths"
+        "(weight_up_to + share_weight * side_share) / (weight_of_class + share_weight)", "tenths"
     ) }} as shares
-from cumulated
-group by operator, service_date, side
+from sides
+group by operator, service_date, side, gap_class

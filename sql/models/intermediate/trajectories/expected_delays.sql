@@ -11,6 +11,7 @@ select
     guesses.holdout,
     guesses.weight,
     guesses.side,
+    guesses.gap_class,
     guesses.delay_seconds,
     {{ expected_delay('guesses', 'errors') }} as expected_seconds,
     errors.error_seconds * coalesce(lines.factor, 1) as error_seconds
