@@ -44,6 +44,7 @@ guessed as (
     select
         bounded.*,
         expected.side,
+        expected.gap_class,
         coalesce(case when bounded.is_observed then bounded.delay_seconds end, expected.expected_seconds)
             as guessed_seconds,
         coalesce(
@@ -62,11 +63,9 @@ guessed as (
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
             as low_seconds,
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} end
-            as high_seconds,
-        shares.shares
+            as high_seconds
     from bounded
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
-    inner join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
     where expected.holdout = 0
 ),
 
@@ -88,17 +87,19 @@ standardised as (
 ),
 
 shared as (
+    -- every class has shares; a left join is done last, so that no other has to hold these lists for all rows
     select
-        *,
+        standardised.*,
     {%- for name in ["low", "high", "early", "late"] %}
         case
             when is_observed then {{ normal_share(name ~ "_value") }}
-            when {{ name }}_value is not null then {{ share_up_to("shares", name ~ "_value") }}
+            when {{ name }}_value is not null then {{ share_up_to("shares.shares", name ~ "_value") }}
             else {{ 1 if name == "high" else 0 }}
         end as share_{{ name }}
         {{- "," if not loop.last }}
     {%- endfor %}
     from standardised
+    left join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
 ),
 
 judged as (
