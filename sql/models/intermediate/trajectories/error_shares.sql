@@ -1,7 +1,7 @@
 -- One row per operator, service_date, side and class of gap: how many of the standardised errors of hidden passages
--- were at most -6, -5.9 … 6, as a list of shares, each passage with its weight: the further away the nearest passages
--- are, the more skewed errors are. A class with few passages leans on its side, a side with few on the normal
--- distribution.
+-- were at most -6, -5.9 … 6, as a list of shares, each passage with its weight.
+-- The further away the nearest passages are, the more skewed errors are. A class with few passages leans on its side, a
+-- side with few on the normal distribution.
 with hidden as (
     select
         operator,
