@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from benchmarks.synthetic_year import FIRST, make_year
 from tests.exports.conftest import change
 from tests.warehouse.rehearsed import DAY
 from transit_etl.exports import FORMATS, ExportError, Request, damage_of_export, export
@@ -144,6 +145,24 @@ def test_the_manifest_says_what_the_export_is(published: Settings) -> None:
     assert 0 < manifest["coverage"]["estimated_on_time_share_width"] <= 1
     columns = manifest["tables"][0]["columns"]
     assert all(column["meaning"] for column in columns)
+
+
+def test_the_manifest_has_the_width_of_the_monthly_interval(published: Settings, tmp_path: Path) -> None:
+    month = Settings(data_dir=tmp_path / "month")
+    make_year(published_database(published.data_dir), published_database(month.data_dir), FIRST, 3, 1)
+    change(month, "update marts.punctuality set on_time_variance = n_due, common_error = 0.01 * n_due")
+
+    report = export(month, request("marts.punctuality"))
+
+    manifest = json.loads((report.folder / "manifest.json").read_text())
+    [(width,)] = ask(
+        month,
+        "select estimated_on_time_share_high - estimated_on_time_share_low "
+        "from marts.network_punctuality_monthly",
+    )
+    assert isinstance(width, float)
+    assert 0.04 < width < 0.5
+    assert pytest.approx(width, abs=1e-5) == manifest["coverage"]["estimated_on_time_share_width"]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ with sums as (
         sum(n_likely_early + n_likely_on_time + n_likely_late) as n_seen,
         sum(n_scheduled) as n_scheduled, sum(n_indeterminate) as n_indeterminate,
         sum(n_bounded_delays) as n_delays, sum(n_due) as n_estimated,
+        count(distinct service_date) filter (n_due > 0) as n_dates,
         sum(on_time_variance::double) as on_time_variance, sum(common_error::double) as common_error,
         sum(delay_high_seconds_sum) - sum(delay_low_seconds_sum) as width_seconds
     from marts.punctuality where {condition}
@@ -26,8 +27,17 @@ with sums as (
 )
 select sum(n_seen) / nullif(sum(n_due), 0), sum(n_indeterminate) / nullif(sum(n_scheduled), 0),
     sum(width_seconds) / nullif(sum(n_delays), 0),
-    least(2 * 1.96 * sqrt(sum(on_time_variance) + sum(common_error) ** 2) / nullif(sum(n_estimated), 0), 1)
-from sums
+    least(
+        2 * 1.96 * sqrt(
+            sum(on_time_variance) * (1 + max(date_correlation) * greatest(max(n_dates) - 1, 0))
+            + sum(common_error) ** 2
+        ) / nullif(sum(n_estimated), 0),
+        1
+    )
+from sums cross join (
+    select max(date_correlation) as date_correlation from core.rulesets
+    where list_contains((select rulesets from quality.publication), ruleset_version)
+)
 """
 _STATUS = """
 select sum(covered_seconds) / sum(86400.0) from marts.status_coverage where {condition}
