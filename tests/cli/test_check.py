@@ -51,6 +51,7 @@ def test_the_status_is_shown_anew_until_an_interrupt(tmp_path: Path) -> None:
         )
     while log.read_text().count("Allowance") < 2 and process.poll() is None:
         time.sleep(0.1)
+    time.sleep(1)  # until it waits to show the next
     process.send_signal(signal.SIGINT)
 
     assert process.wait(timeout=30)
