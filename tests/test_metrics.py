@@ -9,6 +9,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.check.installation import healthy
+from tests.meanings import refer_to_neighbours
 from tests.status.installations import NOW, Exchange, land, minutes, stop
 from transit_etl.api.exchange import Outcome
 from transit_etl.backup.memory import LastBackup, remember
@@ -65,6 +66,15 @@ def test_the_figures_are_those_of_status_and_check(settings: Settings) -> None:
     assert {of(): 2.5} == read["publish_duration_seconds"]
     assert {of(): 7} == read["published_build"]
     assert {of(): NOW.timestamp()} == read["backup_timestamp_seconds"]
+
+
+def test_every_help_text_stands_alone(settings: Settings) -> None:
+    families = text_string_to_metric_families(metrics_text(settings, examine(settings)))
+    texts = {family.name: family.documentation for family in families}
+
+    assert texts
+    assert {} == refer_to_neighbours(texts)
+    assert len(texts) == len(set(texts.values()))
 
 
 def test_an_empty_installation_has_metrics(tmp_path: Path) -> None:

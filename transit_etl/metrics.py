@@ -89,16 +89,28 @@ def _single(settings: Settings, found: Examination) -> Iterator[tuple[str, str, 
     """Yield the metrics with one value, which is None where there is none yet."""
     status, pace, backup = found.status, found.status.pace, last_backup(settings.data_dir)
     waiting_since = status.waiting_since or status.now
-    yield "examined_timestamp_seconds", "When these figures were read", _seconds(status.real_now)
+    yield "examined_timestamp_seconds", "When status and check were read", _seconds(status.real_now)
     yield "clock_shift_seconds", "How far the pipeline's clock is moved", status.clock_shift_seconds
     yield "problems", "Number of problems that check finds", len(found.problems)
     yield "upstream_down", "1 while the upstream gives no usable answer", float(status.outage is not None)
     yield "allowance_requests_per_minute", "Requests allowed in a minute", status.rate_per_minute
-    yield "pace_requests_per_minute", "The same, less after a 429", pace.rate_per_minute if pace else None
+    yield (
+        "pace_requests_per_minute",
+        "Requests sent in a minute at most: as many as allowed, fewer for a while after a 429",
+        pace.rate_per_minute if pace else None,
+    )
     yield "clock_error_seconds", "How far the clock is ahead of answers", status.clock_error_seconds
     yield "passages_due_last_hour", "Live passages expected in the last hour", status.evidence.n_due
-    yield "passages_evidenced_last_hour", "Of these, seen within a minute", status.evidence.n_evidenced
-    yield "passages_bounded_last_hour", "Of these, seen later", status.evidence.n_bounded
+    yield (
+        "passages_evidenced_last_hour",
+        "Live passages expected in the last hour that were seen within a minute",
+        status.evidence.n_evidenced,
+    )
+    yield (
+        "passages_bounded_last_hour",
+        "Live passages expected in the last hour that were seen between polls more than a minute apart",
+        status.evidence.n_bounded,
+    )
     yield "stops", "Stops of active lines", status.n_stops
     yield "stops_unanswered", "Stops without a good answer for days", status.n_stops_never_seen
     yield "windows_open", "Windows being written", status.n_open
@@ -140,14 +152,14 @@ def _labelled(settings: Settings, found: Examination) -> Iterator[_Labelled]:
     )
     yield (
         "requests_last_minute",
-        "Requests sent in the last minute",
+        "Requests sent in the last minute, by kind",
         kind,
         _by_one({k.kind: k.n_last_minute for k in usage}),
     )
     yield "requests_last_hour", f"Requests sent {hour}", kind, _by_one({k.kind: k.n_sent for k in usage})
     yield (
         "requests_without_permit_last_hour",
-        f"Starved {hour}",
+        f"Requests not sent for want of a permit {hour}",
         kind,
         _by_one({k.kind: k.n_not_sent for k in usage}),
     )
@@ -157,12 +169,27 @@ def _labelled(settings: Settings, found: Examination) -> Iterator[_Labelled]:
         kind,
         _by_one({k.kind: k.share for k in usage}),
     )
-    yield "requests_waiting", "Waiting for a permit", kind, _by_one({k: waiting.get(k, 0) for k in Kind})
-    yield "outcomes_last_hour", "Requests by outcome", ("endpoint", "outcome"), outcomes
-    yield "last_good_answer_timestamp_seconds", "When it last came", ("endpoint",), _by_one(last_good)
+    yield (
+        "requests_waiting",
+        "Requests that wait for a permit, by kind",
+        kind,
+        _by_one({k: waiting.get(k, 0) for k in Kind}),
+    )
+    yield "outcomes_last_hour", "Requests of the last hour, by outcome", ("endpoint", "outcome"), outcomes
+    yield (
+        "last_good_answer_timestamp_seconds",
+        "When the last good answer of an endpoint came",
+        ("endpoint",),
+        _by_one(last_good),
+    )
     yield "windows_waiting", "Finished windows not staged", ("endpoint",), _by_one(status.waiting)
     yield "rows_last_day", "Rows received in the last day", ("dataset",), _by_one(found.day.n_rows)
-    yield "rows_set_aside_last_day", "Of these in quarantine", ("dataset",), _by_one(found.day.n_set_aside)
+    yield (
+        "rows_set_aside_last_day",
+        "Rows received in the last day that are in quarantine",
+        ("dataset",),
+        _by_one(found.day.n_set_aside),
+    )
 
 
 def _by_one(values: Mapping[str, float]) -> dict[tuple[str, ...], float]:

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.documents.sessions import ROOT
+from tests.meanings import refer_to_neighbours
 from tests.warehouse.conftest import Rows
 from transit_etl import paths
 from transit_etl.settings import Settings
+from transit_etl.warehouse.models import described_tables
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 Ask = Callable[[str], Rows]
@@ -36,6 +38,16 @@ def test_no_column_lacks_any_field(ask: Ask) -> None:
     assert {
         source["source"] for source in ask("select distinct source from quality.dictionary_columns")
     } <= SOURCES
+
+
+def test_every_meaning_stands_alone() -> None:
+    meanings = {
+        f"{table.schema}.{table.name}.{name}": column["description"]
+        for table in described_tables()
+        for name, column in table.columns.items()
+    }
+
+    assert {} == refer_to_neighbours(meanings)
 
 
 def test_every_table_has_its_grain_and_its_key(ask: Ask) -> None:
