@@ -8,9 +8,9 @@ the latest one is nearly always still running.
 
 **What a failure means.** The log of `check` says it, one line per problem.
 
-`failed_…` and `late_…` are failed tasks and runs without end of other DAGs, until one succeeds. Where a run
-of this DAG itself does not end within three minutes, such as for want of a free worker, a deadline of Airflow
-tells `TRANSIT_ALERT_URLS` of `late_check`, for which triggerer and scheduler must run.
+`failed_…` and `late_…` are failed tasks and stopped runs of other DAGs, until one succeeds. A run of this DAG
+itself that does not end within three minutes, such as for want of a free worker, is stopped, and the DAG
+processor tells `TRANSIT_ALERT_URLS` of `late_check`.
 
 **What to do.** What the line says; the next run is green once nothing is wrong. The limits are settings,
 `TRANSIT_CHECK_…`.
@@ -20,30 +20,23 @@ tells `TRANSIT_ALERT_URLS` of `late_check`, for which triggerer and scheduler mu
 
 from datetime import timedelta
 
-from airflow.sdk import DeltaTriggerTimetable, dag, task
+from airflow.sdk import DeltaTriggerTimetable, dag
 
-from transit_etl.run_alerts import deadline
-from transit_etl.scheduling import DEFAULTS, check_installation, first_sentence
-
-EVERY = timedelta(minutes=1)
-LATE_AFTER = timedelta(minutes=3)  # said by the triggerer, as no task of this DAG can say it
+from transit_etl.dag_parts import DEFAULTS, dag_arguments, step
+from transit_etl.run_alerts import stopped_after
+from transit_etl.scheduling import check_installation
 
 
 @dag(
-    schedule=DeltaTriggerTimetable(EVERY),
-    catchup=False,
-    max_active_runs=1,
-    default_args={**DEFAULTS, "retries": 0},
-    deadline=deadline(LATE_AFTER),
-    dagrun_timeout=timedelta(minutes=5),
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
+    schedule=DeltaTriggerTimetable(timedelta(minutes=1)),
     tags=["check"],
+    **dag_arguments(__doc__, default_args={**DEFAULTS, "retries": 0}),
+    **stopped_after(timedelta(minutes=3)),
 )
 def check() -> None:
     """Look for everything that is wrong with the installation."""
 
-    @task(task_id="check")
+    @step(task_id="check")
     def look() -> None:
         check_installation()
 

@@ -20,17 +20,11 @@ manifests.
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from airflow.sdk import Asset, AssetAlias, dag, task
+from airflow.sdk import Asset, AssetAlias, dag
 
-from transit_etl.run_alerts import deadline
-from transit_etl.scheduling import (
-    WATCHED,
-    due_exports,
-    export_asset,
-    export_dataset,
-    export_folder,
-    first_sentence,
-)
+from transit_etl.dag_parts import WATCHED, dag_arguments, step
+from transit_etl.run_alerts import stopped_after
+from transit_etl.scheduling import due_exports, export_asset, export_dataset, export_folder
 
 if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import OutletEventAccessors
@@ -40,22 +34,18 @@ EXPORTED = AssetAlias("exports")
 
 @dag(
     schedule=Asset("warehouse"),
-    catchup=False,
-    max_active_runs=1,
-    default_args=WATCHED,
-    deadline=deadline(timedelta(hours=1)),
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
     tags=["exports"],
+    **dag_arguments(__doc__, default_args=WATCHED),
+    **stopped_after(timedelta(hours=2)),
 )
 def exports() -> None:
     """Export every dataset that changed."""
 
-    @task
+    @step()
     def due() -> list[str]:
         return due_exports()
 
-    @task(outlets=[EXPORTED], max_active_tis_per_dag=1, map_index_template="{{ name }}")
+    @step(outlets=[EXPORTED], max_active_tis_per_dag=1, map_index_template="{{ name }}")
     def export(name: str, *, outlet_events: "OutletEventAccessors | None" = None) -> dict[str, int]:
         from airflow.sdk import get_current_context
 

@@ -13,47 +13,22 @@ this is always so: pause the DAG. `complete` is red whenever a task before it is
 allowance. Do not start it for an older date: such a run fails without a request.
 """
 
-from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import TriggerRule, dag, task
+from airflow.sdk import dag
 
+from transit_etl.dag_parts import collect_and_stage, dag_arguments
 from transit_etl.endpoints import CADENCES
-from transit_etl.scheduling import (
-    DEFAULTS,
-    first_sentence,
-    lake_asset,
-    list_schedule,
-    poll,
-    stage_collected,
-    tell,
-)
+from transit_etl.scheduling import list_schedule
 
 
 @dag(
     schedule=list_schedule("legacy_v0"),
-    catchup=False,
-    max_active_runs=1,
     is_paused_upon_creation=CADENCES["legacy_v0"].is_paused,
-    default_args=DEFAULTS,
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
     tags=["collect", "deprecated"],
+    **dag_arguments(__doc__),
 )
 def legacy_v0() -> None:
     """Collect and stage all endpoints of version 0."""
-
-    @task
-    def collect() -> dict[str, int]:
-        return poll("legacy")
-
-    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("legacy_v0")])
-    def stage() -> dict[str, int]:
-        rows = stage_collected("legacy")
-        tell({"rows": rows}, lake_asset("legacy_v0"))
-        return rows
-
-    collected, staged = collect(), stage()
-    collected >> staged
-    [collected, staged] >> EmptyOperator(task_id="complete")
+    collect_and_stage("legacy_v0")
 
 
 legacy_v0()

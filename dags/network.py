@@ -18,37 +18,22 @@ answers only about now, so such a run fails without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import TriggerRule, chain, dag, task
+from airflow.sdk import TriggerRule, chain, dag
 
+from transit_etl.dag_parts import dag_arguments, step
 from transit_etl.endpoints import collections_of
-from transit_etl.scheduling import (
-    DEFAULTS,
-    first_sentence,
-    lake_asset,
-    list_schedule,
-    poll,
-    stage_collected,
-    tell,
-)
+from transit_etl.scheduling import lake_asset, list_schedule, poll, stage_collected, tell
 
 
-@dag(
-    schedule=list_schedule("network", run_immediately=True),
-    catchup=False,
-    max_active_runs=1,
-    default_args=DEFAULTS,
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
-    tags=["collect"],
-)
+@dag(schedule=list_schedule("network", run_immediately=True), tags=["collect"], **dag_arguments(__doc__))
 def network() -> None:
     """Collect and stage the lines, then the stops of each."""
 
-    @task
+    @step()
     def collect(collection: str) -> dict[str, int]:
         return poll(collection)
 
-    @task(trigger_rule=TriggerRule.ALL_DONE)
+    @step(trigger_rule=TriggerRule.ALL_DONE)
     def stage(collection: str) -> dict[str, int]:
         rows = stage_collected(collection)
         if collection == last:
@@ -56,15 +41,15 @@ def network() -> None:
         return rows
 
     *others, last = collections_of("network")
-    steps = [
-        step
+    made = [
+        one
         for name in others
-        for step in (collect.override(task_id=name)(name), stage.override(task_id=f"stage_{name}")(name))
+        for one in (collect.override(task_id=name)(name), stage.override(task_id=f"stage_{name}")(name))
     ]
-    steps.append(collect.override(task_id=last)(last))
-    steps.append(stage.override(task_id=f"stage_{last}", outlets=[lake_asset("network")])(last))
-    chain(*steps)
-    steps >> EmptyOperator(task_id="complete")
+    made.append(collect.override(task_id=last)(last))
+    made.append(stage.override(task_id=f"stage_{last}", outlets=[lake_asset("network")])(last))
+    chain(*made)
+    made >> EmptyOperator(task_id="complete")
 
 
 network()

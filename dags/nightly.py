@@ -21,15 +21,14 @@ write at the same time. Do not delete windows by hand.
 
 from datetime import timedelta
 
-from airflow.sdk import Asset, CronTriggerTimetable, dag, task
+from airflow.sdk import Asset, CronTriggerTimetable, dag
 
-from transit_etl.run_alerts import deadline
+from transit_etl.dag_parts import WATCHED, dag_arguments, step
+from transit_etl.run_alerts import stopped_after
 from transit_etl.scheduling import (
     WAREHOUSE_POOL,
-    WATCHED,
     build_closed_days,
     compact_closed_day,
-    first_sentence,
     operator_timezone,
     prune_old,
     publish_build,
@@ -42,36 +41,32 @@ WAREHOUSE = Asset("warehouse")
 
 @dag(
     schedule=CronTriggerTimetable("30 5 * * *", timezone=operator_timezone()),
-    catchup=False,
-    max_active_runs=1,
-    default_args=WATCHED,
-    deadline=deadline(timedelta(hours=2)),
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
     tags=["warehouse"],
+    **dag_arguments(__doc__, default_args=WATCHED),
+    **stopped_after(timedelta(hours=2)),
 )
 def nightly() -> None:
     """Rebuild and publish the last two service dates; compact the closed day; verify; prune."""
 
-    @task(pool=WAREHOUSE_POOL)
+    @step(pool=WAREHOUSE_POOL)
     def build() -> dict[str, int]:
         return build_closed_days()
 
-    @task(pool=WAREHOUSE_POOL, outlets=[WAREHOUSE])
+    @step(pool=WAREHOUSE_POOL, outlets=[WAREHOUSE])
     def publish() -> str:
         file = publish_build()
         tell({"file": file}, WAREHOUSE)
         return file
 
-    @task(pool=WAREHOUSE_POOL)
+    @step(pool=WAREHOUSE_POOL)
     def compact() -> int:
         return compact_closed_day()
 
-    @task(pool=WAREHOUSE_POOL)
+    @step(pool=WAREHOUSE_POOL)
     def verify() -> dict[str, int]:
         return verify_files()
 
-    @task(pool=WAREHOUSE_POOL)
+    @step(pool=WAREHOUSE_POOL)
     def prune() -> dict[str, int]:
         return prune_old()
 

@@ -16,32 +16,17 @@ until it is repaired or moved out of `data/raw`.
 **What not to do.** Do not loosen a rule only to make the run green, and do not edit a raw file.
 """
 
-from airflow.sdk import dag, task
+from airflow.sdk import dag
 
-from transit_etl.scheduling import (
-    DEFAULTS,
-    any_raw_asset,
-    first_sentence,
-    lake_asset,
-    polling_dags,
-    stage_polled,
-    tell,
-)
+from transit_etl.dag_parts import dag_arguments, step
+from transit_etl.scheduling import any_raw_asset, lake_asset, polling_dags, stage_polled, tell
 
 
-@dag(
-    schedule=any_raw_asset(),
-    catchup=False,
-    max_active_runs=1,
-    default_args=DEFAULTS,
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
-    tags=["stage"],
-)
+@dag(schedule=any_raw_asset(), tags=["stage"], **dag_arguments(__doc__))
 def staging() -> None:
     """Stage the finished windows of passages and status."""
 
-    @task(outlets=[*map(lake_asset, polling_dags())])
+    @step(outlets=[*map(lake_asset, polling_dags())])
     def stage() -> dict[str, int]:
         rows = stage_polled()
         tell({"rows": rows}, *map(lake_asset, polling_dags()))

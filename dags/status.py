@@ -18,40 +18,21 @@ shows the outcomes of the requests; make a request to the upstream by hand.
 without a request.
 """
 
-from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import TriggerRule, dag, task
+from airflow.sdk import dag
 
-from transit_etl.scheduling import (
-    DEFAULTS,
-    first_sentence,
-    poll,
-    raw_asset,
-    window_schedule,
-    window_timeout,
-    within_its_window,
-)
+from transit_etl.dag_parts import dag_arguments, poll_one_window
+from transit_etl.scheduling import window_schedule
 
 
 @dag(
     schedule=window_schedule(),
-    catchup=False,
-    max_active_runs=2,  # the next run gets ready while this one polls; the clock says when it takes over
-    default_args=DEFAULTS,
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
     tags=["collect"],
+    # The next run gets ready while this one polls; the clock says when it takes over.
+    **dag_arguments(__doc__, max_active_runs=2),
 )
 def status() -> None:
     """Collect one window of service status and say that it has landed."""
-
-    @task(execution_timeout=window_timeout(), **within_its_window())
-    def collect() -> dict[str, int]:
-        return poll("status")
-
-    collected = collect()
-    landed = EmptyOperator(task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[raw_asset("status")])
-    collected >> landed
-    [collected, landed] >> EmptyOperator(task_id="complete")
+    poll_one_window("status")
 
 
 status()

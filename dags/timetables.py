@@ -17,45 +17,16 @@ correct the cause, clear `collect`.
 coming days, so such a run fails without a request.
 """
 
-from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import TriggerRule, dag, task
+from airflow.sdk import dag
 
-from transit_etl.scheduling import (
-    DEFAULTS,
-    first_sentence,
-    lake_asset,
-    list_schedule,
-    poll,
-    stage_collected,
-    tell,
-)
+from transit_etl.dag_parts import collect_and_stage, dag_arguments
+from transit_etl.scheduling import list_schedule
 
 
-@dag(
-    schedule=list_schedule("timetables"),
-    catchup=False,
-    max_active_runs=1,
-    default_args=DEFAULTS,
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
-    tags=["collect"],
-)
+@dag(schedule=list_schedule("timetables"), tags=["collect"], **dag_arguments(__doc__))
 def timetables() -> None:
     """Collect and stage the timetables of today and the coming days."""
-
-    @task
-    def collect() -> dict[str, int]:
-        return poll("timetables")
-
-    @task(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset("timetables")])
-    def stage() -> dict[str, int]:
-        rows = stage_collected("timetables")
-        tell({"rows": rows}, lake_asset("timetables"))
-        return rows
-
-    collected, staged = collect(), stage()
-    collected >> staged
-    [collected, staged] >> EmptyOperator(task_id="complete")
+    collect_and_stage("timetables")
 
 
 timetables()

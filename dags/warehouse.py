@@ -19,40 +19,29 @@ names, clear `build`. Collecting continues meanwhile and nothing is lost.
 
 from datetime import timedelta
 
-from airflow.sdk import Asset, dag, task
+from airflow.sdk import Asset, dag
 
-from transit_etl.run_alerts import deadline
-from transit_etl.scheduling import (
-    WAREHOUSE_POOL,
-    WATCHED,
-    any_lake_asset,
-    build_new,
-    first_sentence,
-    publish_build,
-    tell,
-)
+from transit_etl.dag_parts import WATCHED, dag_arguments, step
+from transit_etl.run_alerts import stopped_after
+from transit_etl.scheduling import WAREHOUSE_POOL, any_lake_asset, build_new, publish_build, tell
 
 WAREHOUSE = Asset("warehouse")
 
 
 @dag(
     schedule=any_lake_asset(),
-    catchup=False,
-    max_active_runs=1,
-    default_args=WATCHED,
-    deadline=deadline(timedelta(hours=1)),
-    description=first_sentence(__doc__),
-    doc_md=__doc__,
     tags=["warehouse"],
+    **dag_arguments(__doc__, default_args=WATCHED),
+    **stopped_after(timedelta(hours=1)),
 )
 def warehouse() -> None:
     """Build what is new in the lake and publish it."""
 
-    @task(pool=WAREHOUSE_POOL)
+    @step(pool=WAREHOUSE_POOL)
     def build() -> dict[str, int]:
         return build_new()
 
-    @task(pool=WAREHOUSE_POOL, outlets=[WAREHOUSE])
+    @step(pool=WAREHOUSE_POOL, outlets=[WAREHOUSE])
     def publish() -> str:
         file = publish_build()
         tell({"file": file}, WAREHOUSE)

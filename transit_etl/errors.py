@@ -15,3 +15,7 @@ class TransitError(Exception):
     The command line prints the message alone. Any other error is a fault of the program and keeps its
     traceback.
     """
+
+
+class FinalError(TransitError):
+    """Something cannot be done, and trying it again would give the same result."""

@@ -1,16 +1,10 @@
-"""Lets `check` and its alerts say which DAGs failed or do not end: callbacks and deadlines of Airflow."""
+"""Lets `check` and its alerts say which DAGs failed or did not end: callbacks of Airflow."""
 
-import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
-from airflow.sdk.definitions.callback import AsyncCallback
-from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
-
 from transit_etl.settings import load_settings
-
-_UNFINISHED = ("queued", "running")
 
 
 def told_of_failures() -> dict[str, Any]:
@@ -18,14 +12,12 @@ def told_of_failures() -> dict[str, Any]:
     return {"on_failure_callback": task_failed, "on_success_callback": task_succeeded}
 
 
-def deadline(length: timedelta) -> DeadlineAlert:
-    """Return the alert of a DAG whose runs end, one way or the other, within a time after they are queued."""
-    minutes = length / timedelta(minutes=1)
-    return DeadlineAlert(
-        reference=DeadlineReference.DAGRUN_QUEUED_AT,
-        interval=length,
-        callback=AsyncCallback(run_is_late, kwargs={"minutes": minutes}),
-    )
+def stopped_after(length: timedelta) -> dict[str, Any]:
+    """Return arguments of a DAG whose runs are stopped after this time, of which people are told.
+
+    A deadline of Airflow would list a run that failed in time among the missed ones too.
+    """
+    return {"dagrun_timeout": length, "on_failure_callback": run_failed}
 
 
 def task_failed(context: Mapping[str, Any]) -> None:
@@ -46,20 +38,19 @@ def task_succeeded(context: Mapping[str, Any]) -> None:
 
 
 def end_of_lateness(dag: str, *others: str) -> None:
-    """Let `check` say no longer that the runs of a DAG do not end, nor other problems of runs."""
+    """Let `check` say no longer that a run of a DAG was stopped, nor other problems of runs."""
     from transit_etl.check import runs
 
     runs.forget(load_settings().data_dir, _late(dag), *others)
 
 
-async def run_is_late(minutes: float, context: Mapping[str, Any]) -> None:
-    """Tell people at once that a run does not end, unless it has ended: Airflow calls it for failed ones too.
+def run_failed(context: Mapping[str, Any]) -> None:
+    """Tell people at once that a run was stopped before its end; a task that failed has said so itself.
 
-    Called in the triggerer, which goes on where no worker takes the tasks of the DAG `check`.
+    Called in the DAG processor, which goes on where no worker takes the tasks of the DAG `check`.
     """
-    run = context["dag_run"]
-    if run["state"] in _UNFINISHED:
-        await asyncio.to_thread(_tell, run["dag_id"], minutes)
+    if context["reason"] == "timed_out":
+        _tell(context["dag"].dag_id, context["dag"].dagrun_timeout / timedelta(minutes=1))
 
 
 def _tell(dag: str, minutes: float) -> None:
@@ -68,8 +59,8 @@ def _tell(dag: str, minutes: float) -> None:
 
     settings = load_settings()
     text = (
-        f"a run of the DAG {dag} has not ended within {minutes:g} minutes: look for a task in Airflow that "
-        "waits for a free worker, or hangs"
+        f"a run of the DAG {dag} was stopped: it had not ended within {minutes:g} minutes; look in Airflow "
+        "for a task that waits for a free worker, or hangs"
     )
     problem = Problem(_late(dag), text)
     runs.remember(settings.data_dir, problem, settings.clock.now())

@@ -1,4 +1,4 @@
-"""What the DAGs share: default arguments, schedules, polling within a window, and a call for each step."""
+"""What the tasks of the DAGs call: schedules, polling within a window, and a call for each step."""
 
 import logging
 import time
@@ -17,9 +17,9 @@ from airflow.sdk import (
 from airflow.sdk.exceptions import AirflowFailException
 
 from transit_etl.endpoints import CADENCES, collections_of, endpoints_of, is_polled
-from transit_etl.errors import TransitError
+from transit_etl.errors import FinalError, TransitError
 from transit_etl.paths import exports_dir
-from transit_etl.run_alerts import end_of_lateness, told_of_failures
+from transit_etl.run_alerts import end_of_lateness
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
 
@@ -28,13 +28,6 @@ if TYPE_CHECKING:
 
     from transit_etl.collect import CollectReport
 
-DEFAULTS: dict[str, Any] = {
-    "owner": "transit-etl",
-    "retries": 2,
-    "retry_delay": timedelta(minutes=1),
-    "execution_timeout": timedelta(minutes=30),
-}
-WATCHED: dict[str, Any] = {**DEFAULTS, **told_of_failures()}  # for steps whose failure no figure shows soon
 WAREHOUSE_POOL = "warehouse"  # one slot: tasks that rewrite the lake or the warehouse run one at a time
 LATE_AFTER = timedelta(minutes=15)  # a manual run for an instant longer ago is refused
 GRACE = timedelta(minutes=3)  # for finishing a window after its end
@@ -47,35 +40,28 @@ ATTEMPTS_OF_A_DYING_PROCESS = 5
 _log = logging.getLogger(__name__)
 
 
-class NotNowError(AirflowFailException):
-    """A run is for another time than now, and the upstream answers only about now. Never retried."""
+class NotNowError(FinalError):
+    """A run is for another time than now, and the upstream answers only about now."""
 
 
 class CollectionError(TransitError):
     """A collection got no usable answer, or stopped before the end of its list; the message says which."""
 
 
-class WindowLostError(AirflowFailException):
-    """A window failed and has ended. Never retried: the upstream answers only about now."""
+class WindowLostError(FinalError):
+    """A window failed and has ended."""
 
 
-class DamageError(AirflowFailException):
-    """A file that cannot be made again is damaged or missing. Never retried: the result would be the same."""
+class DamageError(FinalError):
+    """A file that cannot be made again is damaged or missing."""
 
 
-class ProblemsError(AirflowFailException):
-    """Something is wrong with the installation; the message has a line for each problem. Never retried."""
+class ProblemsError(FinalError):
+    """Something is wrong with the installation; the message has a line for each problem."""
 
 
-class StagingError(AirflowFailException):
-    """A batch was rejected, or a raw file cannot be read. Never retried: the result would be the same."""
-
-
-def first_sentence(page: str | None) -> str:
-    """Return what the page of a DAG says first, as Airflow lists it next to the name."""
-    first_line = (page or "").partition("\n")[0]
-    sentence = first_line.partition(": ")[2]
-    return sentence[:1].upper() + sentence[1:]
+class StagingError(FinalError):
+    """A batch was rejected, or a raw file cannot be read."""
 
 
 def operator_timezone() -> str:
@@ -206,12 +192,14 @@ def poll(dataset: str) -> dict[str, int]:
     window = poll_window(run, settings, now)
     try:
         return usable(_collect_window(settings, dataset, window))
-    except AirflowFailException:
+    except FinalError:
         raise
     except Exception as error:
         if datetime.now(UTC) + RETRY_DELAY < window.end:
             raise
-        raise WindowLostError(f"{type(error).__name__}: {error}") from error
+        if isinstance(error, TransitError):
+            raise WindowLostError(str(error)) from error
+        raise AirflowFailException(f"{type(error).__name__}: {error}") from error
 
 
 def usable(report: "CollectReport") -> dict[str, int]:

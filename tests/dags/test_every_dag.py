@@ -14,7 +14,9 @@ from airflow.timetables.base import TimeRestriction
 
 from tests.dags.conftest import DAGS
 from tests.dags.runs import a_run
+from transit_etl.dag_parts import plainly_failing
 from transit_etl.endpoints import CADENCES
+from transit_etl.run_alerts import run_failed
 from transit_etl.scheduling import WAREHOUSE_POOL, poll_window
 from transit_etl.settings import load_settings
 
@@ -64,10 +66,28 @@ def test_the_page_says_what_it_does_what_a_failure_means_and_what_to_do(dag: DAG
     page = dag.doc_md or ""
 
     assert page.startswith(f"# {dag.dag_id}: ")
-    assert dag.description
-    assert dag.description.endswith(".")
     for part in ("What it does.", "What a failure means.", "What to do.", "What not to do."):
         assert f"**{part}**" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_card_says_in_one_sentence_what_it_does(dag: DAG) -> None:
+    heading = (dag.doc_md or "").splitlines()[0]
+
+    assert heading == f"# {dag.dag_display_name}."
+    assert heading.lower() == f"# {dag.dag_id}: {dag.description}".lower()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_with_a_body_fails_plainly(dag: DAG) -> None:
+    tasks = [task for task in dag.tasks if not isinstance(task, EmptyOperator)]
+
+    assert {plainly_failing(len).__code__} == {task.python_callable.__code__ for task in tasks}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_failed_run_is_listed_as_a_missed_deadline(dag: DAG) -> None:
+    assert not dag.deadline  # Airflow forgets the deadlines of successful runs alone
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -184,10 +204,9 @@ def test_an_outage_is_looked_for_every_minute(bag: DagBag) -> None:
 
 
 @pytest.mark.parametrize("name", ["check", "exports", "nightly", "warehouse"])
-def test_people_are_told_of_a_run_that_does_not_end(dag: DAG) -> None:
-    alerts = dag.deadline if isinstance(dag.deadline, list) else []
-
-    assert ["transit_etl.run_alerts.run_is_late"] == [alert.callback.path for alert in alerts]
+def test_a_run_that_does_not_end_is_stopped_and_people_are_told(dag: DAG) -> None:
+    assert dag.dagrun_timeout
+    assert run_failed == dag.on_failure_callback
 
 
 @pytest.mark.parametrize("name", ["exports", "nightly", "warehouse"])

@@ -1,11 +1,10 @@
 """What people are told of tasks that fail and of runs that do not end."""
 
-import asyncio
 import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,16 +17,16 @@ from tests.check.receivers import web_server
 from tests.dags.conftest import RunDag
 from transit_emulator.process import free_port
 from transit_etl.check import runs
-from transit_etl.run_alerts import end_of_lateness, run_is_late, task_failed, task_succeeded
+from transit_etl.run_alerts import end_of_lateness, run_failed, task_failed, task_succeeded
 
 LONGEST_SECONDS = 300
 TWO_DAGS = """
 from datetime import timedelta
 from airflow.sdk import DeltaTriggerTimetable, dag, task
-from transit_etl.run_alerts import deadline
+from transit_etl.run_alerts import stopped_after
 
 @dag(schedule=DeltaTriggerTimetable(timedelta(seconds=5)), max_active_runs=1, catchup=False,
-     deadline=deadline(timedelta(seconds=5)))
+     **stopped_after(timedelta(seconds=5)))
 def hanging():
     @task
     def hang():
@@ -38,7 +37,7 @@ def hanging():
 hanging()
 
 @dag(schedule=DeltaTriggerTimetable(timedelta(seconds=5)), max_active_runs=1, catchup=False,
-     deadline=deadline(timedelta(seconds=20)))
+     **stopped_after(timedelta(seconds=20)))
 def failing():
     @task
     def fail():
@@ -66,9 +65,8 @@ def names(data: Path) -> set[str]:
     return {problem.name for problem in runs.problems(data, datetime.now(UTC))}
 
 
-def late(state: str = "running") -> None:
-    run = {"dag_id": "exports", "state": state}
-    asyncio.run(run_is_late(3, {"dag_run": run}))
+def late(dag: str = "exports", reason: str = "timed_out") -> None:
+    run_failed({"dag": SimpleNamespace(dag_id=dag, dagrun_timeout=timedelta(minutes=3)), "reason": reason})
 
 
 def test_a_failed_task_is_a_problem_in_one_line_until_it_succeeds(data: Path) -> None:
@@ -89,22 +87,21 @@ def test_each_part_of_a_mapped_task_is_a_problem_of_its_own(data: Path) -> None:
     assert {"failed_exports_export_visits-parquet"} == names(data)
 
 
-@pytest.mark.parametrize("state", ["queued", "running"])
-def test_a_run_that_does_not_end_is_told_at_once_and_not_again(
-    monkeypatch: pytest.MonkeyPatch, data: Path, state: str
+def test_a_run_that_was_stopped_is_told_at_once_and_not_again(
+    monkeypatch: pytest.MonkeyPatch, data: Path
 ) -> None:
     with web_server() as (url, titles):
         monkeypatch.setenv("TRANSIT_ALERT_URLS", url)
-        late(state)
-        late(state)
+        late()
+        late()
 
     assert ["late_exports"] == titles
-    assert {"late_exports"} == names(data)
+    (found,) = runs.problems(data, datetime.now(UTC))
+    assert found.text.startswith("a run of the DAG exports was stopped: it had not ended within 3 minutes")
 
 
-@pytest.mark.parametrize("state", ["failed", "success"])
-def test_nothing_is_told_of_a_run_that_has_ended(data: Path, state: str) -> None:
-    late(state)
+def test_nothing_is_told_of_a_run_whose_task_failed(data: Path) -> None:
+    late(reason="task_failure")  # the task has said so, or it is `check`
 
     assert set() == names(data)
 
@@ -114,7 +111,7 @@ def test_what_was_told_before_is_not_over_because_a_run_is_late(
 ) -> None:
     with web_server() as (url, titles):
         monkeypatch.setenv("TRANSIT_ALERT_URLS", url)
-        asyncio.run(run_is_late(3, {"dag_run": {"dag_id": "warehouse", "state": "running"}}))
+        late("warehouse")
         end_of_lateness("warehouse")
         late()
 
@@ -167,7 +164,7 @@ def test_airflow_tells_of_a_run_that_does_not_end_and_of_none_that_has_failed(tm
         give_up_at = time.monotonic() + LONGEST_SECONDS
         while not titles and time.monotonic() < give_up_at:
             time.sleep(1)
-        time.sleep(25)  # failed runs miss their deadlines meanwhile
+        time.sleep(25)  # runs fail meanwhile
 
     assert ["late_hanging"] == titles
     assert "late_hanging" in json.loads((tmp_path / "data" / "state" / "runs.json").read_text())
