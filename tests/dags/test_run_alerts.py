@@ -37,7 +37,7 @@ def hanging():
 hanging()
 
 @dag(schedule=DeltaTriggerTimetable(timedelta(seconds=5)), max_active_runs=1, catchup=False,
-     **stopped_after(timedelta(seconds=20)))
+     **stopped_after(timedelta(minutes=10)))
 def failing():
     @task
     def fail():
