@@ -33,7 +33,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "emulator truth"])
+@pytest.mark.parametrize("command", [*COMMANDS, "emulator stops", "emulator truth"])
 def test_the_help_of_a_command_has_an_example(cli: RunCli, command: str) -> None:
     done = cli(*command.split(), "--help")
 

@@ -6,6 +6,7 @@ from zipfile import ZipFile
 import pytest
 
 from transit_emulator.networks.gtfs_feed import BadFeedError
+from transit_emulator.networks.stops_file import write_stops
 from transit_emulator.world import World, build_world
 
 BARI = Path(__file__).parents[3] / "shared" / "networks" / "bari" / "google_transit.zip"
@@ -74,6 +75,22 @@ def test_lines_get_codes_from_their_numbers_and_letters_from_900(feed_world: Wor
 
 def test_a_station_is_not_a_stop_and_stop_codes_are_unchanged(feed_world: World) -> None:
     assert [stop.code for stop in feed_world.network.stops] == ["0001", "0002", "0003"]
+
+
+def test_stops_have_the_names_and_places_of_the_feed(tmp_path: Path) -> None:
+    rows = "a,0001,Alfa,44.1,8.9\nb,0002,Beta,,\nc,0003,C,1,2\n"
+    feed = zipped(tmp_path, stops=f"stop_id,stop_code,stop_name,stop_lat,stop_lon\n{rows}")
+    network = build_world(gtfs=feed).network
+    lines = write_stops(network, tmp_path / "open" / "stops.csv").read_text().splitlines()
+
+    assert ["stop_code,stop_name,latitude,longitude", "0001,Alfa,44.1,8.9", "0002,Beta,,"] == lines[:3]
+
+
+def test_a_place_that_is_no_number_is_refused(tmp_path: Path) -> None:
+    stops = "stop_id,stop_code,stop_name,stop_lat,stop_lon\na,1,A,north,8\nb,2,B,1,2\nc,3,C,1,2\n"
+
+    with pytest.raises(BadFeedError, match=r"stops.txt, stop a: .*'north'"):
+        build_world(gtfs=zipped(tmp_path, stops=stops))
 
 
 def test_the_exceptions_of_the_calendar_apply(feed_world: World) -> None:

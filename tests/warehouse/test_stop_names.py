@@ -2,11 +2,16 @@
 
 import shutil
 import zipfile
+from itertools import pairwise
+from math import cos, hypot, radians
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from transit_emulator.networks.network import Place
+from transit_emulator.networks.stops_file import write_stops
+from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.warehouse.stop_names import StopName, StopsFileError, read_stop_names
@@ -25,6 +30,14 @@ def _file(folder: Path, text: str, name: str = "stops.csv") -> Path:
     return path
 
 
+def metres_between(one: Place | None, other: Place | None) -> float:
+    """Return the distance between two places that are near each other."""
+    assert one is not None
+    assert other is not None
+    east = (other.longitude - one.longitude) * cos(radians(one.latitude))
+    return 111_200 * hypot(other.latitude - one.latitude, east)
+
+
 def test_a_feed_names_stops_by_code_or_id(tmp_path: Path) -> None:
     stops = read_stop_names(_file(tmp_path, GTFS, "stops.txt"))
 
@@ -40,6 +53,26 @@ def test_a_zipped_feed_is_the_same(tmp_path: Path) -> None:
         feed.writestr("stops.txt", GTFS)
 
     assert read_stop_names(_file(tmp_path, GTFS)) == read_stop_names(tmp_path / "feed.zip")
+
+
+@pytest.mark.parametrize("size", ["small", "city"])
+def test_the_emulators_file_has_the_name_and_place_of_every_stop(size: str, tmp_path: Path) -> None:
+    network = build_world(size).network
+    stops = read_stop_names(write_stops(network, tmp_path / "stops.csv"))
+
+    assert [(stop.code, stop.name) for stop in network.stops] == [
+        (stop.stop_code, stop.stop_name) for stop in stops
+    ]
+    assert len(stops) == len({(stop.latitude, stop.longitude) for stop in stops})
+
+
+def test_neighbouring_stops_of_the_emulators_lines_are_close_to_each_other() -> None:
+    network = build_world("small").network
+    hops = [pair for pattern in network.patterns for pair in pairwise(pattern.stops)]
+    apart = [metres_between(network.stops[one].place, network.stops[other].place) for one, other in hops]
+
+    assert 200 < min(apart)
+    assert 1_200 > max(apart)
 
 
 def test_of_a_code_listed_twice_the_first_counts(tmp_path: Path) -> None:

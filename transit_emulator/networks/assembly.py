@@ -3,16 +3,29 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import cos, radians
 from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from transit_emulator import noise
-from transit_emulator.networks.network import Calendar, Line, ListedStop, Network, Pattern, Stop, Trip
+from transit_emulator.networks.network import (
+    Calendar,
+    Line,
+    ListedStop,
+    Network,
+    Pattern,
+    Place,
+    Stop,
+    Trip,
+)
 
 ITALY = ZoneInfo("Europe/Rome")
 _MEDIAN_HOP_SECONDS, _HOP_SPREAD = 84.0, 0.38  # run and dwell: p5 45 s, median 84 s, p95 157 s
 _GAP_SHARE = 0.12
+_ORIGIN = Place(43.865, 10.245)  # of generated maps: a flat coast
+_DEGREE_METRES = 111_200.0  # of latitude
+_ACROSS_METRES = 25.0  # from one side of a street to the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +85,13 @@ def listed_stops(name: str, stops: Sequence[Stop], positions: Sequence[int]) -> 
         order += 2 if is_gap else 1
         found.append(ListedStop(stops[position].code, order))
     return tuple(found)
+
+
+def place_at(east_metres: float, north_metres: float, side: int = 0) -> Place:
+    """Return the place of a stop of a generated map, on one of the sides (0 or 1) of its street."""
+    north = (north_metres + side * _ACROSS_METRES) / _DEGREE_METRES
+    east = (east_metres + side * _ACROSS_METRES) / (_DEGREE_METRES * cos(radians(_ORIGIN.latitude)))
+    return Place(round(_ORIGIN.latitude + north, 5), round(_ORIGIN.longitude + east, 5))
 
 
 def assemble(

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from transit_emulator import noise
+from transit_emulator.networks.assembly import place_at
 from transit_emulator.networks.network import Stop
 
 _SHORTEST_VALLEY, _LONGEST_VALLEY = 12, 32
 _FIVE_DIGIT_PLACES = 99  # two stops each
+_BETWEEN_PLACES = 400.0  # metres
+_GOLDEN_RATIO = 0.618034
 METRO_STOPS = tuple(f"MM{number:02d}" for number in range(1, 9))
 SPECIAL_STOPS = tuple(f"IS{number:02d}" for number in range(1, 17))
 
@@ -57,12 +60,25 @@ class CityMap:
     def stops(self) -> tuple[Stop, ...]:
         """All stops: two for each place, then the stations of metro, railway and funiculars."""
         sides = [
-            Stop(_code(2 * place + side, self.size.n_places), name)
-            for place, name in enumerate(self.names)
+            Stop(_code(2 * place + side, self.size.n_places), name, place_at(*where, side))
+            for place, (name, where) in enumerate(zip(self.names, self._metres, strict=True))
             for side in (0, 1)
         ]
-        plants = [Stop(code, f"Stazione {code}") for code in (*METRO_STOPS, *SPECIAL_STOPS)]
+        plants = [
+            Stop(code, f"Stazione {code}", place_at(_BETWEEN_PLACES * number, _BETWEEN_PLACES / 2))
+            for number, code in enumerate((*METRO_STOPS, *SPECIAL_STOPS))
+        ]
         return (*sides, *plants)
+
+    @cached_property
+    def _metres(self) -> list[tuple[float, float]]:
+        """Metres east and north of each place: the coast runs east, valleys north, each somewhat askew."""
+        coast = [(_BETWEEN_PLACES * place, 0.0) for place in range(self.size.n_coast)]
+        return coast + [
+            (coast[valley.mouth][0] + step * _BETWEEN_PLACES * _slope(number), step * _BETWEEN_PLACES)
+            for number, valley in enumerate(self.valleys)
+            for step in range(1, len(valley.places) + 1)
+        ]
 
     def coast(self, first: int, last: int) -> list[int]:
         """Return the places along the coast from one to another, both included."""
@@ -101,6 +117,10 @@ def _code(number: int, n_places: int) -> str:
     """Return a stop's code: four digits, five for the stops of the last places."""
     fives = 2 * (n_places - _FIVE_DIGIT_PLACES)
     return f"{number + 1:04d}" if number < fives else f"{10_001 + number - fives}"
+
+
+def _slope(valley: int) -> float:
+    return valley * _GOLDEN_RATIO % 1 - 0.5  # no two alike, also of valleys with the same mouth
 
 
 def _place_name(place: int) -> str:

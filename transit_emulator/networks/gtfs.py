@@ -9,7 +9,7 @@ from transit_emulator import noise
 from transit_emulator.local_time import DAY_SECONDS, ONE_DAY
 from transit_emulator.networks.assembly import listed_stops
 from transit_emulator.networks.calendar import FeedCalendar
-from transit_emulator.networks.gtfs_feed import Feed, FeedTrip, Row, read_feed
+from transit_emulator.networks.gtfs_feed import BadFeedError, Feed, FeedTrip, Row, read_feed
 from transit_emulator.networks.gtfs_patterns import pattern_keys, patterns_of
 from transit_emulator.networks.network import (
     INBOUND,
@@ -18,6 +18,7 @@ from transit_emulator.networks.network import (
     ListedStop,
     Network,
     Pattern,
+    Place,
     Stop,
     Trip,
 )
@@ -33,7 +34,8 @@ def gtfs_network(path: Path) -> Network:
     """Return the network of a zip; stop codes and route short names are used as they are."""
     feed = read_feed(path)
     stops = [
-        Stop(code, row.get("stop_name", "")) for code, row in zip(_stop_codes(feed), feed.stops, strict=True)
+        Stop(code, row.get("stop_name", ""), _place(row))
+        for code, row in zip(_stop_codes(feed), feed.stops, strict=True)
     ]
     stop_position = {row["stop_id"]: position for position, row in enumerate(feed.stops)}
     routes = [row for row in feed.routes if row["route_id"] in {trip.route_id for trip in feed.trips}]
@@ -95,6 +97,14 @@ def _stop_codes(feed: Feed) -> list[str]:
     if all(codes) and len(set(codes)) == len(codes):
         return codes
     return [row["stop_id"] for row in feed.stops]
+
+
+def _place(row: Row) -> Place | None:
+    latitude, longitude = row.get("stop_lat"), row.get("stop_lon")
+    try:
+        return Place(float(latitude), float(longitude)) if latitude and longitude else None
+    except ValueError as error:
+        raise BadFeedError(f"stops.txt, stop {row['stop_id']}: {error}") from None
 
 
 def _line(number: int, row: Row, code: str, patterns: Iterable[Pattern], stops: list[Stop]) -> Line:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -36,12 +36,20 @@ class Calendar(Protocol):
         ...
 
 
+class Place(NamedTuple):
+    """A point on the map (WGS 84), in degrees."""
+
+    latitude: float
+    longitude: float
+
+
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """A stop: its public code and name."""
+    """A stop: its public code, and its name and place, which the interface does not tell."""
 
     code: str
     name: str
+    place: Place | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,18 +9,24 @@ from transit_emulator.networks.assembly import (
     assemble,
     departures,
     listed_stops,
+    place_at,
 )
 from transit_emulator.networks.calendar import HOLIDAY, SATURDAY, WORKDAY, WeekCalendar
 from transit_emulator.networks.network import INBOUND, OUTBOUND, Line, Network, Stop
 
-_NAMES = """Piazza Fontane|Via dei Mercanti|Ponte Vecchio|Largo Sole|Corso Italia|Stazione Nord|Via Pace
-Piazza Verdi|Ospedale|Via del Campo|Porta Nuova|Via Roma|San Martino|Colle Alto|Via Fiume|Molo Antico
-Lungomare 1|Lungomare 2|Villa Serena|Sant'Anna|Via Torino|Mercato|Via Napoli|Stadio|Via Gallo|Fiera
-Via Olmi|Piazza Bandiera|Scuole|Via Rio|Valle 1|Valle 2|Cimitero|Borgo Sotto|Via Moro|Cave|Belvedere
-Castello|Giardini|Pra' Lungo"""
-_PLACES = tuple(name for row in _NAMES.splitlines() for name in row.split("|"))
+# Each place with hundreds of metres east and north of the harbour, on a coast that runs north.
+_MAP = """Piazza Fontane 4 0|Via dei Mercanti 8 1|Ponte Vecchio 12 3|Largo Sole 15 6|Corso Italia 17 10
+Stazione Nord 18 14|Via Pace 19 18|Piazza Verdi 22 21|Ospedale 26 22|Via del Campo 30 23|Porta Nuova 34 24
+Via Roma 38 25|San Martino 41 28|Colle Alto 44 31|Via Fiume 12 16|Molo Antico 7 17|Lungomare 1 4 20
+Lungomare 2 3 24|Villa Serena 4 28|Sant'Anna 7 31|Via Torino 19 4|Mercato 22 6|Via Napoli 25 9|Stadio 24 13
+Via Gallo 22 16|Fiera 26 -2|Via Olmi 30 -1|Piazza Bandiera 33 2|Scuole 36 5|Via Rio 39 8|Valle 1 42 12
+Valle 2 44 16|Cimitero 46 20|Borgo Sotto 50 21|Via Moro 38 1|Cave 42 0|Belvedere 39 29|Castello 36 31
+Giardini 33 28|Pra' Lungo 47 26"""
+_LISTED = [entry.rsplit(" ", 2) for row in _MAP.splitlines() for entry in row.split("|")]
+_PLACES = tuple(name for name, _, _ in _LISTED)
+_WHERE = tuple((100 * int(east), 100 * int(north)) for _, east, north in _LISTED)
 _FIVE_DIGIT_PLACE = 39
-_RAIL_STOPS = ("IS01", "IS02", "IS03", "IS04")
+_RAIL_STOPS = {"IS01": (3_000, 3_600), "IS02": (2_800, 4_300), "IS03": (2_600, 5_100), "IS04": (2_400, 6_000)}
 _LIFTS = ("Castello", "Belvedere", "Porta Nuova", "Via Torino", "Colle Alto", "Molo Antico")
 
 
@@ -56,8 +62,12 @@ _ROUTES = (
 
 def small_network() -> Network:
     """Return the network, which is independent of any seed."""
-    stops = [Stop(_stop_code(place, side), name) for place, name in enumerate(_PLACES) for side in (0, 1)]
-    stops += [Stop(code, f"Ferrovia {code}") for code in _RAIL_STOPS]
+    stops = [
+        Stop(_stop_code(place, side), name, place_at(*_WHERE[place], side))
+        for place, name in enumerate(_PLACES)
+        for side in (0, 1)
+    ]
+    stops += [Stop(code, f"Ferrovia {code}", place_at(*where)) for code, where in _RAIL_STOPS.items()]
     specs = [_spec(route, stops) for route in _ROUTES]
     return assemble("small", WeekCalendar(), stops, [*specs, *_odd_lines(stops)], _LIFTS)
 

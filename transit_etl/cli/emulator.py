@@ -1,4 +1,4 @@
-"""The commands that serve the emulated upstream and write down its ground truth."""
+"""The commands that serve the emulated upstream, and write its list of stops and its ground truth."""
 
 from datetime import date
 from pathlib import Path
@@ -52,6 +52,23 @@ def emulator(
         faults=world.faults(faults),
     )
     serve(app, host=host, port=port)
+
+
+@emulator_app.command("stops")
+def emulator_stops(
+    *,
+    out: Annotated[Path, typer.Option(dir_okay=False, help="The CSV file.")],
+    size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
+    gtfs: Gtfs = None,
+) -> None:
+    """Write names and places of the stops, which the interface does not tell: a file for TRANSIT_STOPS_FILE.
+
+    Example: transit-etl emulator stops --out data/stops.csv
+    """
+    emulated = world.build(size, gtfs, 1, Ids.STABLE, has_revisions=False)
+    from transit_emulator.networks.stops_file import write_stops
+
+    print_text(write_stops(emulated.network, out))
 
 
 @emulator_app.command("truth")
