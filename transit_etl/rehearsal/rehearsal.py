@@ -89,6 +89,9 @@ class _Rehearsal:
                 checkpoint = self._run_period(checkpoint)
         finally:
             self._write_checkpoint()
+        if self.n_answers:
+            with self.meter.part("staging"):
+                self.staging.build_pages()
         return self._report(resumed_at, time.perf_counter() - began)
 
     def _run_period(self, before: Checkpoint) -> Checkpoint:

@@ -10,7 +10,7 @@ from typing import IO
 
 from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.settings import Settings
-from transit_etl.stage import stage
+from transit_etl.stage import build_data_docs, stage
 
 
 @dataclass(slots=True)
@@ -35,11 +35,15 @@ class Staging:
 
     def begin(self, endpoints: Sequence[str]) -> None:
         """Stage the finished windows of some endpoints, after those of the calls before."""
-        report = stage(self._settings, endpoints=endpoints)
+        report = stage(self._settings, endpoints=endpoints, builds_pages=False)
         self.problems.add(report.rejected, report.errors)
 
     def wait(self) -> None:
         """Return once everything begun is staged."""
+
+    def build_pages(self) -> None:
+        """Build the pages about data quality: once, as each time takes seconds."""
+        build_data_docs(self._settings)
 
     def close(self) -> None:
         """End the process that stages, if there is one."""
@@ -70,6 +74,11 @@ class SubprocessStaging(Staging):
         self._send({"endpoints": list(endpoints)})
         self._n_unanswered += 1
 
+    def build_pages(self) -> None:
+        """Have the pages about data quality built after everything begun, and wait for them."""
+        self.begin([])
+        self.wait()
+
     def wait(self) -> None:
         """Wait for the replies; RehearsalError if the process has ended."""
         while self._n_unanswered:
@@ -94,18 +103,28 @@ class SubprocessStaging(Staging):
 
 
 def _serve(requests: IO[bytes], replies: int) -> None:
-    """Stage what is requested until the requests end, or the process that made them has ended."""
+    """Stage what is requested until the requests end, or the process that made them has ended.
+
+    A request without endpoints asks for the pages about data quality.
+    """
     settings = Settings(**json.loads(requests.readline()))
     from transit_etl.stage import validation_context  # noqa: PLC0415 - takes seconds
 
     validation_context.shared_context()
     for line in requests:
-        report = stage(settings, endpoints=json.loads(line)["endpoints"])
-        reply = json.dumps({"rejected": report.rejected, "errors": report.errors}).encode() + b"\n"
+        reply = json.dumps(_reply(settings, json.loads(line)["endpoints"])).encode() + b"\n"
         try:
             os.write(replies, reply)
         except BrokenPipeError:
             return
+
+
+def _reply(settings: Settings, endpoints: Sequence[str]) -> dict[str, list[str]]:
+    if not endpoints:
+        build_data_docs(settings)
+        return {"rejected": [], "errors": []}
+    report = stage(settings, endpoints=endpoints, builds_pages=False)
+    return {"rejected": report.rejected, "errors": report.errors}
 
 
 def main() -> None:

@@ -27,6 +27,7 @@ from transit_etl.stage.data_docs_html import (
     make_self_contained,
     write_first_page,
 )
+from transit_etl.stage.lake import pages_lock
 from transit_etl.stage.suites import Suite, load_suites
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ def keep_results(settings: Settings, last: Mapping[str, "ExpectationSuiteValidat
 
 def build_data_docs(settings: Settings) -> Path:
     """Build the pages from the saved results, replace the old ones, and return the path of the first page."""
+    with pages_lock(settings.data_dir):
+        return _build(settings)
+
+
+def _build(settings: Settings) -> Path:
     folder = quality_pages_dir(settings.data_dir)
     built = replacement_of(folder)
     clear_away(built)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -76,7 +77,7 @@ class Validator:
     """
 
     def __init__(self, suites: Mapping[str, Suite] | None = None) -> None:
-        self._suites = suites or load_suites()
+        self._suites = suites or _suites()
         self._evaluables: dict[tuple[str, frozenset[str], bool], ExpectationSuite] = {}
         source = validation_context.shared_context().data_sources.add_or_update_pandas("stage")
         self._assets = {dataset: source.add_dataframe_asset(dataset) for dataset in self._suites}
@@ -135,6 +136,12 @@ class Validator:
         if key not in self._evaluables:
             self._evaluables[key] = suite.evaluable(missing, is_small=is_small)
         return self._evaluables[key]
+
+
+@cache
+def _suites() -> Mapping[str, Suite]:
+    """Load the suites once per process, which takes a second; pages change those they are built with."""
+    return load_suites()
 
 
 def quarantined(window: RawWindow, dataset: str, table: pa.Table, rule: str, reason: str) -> pa.Table:

@@ -22,7 +22,6 @@ from transit_etl.stage.data_docs import build_data_docs, keep_results
 from transit_etl.stage.lake import (
     day_lock,
     ensure_schemas,
-    pages_lock,
     waiting_windows,
     windows_with_requests,
 )
@@ -40,13 +39,18 @@ _READERS = 2
 
 
 def stage(
-    settings: Settings, *, endpoints: Sequence[str] | None = None, on_progress: OnProgress | None = None
+    settings: Settings,
+    *,
+    endpoints: Sequence[str] | None = None,
+    builds_pages: bool = True,
+    on_progress: OnProgress | None = None,
 ) -> StageReport:
     """Stage every finished raw window that is not in the lake yet, lines before the answers that name them.
 
     An answer or a line that cannot be staged is set aside, and so is a whole window that cannot be, such as
     of a damaged raw file; the rest is staged. They and rejected batches are kept in quarantine and not tried
-    again until their day is restaged.
+    again until their day is restaged. Without `builds_pages` the pages about quality stay as they are until
+    the next `build_data_docs`, which shows these results as well.
     """
     started = time.monotonic()
     report = StageReport()
@@ -59,7 +63,9 @@ def stage(
             for n_done, (window, _) in enumerate(staged, start=1):
                 if on_progress is not None:
                     on_progress(StageProgress(n_done, len(waiting), window.name))
-            _update_pages(settings, stager)
+            keep_results(settings, stager.validator.last)
+        if builds_pages:
+            build_data_docs(settings)
     report.seconds = time.monotonic() - started
     return report
 
@@ -85,7 +91,8 @@ def restage(
                     _restage_day(stager, settings.data_dir, windows, report)
                 if on_progress is not None:
                     on_progress(StageProgress(report.windows, total, windows[-1].name))
-            _update_pages(settings, stager)
+            keep_results(settings, stager.validator.last)
+        build_data_docs(settings)
     report.seconds = time.monotonic() - started
     return report
 
@@ -160,9 +167,3 @@ def _replace_day(rebuilt_root: Path, data_dir: Path, operator: str, day: date) -
                 replace_folder(rebuilt, folder)
             else:
                 remove_folder(folder)
-
-
-def _update_pages(settings: Settings, stager: Stager) -> None:
-    with pages_lock(settings.data_dir):
-        keep_results(settings, stager.validator.last)
-        build_data_docs(settings)
