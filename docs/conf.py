@@ -3,6 +3,7 @@
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 # The one script that furo writes into its pages; a script of any other text does not run.
 _INLINE = "sha256-ySvT2PEZeueHGC1y2crNuNTfphBynFPP7i+U21fEgX0="
@@ -27,8 +28,18 @@ html_show_search_summary = False  # a browser cannot fetch the pages' text from 
 html_last_updated_fmt = None  # the same sources give the same pages
 
 
+class SearchNames(SearchEnglish):
+    """Finds a name by each of its words too: `n_bunched` by "bunched"."""
+
+    def split(self, input: str) -> list[str]:  # noqa: A002 - Sphinx calls it so
+        """Return the words of a text, and the parts of those that are names."""
+        words = super().split(input)
+        return [*words, *(part for word in words if "_" in word for part in word.split("_"))]
+
+
 def setup(app: Sphinx) -> None:
-    """Put the content security policy in front of everything that a page loads."""
+    """Search by the words of names, and put the content security policy in front of what a page loads."""
+    app.add_search_language(SearchNames)
     app.connect("html-page-context", _add_policy)
 
 

@@ -24,7 +24,6 @@ from transit_etl.paths import published_database
 from transit_etl.settings import PREFIX, Settings
 
 DOCS = ROOT / "docs"
-DICTIONARY = DOCS / "dictionary.md"  # written from the models, whose descriptions may be longer
 SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl")
 TABLE = re.compile(r"(?<![\w/])(?:core|marts|quality|staging|intermediate)\.(?!yml\b)[a-z][a-z_]+\b")
 MADE_WHILE_RUNNING = ("build/", "data/")
@@ -186,7 +185,7 @@ def test_everything_in_the_folder_of_data_is_explained(tour: Tour) -> None:
     assert {"raw", "lake", "warehouse", "state", "reports"} <= left
 
 
-@pytest.mark.parametrize("document", sorted(set(DOCUMENTS) - {DICTIONARY}), ids=name_of)
+@each_document
 def test_every_cell_of_a_table_is_short(document: Path) -> None:
     cells = [cell for row in _rows(document.read_text(encoding="utf-8")) for cell in row]
 

@@ -12,6 +12,8 @@ from tests.meanings import refer_to_neighbours
 from tests.warehouse.conftest import Rows
 from transit_etl import paths
 from transit_etl.settings import Settings
+from transit_etl.warehouse.dictionary import Dictionary, TableEntry
+from transit_etl.warehouse.dictionary_files import write_dictionary_files
 from transit_etl.warehouse.models import described_tables
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
@@ -145,9 +147,45 @@ def test_it_is_published_as_csv_too(built: Settings, ask: Ask) -> None:
     assert {"true", "false"} == {row["is_promised"] for row in rows}
 
 
-def test_the_page_of_the_documents_is_the_published_one(built: Settings) -> None:
-    page = (ROOT / "docs" / "dictionary.md").read_text(encoding="utf-8")
+def test_the_pages_of_the_documents_are_the_published_ones(built: Settings) -> None:
+    published, documents = _published(built, "dictionary"), ROOT / "docs" / "dictionary"
 
-    assert page == _published(built, "dictionary.md").read_text(encoding="utf-8"), (
-        "build and publish anything, and copy data/warehouse/dictionary.md to docs/"
+    assert _texts(documents) == _texts(published), (
+        "build and publish anything, and copy data/warehouse/dictionary/ to docs/"
     )
+
+
+def test_every_promised_table_has_a_page_and_is_in_the_index(built: Settings, ask: Ask) -> None:
+    pages = _texts(_published(built, "dictionary"))
+    tables = {
+        f"{row['schema_name']}.{row['table_name']}"
+        for row in ask("from quality.dictionary_tables where is_promised")
+    }
+
+    assert {"index.md", "columns.md", *(f"{table}.md" for table in tables)} == pages.keys()
+    assert tables <= set(re.findall(r"\[(\w+\.\w+)\]\(\1\.md\)", pages["index.md"]))
+
+
+def test_pages_of_tables_that_there_are_no_more_go(tmp_path: Path) -> None:
+    (tmp_path / "dictionary.md").touch()
+    write_dictionary_files(tmp_path, _of_one_table("old"))
+    write_dictionary_files(tmp_path, _of_one_table("new"))
+
+    assert ["dictionary", "dictionary.csv"] == sorted(path.name for path in tmp_path.iterdir())
+    assert {"columns.md", "core.new.md", "index.md"} == _texts(tmp_path / "dictionary").keys()
+
+
+def test_pages_that_did_not_change_stay(tmp_path: Path) -> None:
+    write_dictionary_files(tmp_path, _of_one_table("lines"))
+    before = (tmp_path / "dictionary").stat().st_ino
+    write_dictionary_files(tmp_path, _of_one_table("lines"))
+
+    assert before == (tmp_path / "dictionary").stat().st_ino
+
+
+def _of_one_table(name: str) -> Dictionary:
+    return Dictionary([TableEntry("core", name, "One row per line.", "", "", is_promised=True)], [])
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}

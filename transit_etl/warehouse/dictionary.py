@@ -1,12 +1,7 @@
-"""Writes the data dictionary from the models: what each table and column of the published file means.
+"""Makes the data dictionary from the models: what each table and column of the published file means."""
 
-It stands in the file, as comments and as two tables, and next to it as a page and as CSV.
-"""
-
-import csv
-import io
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
@@ -20,14 +15,6 @@ PROMISED = ("core", "marts", "quality")
 SCHEMAS = (*PROMISED, "intermediate")  # those of the published file that a build makes
 _SOURCES = {"marts": "derived", "intermediate": "derived", "quality": "recorded"}  # of columns without one
 _FACTS = ("unit", "source", "values", "example")
-_INTRODUCTION = """
-Every table that analysts are promised, and every column. Each publication writes this page from the models,
-next to the published file (`dictionary.md`, and `dictionary.csv` with the working tables too) and into it: as
-comments, and as `quality.dictionary_tables` and `quality.dictionary_columns`.
-
-A column's source is `upstream` (as the interface gives it), `timetable`, `observed` (by polls), `estimated`
-(inferred from polls), `derived` (counted or computed of other columns), `reference` (a file of the
-operator), `recorded` (by this program, of its own work) or `setting`."""
 _TABLES, _COLUMNS = "quality.dictionary_tables", "quality.dictionary_columns"
 
 
@@ -119,51 +106,6 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     for name, entry in ((_TABLES, TableEntry), (_COLUMNS, ColumnEntry)):
         columns = ", ".join(f'"{each.name}" {types[each.type]}' for each in fields(entry))  # type: ignore[index]
         connection.execute(f"create or replace table {name} ({columns})")
-
-
-def as_csv(dictionary: Dictionary) -> str:
-    """Return a row for each column, with its table's meaning and key at its end."""
-    tables = {(each.schema_name, each.table_name): each for each in dictionary.tables}
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(
-        [*(each.name for each in fields(ColumnEntry)), "table_meaning", "key_columns", "reads", "is_promised"]
-    )
-    for column in dictionary.columns:
-        table = tables[column.schema_name, column.table_name]
-        promised = str(table.is_promised).lower()
-        writer.writerow([*astuple(column), table.meaning, table.key_columns, table.reads, promised])
-    return text.getvalue()
-
-
-def as_page(dictionary: Dictionary) -> str:
-    """Return the promised tables and their columns as a page of Markdown."""
-    return "\n".join(_page_lines(dictionary)) + "\n"
-
-
-def _page_lines(dictionary: Dictionary) -> Iterator[str]:
-    yield "# Data dictionary"
-    yield _INTRODUCTION
-    for table in dictionary.tables:
-        if table.is_promised:
-            yield f"\n## {table.schema_name}.{table.table_name}\n"
-            yield f"{table.meaning}\n"
-            yield f"Key: {_codes(table.key_columns)}. Made of {_codes(table.reads)}.\n"
-            yield "| column | type | unit | source | values | example | meaning |"
-            yield "|---|---|---|---|---|---|---|"
-            yield from map(_page_row, dictionary.columns_of(table))
-
-
-def _page_row(column: ColumnEntry) -> str:
-    cells = (
-        f"`{column.column_name}`", column.type, column.unit, column.source, column.allowed_values,
-        column.example, column.meaning,
-    )  # fmt: skip
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _codes(names: str) -> str:
-    return ", ".join(f"`{name}`" for name in names.split(", ")) if names else "none"
 
 
 def _reads_of(tables: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from transit_etl import paths
-from transit_etl.files import open_atomic, write_text
+from transit_etl.files import open_atomic
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import (
     WarehouseError,
@@ -16,7 +16,7 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
-from transit_etl.warehouse.dictionary import as_csv, as_page
+from transit_etl.warehouse.dictionary_files import write_dictionary_files
 from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.publication import complete
 from transit_etl.warehouse.variants import drop_unfinished
@@ -42,8 +42,7 @@ def publish(settings: Settings) -> Path:
         with open_atomic(target, temporary=unfinished) as writer:
             _copy(database_path(settings), writer)
             dictionary = complete(unfinished, settings)
-        write_text(target.with_name("dictionary.csv"), as_csv(dictionary))
-        write_text(target.with_name("dictionary.md"), as_page(dictionary))
+        write_dictionary_files(target.parent, dictionary)
         remember_duration(settings.data_dir, "publish", time.monotonic() - started_at)
     return target
 
