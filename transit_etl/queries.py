@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from transit_etl import paths
+from transit_etl import paths, promised
 from transit_etl.errors import TransitError, first_line
 from transit_etl.settings import Settings
 
@@ -20,7 +20,6 @@ set python_enable_replacements = false;
 set enable_external_access = false;
 set lock_configuration = true;
 """
-_SEARCHED = ("core", "marts", "quality")  # the schemas whose tables need not name them
 _SHOWN = 40  # characters of a query from where it is wrong
 _EXPLAIN = re.compile(
     r"explain(?:\s+analyze)?(?:\s*\(\s*(?:analyze|format)\b[^()]*\))?\s+(.*)", re.IGNORECASE | re.DOTALL
@@ -110,7 +109,7 @@ def _with_place(connection: duckdb.DuckDBPyConnection, text: str, error: duckdb.
 def _lock(connection: duckdb.DuckDBPyConnection, lake: Path) -> None:
     """Let a connection read the lake and no other file; tables are found without their schema."""
     rows = connection.execute("select schema_name from duckdb_schemas() where not internal").fetchall()
-    schemas = ["main", *(schema for schema in _SEARCHED if (schema,) in rows)]
+    schemas = ["main", *(schema for schema in promised.SCHEMAS if (schema,) in rows)]
     connection.execute(f"set search_path = '{','.join(schemas)}'")
     connection.execute("set allowed_directories = [$lake]", {"lake": str(lake)})
     connection.execute(_LOCKED)

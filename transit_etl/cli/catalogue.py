@@ -5,18 +5,19 @@ from pathlib import Path
 
 from transit_etl.cli.formats import OutputError, write
 from transit_etl.cli.options import Format
+from transit_etl.promised import LISTED
 from transit_etl.queries import query, query_all
 from transit_etl.settings import Settings
 
-TABLES = """
+TABLES = f"""
 select schema_name || '.' || name as "table", comment as meaning
 from (
     select schema_name, table_name as name, comment from duckdb_tables()
     union all
     select schema_name, view_name, comment from duckdb_views()
 )
-where schema_name in ('core', 'marts', 'quality', 'named')
-order by list_position(['core', 'marts', 'quality', 'named'], schema_name), name
+where list_contains({list(LISTED)}, schema_name)
+order by list_position({list(LISTED)}, schema_name), name
 """
 # A table of the file, by its name with or without its schema; `named` has the names of the others once more.
 _COLUMNS = """

@@ -20,6 +20,7 @@ from transit_etl.cli.catalogue import TABLES, ask, columns_of, require_table
 from transit_etl.cli.options import Format
 from transit_etl.errors import TransitError
 from transit_etl.files import FILE_MODE, make_folder
+from transit_etl.promised import LISTED
 from transit_etl.queries import query
 from transit_etl.settings import Settings
 
@@ -38,9 +39,9 @@ _KEYWORDS = (
     "null", "offset", "on", "or", "order", "over", "partition", "qualify", "select", "show", "sum",
     "summarize", "then", "true", "union", "using", "values", "when", "where", "window", "with",
 )  # fmt: skip
-_NAMES = """
+_NAMES = f"""
 select schema_name || '.' || table_name as "table", column_name as "column" from duckdb_columns()
-where schema_name in ('core', 'marts', 'quality', 'named')
+where list_contains({list(LISTED)}, schema_name)
 union all
 select distinct function_name || '(', null from duckdb_functions() where not internal
 """

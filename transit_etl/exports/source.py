@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from transit_etl import paths
+from transit_etl import paths, promised
 from transit_etl.errors import first_line
 from transit_etl.exports.request import ExportError
 from transit_etl.exports.statements import macros
@@ -19,7 +19,6 @@ from transit_etl.queries import NotPublishedError, quoted_name
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import sql_text
 
-SCHEMAS = ("core", "marts", "quality")
 NO_LICENCE = "not stated"
 _LICENCES = "https://spdx.org/licenses/"
 _MEMORY = "512MB"
@@ -196,7 +195,7 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Sett
     columns: dict[tuple[str, str], list[Column]] = {}
     for schema, name, *column in connection.execute(_COLUMNS).fetchall():
         columns.setdefault((schema, name), []).append(Column(*column))
-    found = connection.execute(_TABLES, {"schemas": list(SCHEMAS)}).fetchall()
+    found = connection.execute(_TABLES, {"schemas": list(promised.SCHEMAS)}).fetchall()
     tables = [
         Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name], n_rows)
         for schema, name, meaning, key, reads, n_rows in found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from transit_etl import paths
+from transit_etl import paths, promised
 from transit_etl.errors import TransitError, first_line
 from transit_etl.files import locked, make_folder
 from transit_etl.settings import Settings
@@ -40,7 +40,7 @@ create table if not exists quality.variants (
 
 
 _HISTORY_TABLES = ("builds", "built_files", "variants")
-_MODEL_SCHEMAS = ("staging", "intermediate", "core", "marts", "quality")
+_MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
 
 class WarehouseError(TransitError):

@@ -9,10 +9,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from transit_etl import promised
 from transit_etl.warehouse.models import PROJECT, Described, described_tables, models, read_yaml
 
-PROMISED = ("core", "marts", "quality")
-SCHEMAS = (*PROMISED, "intermediate")  # those of the published file that a build makes
+_SCHEMAS = (*promised.SCHEMAS, promised.WORKING)
 _SOURCES = {"marts": "derived", "intermediate": "derived", "quality": "recorded"}  # of columns without one
 _FACTS = ("unit", "source", "values", "example")
 _TABLES, _COLUMNS = "quality.dictionary_tables", "quality.dictionary_columns"
@@ -68,7 +68,7 @@ def read_dictionary(connection: duckdb.DuckDBPyConnection) -> Dictionary:
         where database_name = current_database() and schema_name in $schemas
         order by list_position($schemas, schema_name), table_name, column_index
         """,
-        {"schemas": list(SCHEMAS)},
+        {"schemas": list(_SCHEMAS)},
     ).fetchall()
     reads = _reads_of((schema, name) for schema, name, *_ in found)
     tables: dict[tuple[str, str], TableEntry] = {}
@@ -81,7 +81,7 @@ def read_dictionary(connection: duckdb.DuckDBPyConnection) -> Dictionary:
             meaning=table.description,
             key_columns=table.key,
             reads=reads.get((schema, name), ""),
-            is_promised=schema in PROMISED,
+            is_promised=schema in promised.SCHEMAS,
         )
         columns.append(
             ColumnEntry(

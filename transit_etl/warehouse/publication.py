@@ -7,19 +7,17 @@ from pathlib import Path
 
 import duckdb
 
+from transit_etl.promised import NAMED, SCHEMAS, original_schema
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import sql_text
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dictionary import (
-    PROMISED,
-    SCHEMAS,
     Dictionary,
     create_tables,
     read_dictionary,
     write_dictionary,
 )
 
-NAMED = "named"  # the schema of the views that show names after codes
 # What is shown after a code: the table with the names, its column of the code, the names, and their prefix.
 _NAMES_OF = {
     "line_code": ("core.latest_lines", "line_code", ("line_number", "line_name"), ""),
@@ -168,10 +166,8 @@ def _comment(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> N
 def _original(schema: str, name: str, tables: Mapping[tuple[str, str], str]) -> tuple[str, str]:
     """Return the described table that a table of a variant, or a view with names, has its columns from."""
     if schema == NAMED:
-        return next(((first, name) for first in PROMISED if (first, name) in tables), (schema, name))
-    return next(
-        (first for first in SCHEMAS if schema == first or schema.startswith(f"{first}_")), schema
-    ), name
+        return next(((first, name) for first in SCHEMAS if (first, name) in tables), (schema, name))
+    return original_schema(schema), name
 
 
 def _meaning_of_name(column: str, columns: Mapping[tuple[str, str, str], str]) -> str:

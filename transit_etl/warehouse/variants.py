@@ -6,13 +6,12 @@ from datetime import UTC, date, datetime
 
 import duckdb
 
+from transit_etl import promised
 from transit_etl.clock import naive_utc
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import BuildReport, build_dates
 from transit_etl.warehouse.database import WarehouseError, last_build, open_build_database, warehouse_lock
-
-_SCHEMAS = ("marts", "core", "intermediate", "staging")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +145,6 @@ def _dates(
 
 
 def _drop(connection: duckdb.DuckDBPyConnection, suffix: str) -> None:
-    for schema in _SCHEMAS:
+    for schema in (*reversed(promised.SCHEMAS), promised.WORKING, "staging"):
         connection.execute(f'drop schema if exists "{schema}{suffix}" cascade')
     connection.execute("delete from quality.variants where suffix = ?", [suffix])

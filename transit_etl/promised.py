@@ -1,0 +1,12 @@
+"""Names the schemas of the warehouse, and says which of them analysts are promised."""
+
+SCHEMAS = ("core", "marts", "quality", "headline")  # names without a schema are searched in this order
+NAMED = "named"  # the same tables once more, with names after codes; made when the warehouse is published
+LISTED = (*SCHEMAS, NAMED)
+WORKING = "intermediate"  # the working tables of a build, promised to nobody
+
+
+def original_schema(schema: str) -> str:
+    """Return the schema that a variant's schema is made like (`marts` for `marts_ruleset_2`), else itself."""
+    built = (*SCHEMAS, WORKING)
+    return next((each for each in built if schema.startswith(f"{each}_")), schema)
