@@ -5,6 +5,7 @@ SHELL := /bin/sh
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
+OLDER_DUCKDB := $(wildcard scripts/older-duckdb/*.lock)
 SELECT := not long
 LONG := long
 # A process that may not write bytecode compiles every module it imports, which takes seconds; tests start hundreds.
@@ -17,13 +18,17 @@ help: ## list these commands
 
 setup: $(STAMP) ## make .venv (again only when requirements.lock, pyproject.toml or scripts/setup.sh changed)
 
-$(STAMP): requirements.lock pyproject.toml scripts/setup.sh
+$(STAMP): requirements.lock pyproject.toml scripts/setup.sh $(OLDER_DUCKDB)
 	@sh scripts/setup.sh
 	@touch $@
 
-lock: ## write requirements.lock anew from pyproject.toml, with the newest versions and their checksums
-	$(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --all-extras --group dev --generate-hashes \
-	  --annotation-style line --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --annotation-style line \
+	  --custom-compile-command "make lock" --output-file
+
+lock: ## write the locks anew from pyproject.toml, with the newest versions and their checksums
+	$(COMPILE) requirements.lock --all-extras --group dev pyproject.toml
+	@for lock in $(OLDER_DUCKDB); do \
+	  echo "duckdb==$$(basename $$lock .lock).*" | $(COMPILE) $$lock - || exit 1; done
 
 demo: setup ## rehearse a day, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")

@@ -75,14 +75,18 @@ def year_of(options: Namespace) -> Iterator[Path]:
 
 
 def _make(data: Path | None, folder: Path, n_days: int, n_copies: int, hours: float) -> None:
-    if data is None:
-        data = folder / "template"
-        settings = Settings(data_dir=data, window_seconds=3600)
-        transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
-        rehearse(settings, START, hours, transport=transport)
-        warehouse.build(settings)
-        warehouse.publish(settings)
+    data = data or rehearsed_template(folder, hours)
     make_year(published_database(data), published_database(folder), FIRST, n_days, n_copies)
+
+
+def rehearsed_template(folder: Path, hours: float) -> Path:
+    """Rehearse hours of the small network below a folder, build and publish them; return the data folder."""
+    settings = Settings(data_dir=folder / "template", window_seconds=3600)
+    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+    rehearse(settings, START, hours, transport=transport)
+    warehouse.build(settings)
+    warehouse.publish(settings)
+    return settings.data_dir
 
 
 def make_year(template: Path, target: Path, first: date, n_days: int, n_copies: int) -> None:
@@ -90,24 +94,36 @@ def make_year(template: Path, target: Path, first: date, n_days: int, n_copies: 
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(template.read_bytes())
     with duckdb.connect(target) as connection:
-        connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
-        connection.execute("set preserve_insertion_order = false; set enable_progress_bar = false")
-        connection.execute(f"attach {sql_text(str(template))} as template (read_only)")
-        day = connection.execute(
-            "select service_date from template.core.stop_visits group by 1 order by count(*) desc limit 1"
-        ).fetchall()[0][0]
-        for schema, table in connection.execute(_TABLES).fetchall():
-            columns = connection.execute(_COLUMNS, [schema, table]).fetchall()
-            connection.execute(f"truncate {schema}.{table}")
-            for start in range(0, n_days, _DAYS_AT_ONCE):
-                days = range(start, min(start + _DAYS_AT_ONCE, n_days))
-                connection.execute(_repeated(schema, table, columns, day, first, days, n_copies))
+        repeat_day(connection, template, _TABLES, first, n_days, n_copies)
         connection.execute(f"""
             update quality.publication set
                 first_date = date '{first}', last_date = date '{first}' + {n_days - 1},
                 published_at = date '{first}' + {n_days + 1}
         """)
         connection.execute("checkpoint")
+
+
+def repeat_day(  # noqa: PLR0917 - what is repeated, and how often
+    connection: duckdb.DuckDBPyConnection,
+    template: Path,
+    tables: str,
+    first: date,
+    n_days: int,
+    n_copies: int,
+) -> None:
+    """Replace the rows of tables, which a query of the template lists, by those of its fullest day."""
+    connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
+    connection.execute("set preserve_insertion_order = false; set enable_progress_bar = false")
+    connection.execute(f"attach {sql_text(str(template))} as template (read_only)")
+    day = connection.execute(
+        "select service_date from template.core.stop_visits group by 1 order by count(*) desc limit 1"
+    ).fetchall()[0][0]
+    for schema, table in connection.execute(tables).fetchall():
+        columns = connection.execute(_COLUMNS, [schema, table]).fetchall()
+        connection.execute(f"truncate {schema}.{table}")
+        for start in range(0, n_days, _DAYS_AT_ONCE):
+            days = range(start, min(start + _DAYS_AT_ONCE, n_days))
+            connection.execute(_repeated(schema, table, columns, day, first, days, n_copies))
 
 
 def _repeated(  # noqa: PLR0917 - a table, and how often it is repeated

@@ -51,6 +51,12 @@ fi
 export UV_LINK_MODE="${UV_LINK_MODE:-copy}"
 .venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock
 .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
+# Each in a folder of its own, which only a test uses: clients older than ours that must open the published file.
+for lock in scripts/older-duckdb/*.lock; do
+    folder=.venv/older-duckdb/$(basename "$lock" .lock)
+    rm -rf "$folder"
+    .venv/bin/uv pip install --quiet --python .venv/bin/python --target "$folder" --require-hashes -r "$lock"
+done
 
 if ! command -v chromium >/dev/null 2>&1; then
     apt_install chromium || say "no chromium here: the browser tests will be skipped"

@@ -255,8 +255,8 @@ def _lake_days(folder: Path) -> View:
 def _build(folder: Path, n_rows: int, number: int) -> None:
     with open_build_database(settings_at(folder)) as connection:
         connection.execute(
-            f"create or replace table visits as select range as n from range({n_rows});"
             "create schema if not exists core;"
+            f"create or replace table core.visits as select range as n from range({n_rows});"
             "create table if not exists core.service_days (service_date date);"
             "create table if not exists core.requests (received_at timestamp);"
             "create table if not exists core.latest_lines ("
@@ -269,7 +269,7 @@ def _build(folder: Path, n_rows: int, number: int) -> None:
             "ruleset_version bigint, valid_from_date date, valid_to_date date)"
         )
         connection.execute(
-            f"insert into quality.builds values ({number}, 'passed', 'x', null, null, true, null)"
+            f"insert into quality.builds values ({number}, 'passed', 'x', null, null, {number == 1}, [])"
         )
 
 
@@ -282,7 +282,7 @@ def _publish_and_build(folder: Path) -> None:
 
 def _published(folder: Path) -> View:
     with duckdb.connect(published_database(folder), read_only=True) as connection:
-        return {"warehouse": connection.execute("select count(*), sum(n) from visits").fetchone()}
+        return {"warehouse": connection.execute("select count(*), sum(n) from core.visits").fetchone()}
 
 
 STEPS = (

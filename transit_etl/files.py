@@ -23,7 +23,7 @@ def open_atomic(path: Path, *, temporary: Path | None = None) -> Iterator[Binary
     killed process is overwritten by the next. Processes that may write one path at the same time each give
     a name of their own. The folder is made if need be.
     """
-    temporary = temporary or path.with_name(f"{path.name}.new")
+    temporary = temporary or unfinished_name(path)
     make_folder(path.parent)
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
@@ -34,6 +34,29 @@ def open_atomic(path: Path, *, temporary: Path | None = None) -> Iterator[Binary
         rename(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replaced_atomically(path: Path) -> Iterator[Path]:
+    """Yield the name of a file for another program to make; it takes its name as that of `open_atomic` does.
+
+    What a killed process left under the name is removed before. Whoever makes the file gives it its mode.
+    """
+    temporary = unfinished_name(path)
+    make_folder(path.parent)
+    temporary.unlink(missing_ok=True)
+    try:
+        yield temporary
+        with temporary.open("rb") as file, named_in_errors(path):
+            os.fsync(file.fileno())
+        rename(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def unfinished_name(path: Path) -> Path:
+    """Return the name that a file has until it is whole."""
+    return path.with_name(f"{path.name}.new")
 
 
 @contextmanager

@@ -4,6 +4,10 @@ SCHEMAS = ("core", "marts", "quality", "headline")  # names without a schema are
 NAMED = "named"  # the same tables once more, with names after codes; made when the warehouse is published
 LISTED = (*SCHEMAS, NAMED)
 WORKING = "intermediate"  # the working tables of a build, promised to nobody
+# The working tables that are published all the same: the timetable feed is made of them.
+EXPORTED_WORKING = tuple(
+    f"{WORKING}.{name}" for name in ("leg_stops", "learned_times", "line_travel_times", "scheduled_calls")
+)
 
 
 def original_schema(schema: str) -> str:

@@ -115,12 +115,13 @@ def test_every_setting_has_a_row_with_its_default_and_bounds() -> None:
 
 @pytest.fixture
 def tables(tour: Tour) -> set[str]:
-    """Return the tables and views that the tour has published, schema included."""
+    """Return the tables and views of the tour that are published or described, schema included."""
     with duckdb.connect(
         published_database(tour.session.folder / "data" / "tour"), read_only=True
     ) as connection:
         names = connection.execute(
-            "select table_schema || '.' || table_name from information_schema.tables"
+            "select table_schema || '.' || table_name from information_schema.tables "
+            "union select schema_name || '.' || table_name from quality.dictionary_tables"
         ).fetchall()
     return {name for (name,) in names}
 

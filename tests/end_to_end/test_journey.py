@@ -14,7 +14,7 @@ import pytest
 
 from tests.collect.helpers import body_of, rows
 from tests.journey import Journey
-from transit_etl.paths import intents_files, open_raw_files, published_database
+from transit_etl.paths import build_database, intents_files, open_raw_files
 
 pytestmark = [pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
 LIMIT, WINDOW_SECONDS = 300, 60
@@ -40,10 +40,10 @@ def query_truth(query: str) -> list[dict[str, Any]]:
 
 
 def checksums(journey: Journey) -> dict[str, str]:
-    """Return a checksum of every lake file and of every published table's rows."""
+    """Return a checksum of every lake file and of every built table's rows."""
     lake = sorted(journey.data.glob("lake/**/*.parquet"))
     sums = {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in lake}
-    with duckdb.connect(published_database(journey.data), read_only=True) as warehouse:
+    with duckdb.connect(build_database(journey.data), read_only=True) as warehouse:
         tables = warehouse.execute(
             "select table_schema || '.' || table_name from information_schema.tables "
             "where table_schema in ('intermediate', 'core', 'marts')"

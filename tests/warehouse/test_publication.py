@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 from transit_etl import paths
+from transit_etl.promised import EXPORTED_WORKING, LISTED, WORKING
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 from transit_etl.warehouse import last_durations
@@ -44,6 +45,18 @@ def test_it_holds_no_view_on_the_lake(carried: duckdb.DuckDBPyConnection) -> Non
             "select view_name from duckdb_views() where not internal and contains(sql, 'read_parquet')"
         ).fetchall()
     )
+
+
+def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_read(
+    carried: duckdb.DuckDBPyConnection,
+) -> None:
+    places = carried.execute("select table_schema, table_name from information_schema.tables").fetchall()
+    schemas = {schema for schema, _ in places}
+    working = {f"{schema}.{name}" for schema, name in places if schema == WORKING}
+    read_by_views = {f"{WORKING}.{name}" for name in ("episode_hours", "line_episodes", "stop_names")}
+
+    assert {WORKING} == schemas - {*LISTED}
+    assert {*EXPORTED_WORKING, *read_by_views} == working
 
 
 def test_it_says_what_it_is(carried: duckdb.DuckDBPyConnection, built: Settings) -> None:

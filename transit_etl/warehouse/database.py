@@ -36,6 +36,7 @@ create table if not exists quality.variants (
     first_date date,
     last_date date
 );
+create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 
 
@@ -109,6 +110,11 @@ def drop_models(connection: duckdb.DuckDBPyConnection) -> None:
     ).fetchall()
     for kind, schema, name in relations:
         connection.execute(f'drop {kind} "{schema}"."{name}"')
+
+
+def forget_publication(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let the next publication copy everything: more changed than the service dates of a build."""
+    connection.execute("delete from main.last_publication")
 
 
 def last_build(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:

@@ -50,6 +50,14 @@ class BuildTarget:
     models: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class DatedBy:
+    """The date of a table's rows: a build replaces those of its service dates and of as many days around."""
+
+    column: str
+    days_around: int
+
+
 MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
@@ -61,6 +69,21 @@ def fingerprint() -> str:
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def tables_by_date(settings: Settings) -> dict[tuple[str, str], DatedBy]:
+    """Return the tables of which the last run of dbt replaced some dates; the others it replaces whole."""
+    path = paths.dbt_dir(settings.data_dir) / "target" / "manifest.json"
+    nodes = json.loads(path.read_text(encoding="utf-8"))["nodes"] if path.exists() else {}
+    return {
+        (node["config"]["schema"], node["alias"]): DatedBy(
+            node["config"]["meta"].get("date_column", "service_date"),
+            node["config"]["meta"].get("days_around", 0),
+        )
+        for node in nodes.values()
+        if node["config"].get("materialized") == "incremental"
+        and node["config"].get("incremental_strategy") == "service_dates"
+    }
 
 
 def run(

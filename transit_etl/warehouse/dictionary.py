@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -46,6 +46,16 @@ class ColumnEntry:
     example: str
 
 
+class FoundColumn(NamedTuple):
+    """A column as a database has it, by its place; it is numbered within its table."""
+
+    schema: str
+    table: str
+    name: str
+    type: str
+    number: int
+
+
 @dataclass(frozen=True, slots=True)
 class Dictionary:
     """The entries of all tables and columns, in the order of the schemas and of the columns."""
@@ -59,17 +69,22 @@ class Dictionary:
         return (each for each in self.columns if (each.schema_name, each.table_name) == name)
 
 
-def read_dictionary(connection: duckdb.DuckDBPyConnection) -> Dictionary:
-    """Describe the tables and columns that a database has; what nothing describes is empty."""
-    described = {(each.schema, each.name): each for each in described_tables()}
-    found = connection.execute(
+def found_columns(connection: duckdb.DuckDBPyConnection) -> set[FoundColumn]:
+    """List the columns that a database has in the schemas that are described."""
+    rows = connection.execute(
         """
         select schema_name, table_name, column_name, data_type, column_index from duckdb_columns()
         where database_name = current_database() and schema_name in $schemas
-        order by list_position($schemas, schema_name), table_name, column_index
         """,
         {"schemas": list(_SCHEMAS)},
     ).fetchall()
+    return {FoundColumn(*row) for row in rows}
+
+
+def read_dictionary(columns_found: Iterable[FoundColumn]) -> Dictionary:
+    """Describe columns, and the tables that have them; what nothing describes is empty."""
+    described = {(each.schema, each.name): each for each in described_tables()}
+    found = sorted(columns_found, key=lambda each: (_SCHEMAS.index(each.schema), each.table, each.number))
     reads = _reads_of((schema, name) for schema, name, *_ in found)
     tables: dict[tuple[str, str], TableEntry] = {}
     columns: list[ColumnEntry] = []

@@ -1,6 +1,6 @@
-"""Completes a copy of a build, so that the file is enough by itself: described, with names, on its own."""
+"""Completes the file to publish, so that it is enough by itself: described, and with names after codes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -13,7 +13,9 @@ from transit_etl.stage.raw import sql_text
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dictionary import (
     Dictionary,
+    FoundColumn,
     create_tables,
+    found_columns,
     read_dictionary,
     write_dictionary,
 )
@@ -46,7 +48,8 @@ where database_name = current_database() and not internal
 _PUBLICATION = """
 create or replace table quality.publication as
 select
-    ?::timestamp as published_at, ? as version, builds.build_number, builds.fingerprint,
+    ?::uuid as publication_id, ?::timestamp as published_at, ? as version,
+    builds.build_number, builds.fingerprint,
     ? as operator, ? as timezone, ?::time as service_day_cutoff,
     days.first_date, days.last_date, requests.last_received_at, files.n_lake_files, files.lake_bytes,
     rulesets.rulesets
@@ -66,14 +69,16 @@ cross join (
 """
 
 
-def complete(path: Path, settings: Settings) -> Dictionary:
-    """Complete a copied build in place; return the dictionary of what it holds."""
+def complete(path: Path, settings: Settings, identity: str, built: Collection[FoundColumn]) -> Dictionary:
+    """Complete a file in place; return the dictionary of what it holds and of the working tables built.
+
+    Statements about the file tell its publication by its identity.
+    """
     with open_to_write(path) as connection:
         connection.begin()
-        _drop_views_on_lake(connection)
-        _write_publication(connection, settings)
+        _write_publication(connection, settings, identity)
         create_tables(connection)
-        dictionary = read_dictionary(connection)
+        dictionary = read_dictionary({*built, *found_columns(connection)})
         write_dictionary(connection, dictionary)
         _create_macros(connection, settings)
         _create_named_views(connection, dictionary)
@@ -83,21 +88,11 @@ def complete(path: Path, settings: Settings) -> Dictionary:
     return dictionary
 
 
-def _drop_views_on_lake(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop the staging schemas: nothing else reads the lake, and it is not where the file goes."""
-    rows = connection.execute(
-        "select schema_name from duckdb_schemas() where database_name = current_database() "
-        "and starts_with(schema_name, 'staging')"
-    ).fetchall()
-    for (schema,) in rows:
-        connection.execute(f'drop schema "{schema}" cascade')
-
-
-def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings, identity: str) -> None:
     now = settings.clock.now().replace(tzinfo=None)
     cutoff = settings.service_day_cutoff
     connection.execute(
-        _PUBLICATION, [now, version("transit-etl"), settings.operator, settings.timezone, cutoff]
+        _PUBLICATION, [identity, now, version("transit-etl"), settings.operator, settings.timezone, cutoff]
     )
 
 

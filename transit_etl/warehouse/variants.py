@@ -11,7 +11,13 @@ from transit_etl.clock import naive_utc
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import BuildReport, build_dates
-from transit_etl.warehouse.database import WarehouseError, last_build, open_build_database, warehouse_lock
+from transit_etl.warehouse.database import (
+    WarehouseError,
+    forget_publication,
+    last_build,
+    open_build_database,
+    warehouse_lock,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +154,4 @@ def _drop(connection: duckdb.DuckDBPyConnection, suffix: str) -> None:
     for schema in (*reversed(promised.SCHEMAS), promised.WORKING, "staging"):
         connection.execute(f'drop schema if exists "{schema}{suffix}" cascade')
     connection.execute("delete from quality.variants where suffix = ?", [suffix])
+    forget_publication(connection)

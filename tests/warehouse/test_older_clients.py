@@ -1,0 +1,95 @@
+"""Older versions of DuckDB open the published file and answer everything in it as ours does."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.documents.documents import README, all_blocks
+from tests.documents.sessions import ROOT
+from tests.warehouse.rehearsed import Rehearsed
+from tests.warehouse.test_recipes import ON_HAND_MADE_TABLES, RECIPES
+from transit_etl.paths import published_database
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+
+OLDER = ROOT / ".venv" / "older-duckdb"  # scripts/setup.sh installs them
+CLIENT = """
+import json, sys, duckdb
+database, queries = json.load(sys.stdin)
+with duckdb.connect(database, read_only=True) as connection:
+    connection.execute("set timezone = 'UTC'; set search_path = 'core,marts,quality'")
+    counts = {text: connection.execute(f"select count(*) from ({text})").fetchone()[0] for text in queries}
+    comments = connection.execute(
+        "select count(*), count(comment) from duckdb_columns() where not internal"
+    ).fetchone()
+print(json.dumps([duckdb.__version__, counts, comments]))
+"""
+MACROS = (
+    "select service_date(received_at), local_time(received_at) from core.requests",
+    "select * from on_time_share(-60, 359)",
+)
+RELATIONS = """
+import json, sys, duckdb
+with duckdb.connect(json.load(sys.stdin)[0], read_only=True) as connection:
+    rows = connection.execute(
+        "select table_schema || '.' || table_name from information_schema.tables order by all"
+    ).fetchall()
+    macros = connection.execute(
+        "select distinct function_name from duckdb_functions() where not internal order by all"
+    ).fetchall()
+print(json.dumps([[name for (name,) in rows], [name for (name,) in macros]]))
+"""
+
+
+def _queries() -> list[str]:
+    """Return the queries of the documents and the recipes."""
+    in_readme = re.findall(r'transit-etl sql "(.*?)"\n', README.read_text(encoding="utf-8"), re.DOTALL)
+    assert in_readme
+    shown = [block.text for block in all_blocks() if block.language == "sql"]
+    recipes = [text for name, text in RECIPES.items() if name not in ON_HAND_MADE_TABLES]
+    return [text.strip().rstrip(";") + "\n" for text in (*in_readme, *shown, *recipes)]
+
+
+def _ask(program: str, version: str, *question: object) -> list[object]:
+    """Return what a program prints that has DuckDB of that version; `ours` is the one in use."""
+    folder = OLDER / version
+    environment = {**os.environ, **({} if version == "ours" else {"PYTHONPATH": str(folder)})}
+    asked = subprocess.run(
+        [sys.executable, "-c", program],
+        input=json.dumps(question),
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert 0 == asked.returncode, asked.stderr
+    answer: list[object] = json.loads(asked.stdout)
+    return answer
+
+
+@pytest.mark.parametrize("version", ["1.4", "1.5"])
+def test_an_older_client_answers_every_view_macro_and_query_of_the_documents(
+    rehearsed: Rehearsed, version: str
+) -> None:
+    database = str(published_database(rehearsed.settings.data_dir))
+    relations, macros = _ask(RELATIONS, "ours", database)
+    assert isinstance(relations, list)
+    queries = [*(f"select * from {name}" for name in relations), *MACROS, *_queries()]
+    used, *answers = _ask(CLIENT, version, database, queries)
+
+    assert len(relations) > 80
+    assert ["local_time", "on_time_share", "service_date"] == macros
+    assert str(used).startswith(f"{version}.")
+    assert _ask(CLIENT, "ours", database, queries)[1:] == answers
+
+
+def test_the_set_up_installs_the_older_clients() -> None:
+    locks = {path.stem for path in (ROOT / "scripts" / "older-duckdb").glob("*.lock")}
+
+    assert {"1.4", "1.5"} == locks
+    assert all(Path(OLDER, version, "duckdb").is_dir() for version in locks)
