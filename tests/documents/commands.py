@@ -17,6 +17,7 @@ ON_THE_TOUR = [
     "make docs",
     "make sbom",
     "python -m scripts.lineage",
+    "python -m scripts.tests_of",
     "transit-etl compact D",
     "transit-etl --version",
     "transit-etl config",
