@@ -58,6 +58,9 @@ SHORTENED = {
         "python benchmarks/handover.py --handovers 1 --window 80"
     ),
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
+    "python benchmarks/publication.py --days 120": (
+        "python benchmarks/publication.py --hours 0.2 --days 2 --repeat 1"
+    ),
     "python benchmarks/queries.py --copies 1": (
         "python benchmarks/queries.py --hours 0.2 --days 2 --copies 1 --repeat 1"
     ),
