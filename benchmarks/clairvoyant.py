@@ -18,7 +18,7 @@ from transit_etl.collect.planning.calls import Calls
 from transit_etl.collect.planning.due_queue import DueQueue
 from transit_etl.collect.planning.estimates import Estimate
 from transit_etl.collect.planning.parameters import PlannerParameters
-from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.policy import Observation
 from transit_etl.collect.planning.poll_value import PollValuer
 from transit_etl.collect.planning.polls import record_answer
 from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip

@@ -35,8 +35,8 @@ from benchmarks.clairvoyant import Clairvoyant
 from benchmarks.polled_world import ANSWER_SECONDS, PolledWorld, line_stops_of, observation_of
 from transit_emulator.world import NETWORK_NAMES, Passage, World, build_world
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
-from transit_etl.collect.planning.planner import Policy
 from transit_etl.collect.planning.policies import policy_of
+from transit_etl.collect.planning.policy import Policy
 from transit_etl.settings import PolicyName
 
 EVIDENCE_SECONDS = DEFAULTS.poll.evidence_seconds

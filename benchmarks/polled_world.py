@@ -8,7 +8,7 @@ import numpy as np
 from transit_emulator import noise
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.world import Passage, World
-from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.line_labels import normal_label
 

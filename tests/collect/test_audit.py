@@ -18,7 +18,7 @@ from transit_etl.collect.isolation import Failures
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.audit_sample import AuditSample
 from transit_etl.collect.planning.audit_watch import Draw
-from transit_etl.collect.planning.planner import Rotation
+from transit_etl.collect.planning.policy import Rotation
 from transit_etl.collect.sources import Passages
 
 STOPS = {"015-00": [f"{number:04}" for number in range(1, 21)]}

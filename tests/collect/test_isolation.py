@@ -17,7 +17,7 @@ from transit_etl.api.exchange import Answer
 from transit_etl.collect import CollectReport, datasets, sources
 from transit_etl.collect.isolation import learn
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Observation, Rotation
+from transit_etl.collect.planning.policy import Observation, Rotation
 from transit_etl.collect.sources import Passages
 from transit_etl.files import make_folder
 from transit_etl.paths import raw_file, window_name

@@ -7,7 +7,7 @@ import pytest
 from tests.collect.helpers import answer
 from transit_etl.api.exchange import Outcome
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Listing
+from transit_etl.collect.planning.policy import Listing
 
 ROME = ZoneInfo("Europe/Rome")
 LATE_EVENING = datetime(2026, 3, 4, 22, 52, 44, tzinfo=UTC)  # 23:52:44 in Rome

@@ -22,7 +22,7 @@ from transit_etl.clock import VirtualClock
 from transit_etl.collect import collect, datasets
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.planning.planner import Observation, Rotation
+from transit_etl.collect.planning.policy import Observation, Rotation
 from transit_etl.collect.raw.landing import Landing
 
 STOPS = [f"{n:04}" for n in range(23)]  # no multiple of the workers: who had one last time has another now
@@ -39,7 +39,7 @@ from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Rotation
+from transit_etl.collect.planning.policy import Rotation
 from transit_etl.endpoints import Kind
 from transit_etl.collect.sources import Passages
 

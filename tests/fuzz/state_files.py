@@ -26,8 +26,8 @@ from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.collect.allowance.state_text import dumps
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Observation
 from transit_etl.collect.planning.policies import policy_of
+from transit_etl.collect.planning.policy import Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.endpoints import Kind

@@ -9,7 +9,7 @@ from transit_etl.api.exchange import Purpose, Request
 from transit_etl.collect.isolation import Failures
 from transit_etl.collect.planning.audit_sample import AuditSample
 from transit_etl.collect.planning.audit_watch import Draw
-from transit_etl.collect.planning.planner import Observation, Policy
+from transit_etl.collect.planning.policy import Observation, Policy
 
 Draws = Callable[[datetime, datetime], list[Draw]]
 

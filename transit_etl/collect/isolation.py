@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from transit_etl.api.exchange import Answer
-from transit_etl.collect.planning.planner import Observation, Policy, Rotation
+from transit_etl.collect.planning.policy import Observation, Policy, Rotation
 
 _log = logging.getLogger(__name__)
 

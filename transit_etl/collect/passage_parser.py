@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from transit_etl.api.exchange import Answer, Outcome
-from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.line_labels import normal_label
 from transit_etl.service_day import ClockFace, parse_clock
 

@@ -15,7 +15,7 @@ from transit_etl.collect.audit import Audit
 from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.isolation import Failures, Learner
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Observation, Policy
+from transit_etl.collect.planning.policy import Observation, Policy
 from transit_etl.endpoints import ENDPOINTS, Kind
 
 MAX_TRIES = 3

@@ -15,7 +15,7 @@ import pyarrow as pa
 from transit_etl.api.exchange import Outcome
 from transit_etl.clock import naive_utc
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import TripKey
+from transit_etl.collect.planning.policy import TripKey
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.endpoints import ENDPOINTS

@@ -9,7 +9,7 @@ from transit_etl.collect.allowance.budget_state import BudgetState, Limits
 from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.collect.passage_parser import PassageParser
-from transit_etl.collect.planning.planner import Rotation
+from transit_etl.collect.planning.policy import Rotation
 from transit_etl.collect.sources import Passages
 from transit_etl.endpoints import Kind
 

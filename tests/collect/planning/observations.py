@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
 
 STOPS = [f"{number:04}" for number in range(9)]

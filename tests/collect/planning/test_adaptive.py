@@ -6,7 +6,7 @@ from dataclasses import replace
 from tests.collect.planning.observations import LINE, STOPS, failed, good, listing
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.parameters import DEFAULTS
-from transit_etl.collect.planning.planner import Listing, Policy, Rotation
+from transit_etl.collect.planning.policy import Listing, Policy, Rotation
 from transit_etl.collect.planning.stop_patterns import LineStops
 
 HOP_SECONDS = 90.0

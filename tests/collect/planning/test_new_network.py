@@ -10,7 +10,7 @@ from transit_emulator.days.motion import TripOutcome
 from transit_emulator.world import World, build_world
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.parameters import DEFAULTS
-from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.line_labels import normal_label
 

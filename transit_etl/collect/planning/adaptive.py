@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from transit_etl.collect.planning.floor import Floor
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
-from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.policy import Observation
 from transit_etl.collect.planning.poll_value import PollValuer
 from transit_etl.collect.planning.polls import record_answer
 from transit_etl.collect.planning.ranking import Ranking

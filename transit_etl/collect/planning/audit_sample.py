@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from transit_etl.collect.planning.audit_watch import AuditWatch, Draw
 from transit_etl.collect.planning.due_queue import DueQueue
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
-from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.policy import Observation
 
 RunningSeconds = Callable[[Sequence[str]], float | None]
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from math import inf
 
 from transit_etl.collect.planning.parameters import AuditParameters
-from transit_etl.collect.planning.planner import Listing, Observation, TripKey
+from transit_etl.collect.planning.policy import Listing, Observation, TripKey
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ A baseline to compare the adaptive policy with.
 
 from collections.abc import Iterable
 
-from transit_etl.collect.planning.planner import Rotation
+from transit_etl.collect.planning.policy import Rotation
 from transit_etl.collect.planning.stop_patterns import LineStops
 
 

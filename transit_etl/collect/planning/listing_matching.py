@@ -8,7 +8,7 @@ from math import inf
 from typing import NamedTuple
 
 from transit_etl.collect.planning.parameters import MatchingParameters
-from transit_etl.collect.planning.planner import Listing
+from transit_etl.collect.planning.policy import Listing
 from transit_etl.collect.planning.state import StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import StopPattern
 

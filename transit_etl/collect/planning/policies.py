@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.cover import Cover
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
-from transit_etl.collect.planning.planner import Policy, Rotation
+from transit_etl.collect.planning.policy import Policy, Rotation
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.settings import PolicyName
 

@@ -1,7 +1,7 @@
 """Follows a poll from the question to the answer: when a stop can be asked, and when it should rest."""
 
 from transit_etl.collect.planning.parameters import PollParameters
-from transit_etl.collect.planning.planner import Observation
+from transit_etl.collect.planning.policy import Observation
 from transit_etl.collect.planning.state import StopState
 
 _MOST_DOUBLINGS = 64  # a larger power of two would overflow

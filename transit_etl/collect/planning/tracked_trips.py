@@ -13,7 +13,7 @@ from transit_etl.collect.planning.listing_matching import (
     tolerance,
 )
 from transit_etl.collect.planning.parameters import MatchingParameters
-from transit_etl.collect.planning.planner import Listing, TripKey
+from transit_etl.collect.planning.policy import Listing, TripKey
 from transit_etl.collect.planning.state import StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import StopPattern, StopPatterns
 

@@ -9,7 +9,7 @@ from transit_etl.collect.planning.lateness import LatenessModel
 from transit_etl.collect.planning.learning import Learner
 from transit_etl.collect.planning.listing_matching import position_of
 from transit_etl.collect.planning.parameters import PlannerParameters
-from transit_etl.collect.planning.planner import Listing, Observation
+from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.collect.planning.prediction_error import PredictionErrorModel
 from transit_etl.collect.planning.projection import Projector
 from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip

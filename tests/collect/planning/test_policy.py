@@ -1,5 +1,5 @@
 from tests.collect.planning.observations import STOPS
-from transit_etl.collect.planning.planner import Rotation
+from transit_etl.collect.planning.policy import Rotation
 
 
 def test_rotation_asks_every_stop_in_turn() -> None:
