@@ -13,7 +13,7 @@ from transit_emulator.process import free_port
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
 from transit_etl.collect.allowance.budget_store import MemoryStore
-from transit_etl.collect.catalogue import NothingKnownError
+from transit_etl.collect.known_network import NothingKnownError
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.settings import Settings
 

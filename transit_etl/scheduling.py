@@ -220,7 +220,7 @@ def usable(report: "CollectReport") -> dict[str, int]:
 
 def _collect(settings: Settings, dataset: str, window: PollWindow | None = None) -> "CollectReport":
     from transit_etl.collect import collect as collect_once
-    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.collect.known_network import NothingKnownError
     from transit_etl.stage.repair import repairing
 
     collect = repairing(collect_once, NothingKnownError)
@@ -243,7 +243,7 @@ def _collect(settings: Settings, dataset: str, window: PollWindow | None = None)
 
 def _collect_window(settings: Settings, dataset: str, window: PollWindow) -> "CollectReport":
     """Collect for the rest of a window; first wait for the stops, which `network` may be collecting."""
-    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.collect.known_network import NothingKnownError
 
     while (left := (window.end - datetime.now(UTC)).total_seconds()) > SHORTEST_WINDOW_SECONDS:
         try:

@@ -11,8 +11,8 @@ import pytest
 from tests.collect.helpers import rows, write_lake, write_network
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from transit_etl.api.client import MissingTokenError
-from transit_etl.collect.catalogue import NothingKnownError
 from transit_etl.collect.datasets import UnknownDatasetError
+from transit_etl.collect.known_network import NothingKnownError
 
 NETWORK = {"015-00": ["0001", "0002"], "016-00": ["0002", "0003"]}
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from tests.damages import DAMAGES, Damage
-from transit_etl.collect.catalogue import Catalogue, NothingKnownError
+from transit_etl.collect.known_network import Catalogue, NothingKnownError
 from transit_etl.paths import all_lake_files, lake_file, raw_dir
 from transit_etl.stage import compact, restage, stage
 from transit_etl.stage.repair import repairing

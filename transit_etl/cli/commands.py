@@ -84,7 +84,7 @@ def collect(
     Example: transit-etl collect passages --for 10m
     """
     from transit_etl.collect import collect as run
-    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.collect.known_network import NothingKnownError
     from transit_etl.stage.repair import repairing
 
     with collecting() as on_progress:

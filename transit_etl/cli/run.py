@@ -104,7 +104,7 @@ def _collect_lists(settings: Settings, done: Round) -> None:
 
 def _collect(settings: Settings, done: Round, dataset: str) -> None:
     from transit_etl.collect import collect
-    from transit_etl.collect.catalogue import NothingKnownError
+    from transit_etl.collect.known_network import NothingKnownError
     from transit_etl.stage.repair import repairing
 
     with collecting() as on_progress:

@@ -12,7 +12,7 @@ little is due. A changed timetable changes it, so the ledger keeps the one that 
 from datetime import date, datetime, timedelta
 
 from transit_etl.clock import naive_utc
-from transit_etl.collect.catalogue import Catalogue, scan
+from transit_etl.collect.known_network import Catalogue, scan
 from transit_etl.collect.planning.audit_watch import Draw
 from transit_etl.line_labels import normal_label
 from transit_etl.service_day import DAY, service_date

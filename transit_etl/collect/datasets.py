@@ -11,8 +11,8 @@ from transit_etl.clock import SteadyInstant
 from transit_etl.collect import sources
 from transit_etl.collect.audit import Audit
 from transit_etl.collect.audit_draws import audit_draws
-from transit_etl.collect.catalogue import Catalogue, NothingKnownError
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
+from transit_etl.collect.known_network import Catalogue, NothingKnownError
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.audit_sample import AuditSample
 from transit_etl.collect.planning.audit_watch import Draw

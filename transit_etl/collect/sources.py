@@ -12,8 +12,8 @@ from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.api.identifiers import InvalidIdentifierError
 from transit_etl.clock import SteadyInstant
 from transit_etl.collect.audit import Audit
-from transit_etl.collect.catalogue import NewsItem, news_item
 from transit_etl.collect.isolation import Failures, Learner
+from transit_etl.collect.known_network import NewsItem, news_item
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.policy import Observation, Policy
 from transit_etl.endpoints import ENDPOINTS, Kind

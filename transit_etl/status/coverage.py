@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from transit_etl.collect.catalogue import Catalogue, LineDirection, NothingKnownError
+from transit_etl.collect.known_network import Catalogue, LineDirection, NothingKnownError
 from transit_etl.collect.raw.windows import HOUR
 from transit_etl.settings import Settings
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.collect.helpers import NOON, write_lake, write_network
-from transit_etl.collect.catalogue import Catalogue, Line, LineDirection, NothingKnownError, news_item
+from transit_etl.collect.known_network import Catalogue, Line, LineDirection, NothingKnownError, news_item
 
 AT = NOON.replace(tzinfo=None)
 
