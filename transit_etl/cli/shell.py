@@ -16,8 +16,8 @@ from pygments.lexers.sql import SqlLexer
 
 from transit_etl import paths
 from transit_etl.cli import output
-from transit_etl.cli.catalogue import TABLES, ask, columns_of, require_table
 from transit_etl.cli.options import Format
+from transit_etl.cli.tables import TABLES, ask, columns_of, require_table
 from transit_etl.errors import TransitError
 from transit_etl.files import FILE_MODE, make_folder
 from transit_etl.promised import LISTED

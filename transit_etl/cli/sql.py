@@ -37,7 +37,7 @@ def sql(
 
     Example: transit-etl sql "select line_code, count(*) n from core.stop_visits group by 1 order by n desc"
     """
-    from transit_etl.cli.catalogue import ask
+    from transit_etl.cli.tables import ask
 
     settings = load_settings()
     form = _format(as_format, as_json=as_json)
@@ -54,7 +54,7 @@ def tables(as_format: AsFormat = None, output: Output = None, as_json: Json = Fa
 
     Example: transit-etl tables
     """
-    from transit_etl.cli.catalogue import TABLES, ask
+    from transit_etl.cli.tables import TABLES, ask
 
     ask(load_settings(), TABLES, _format(as_format, as_json=as_json), output)
 
@@ -69,7 +69,7 @@ def describe(
 
     Example: transit-etl describe core.stop_visits
     """
-    from transit_etl.cli.catalogue import ask, columns_of, require_table
+    from transit_etl.cli.tables import ask, columns_of, require_table
 
     settings = load_settings()
     require_table(settings, table)
