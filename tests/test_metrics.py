@@ -12,7 +12,7 @@ from tests.check.installation import healthy
 from tests.meanings import refer_to_neighbours
 from tests.status.installations import NOW, Exchange, land, minutes, stop
 from transit_etl.api.exchange import Outcome
-from transit_etl.backup.memory import LastBackup, remember
+from transit_etl.backup.record import LastBackup, remember
 from transit_etl.check import examine
 from transit_etl.metrics import PREFIX, metrics_text, write_metrics
 from transit_etl.paths import build_database

@@ -17,7 +17,7 @@ from tests.hostile import http, json_reply, serving
 from tests.status.installations import NOW, Exchange, land, minutes, put_requests, stop
 from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
-from transit_etl.backup.memory import LastBackup, remember
+from transit_etl.backup.record import LastBackup, remember
 from transit_etl.check import Problem, check, machine, runs
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.paths import build_database, published_database

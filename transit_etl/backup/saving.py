@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transit_etl.backup.memory import LastBackup, last_backup, remember
 from transit_etl.backup.place import (
     BackupError,
     DifferentFileError,
@@ -14,6 +13,7 @@ from transit_etl.backup.place import (
     copy,
     kept_state,
 )
+from transit_etl.backup.record import LastBackup, last_backup, remember
 from transit_etl.backup.saved_settings import save_settings
 from transit_etl.checksums import Entry, entry_of, is_whole, read_manifest, write_manifest
 from transit_etl.files import locked
