@@ -2,7 +2,7 @@
 
 SCHEMAS = ("core", "marts", "quality", "headline")  # names without a schema are searched in this order
 NAMED = "named"  # the same tables once more, with names after codes; made when the warehouse is published
-LISTED = (*SCHEMAS, NAMED)
+LISTED = ("headline", "core", "marts", "quality", NAMED)
 WORKING = "intermediate"  # the working tables of a build, promised to nobody
 # The working tables that are published all the same: the timetable feed is made of them.
 EXPORTED_WORKING = tuple(

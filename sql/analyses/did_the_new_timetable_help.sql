@@ -1,11 +1,11 @@
 -- Did a new timetable help? Estimated on-time shares of each line, over all passages due, on the weekdays of the four
--- weeks before a date and of the four weeks from it on. Change the date here. Dates differ also without a new
--- timetable: the interval of the difference goes by how much they do, and by how uncertain each estimate is. `better`:
--- it lies above 0; `worse`: below. With fewer than five dates on a side nothing can be said. Of twenty lines that did
--- not change, about one will seem to.
+-- weeks before a date and of the four weeks from it on. Change the date here; only dates count that are over, and on
+-- which the line was observed. Dates differ also without a new timetable: the interval of the difference goes by how
+-- much they do, and by how uncertain each estimate is. `better`: it lies above 0; `worse`: below. With fewer than five
+-- dates on a side nothing can be said. Of twenty lines that did not change, about one will seem to.
 with asked as (
     select max(service_date) as changed_date
-    from marts.punctuality
+    from core.closed_dates
 ),
 
 days as (
@@ -19,11 +19,12 @@ days as (
         sum(counts.on_time_variance) as on_time_variance,
         sum(counts.common_error) as common_error
     from marts.punctuality as counts
+    inner join core.closed_dates using (operator, service_date)
     inner join asked
         on counts.service_date >= asked.changed_date - 28 and counts.service_date < asked.changed_date + 28
     where counts.line_code is not null and isodow(counts.service_date) <= 5
     group by counts.line_code, counts.direction, counts.service_date, asked.changed_date
-    having sum(counts.n_due) > 0
+    having sum(counts.n_expected) < sum(counts.n_due)
 ),
 
 periods as (

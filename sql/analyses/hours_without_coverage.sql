@@ -1,6 +1,7 @@
 -- When was nobody looking? By date and hour: what was due, how many of the stops were polled, and the covered share of
 -- the time at all stops that were polled or at which passages were due. In an hour that was not polled it is 0; on a
 -- date on which no passages were requested at all, only departures of the timetable are known (`n_departures`).
+-- Only dates that are over count.
 with hours as (
     select
         service_date,
@@ -15,6 +16,7 @@ with hours as (
         sum(covered_seconds) / (3600 * count(*)) as covered_share,
         max(longest_gap_seconds) as longest_gap_seconds
     from marts.coverage
+    where service_date <= (select max(service_date) from core.closed_dates)
     group by service_date, service_hour
 ),
 
@@ -24,7 +26,7 @@ departures as (
         service_hour,
         count(*) as n_departures
     from core.scheduled_departures
-    where is_in_force and departure_at <= (select max(received_at) from core.requests)
+    where is_in_force and service_date <= (select max(service_date) from core.closed_dates)
     group by service_date, service_hour
 )
 

@@ -1,6 +1,6 @@
 -- How large is the error of upstream's predictions, by hour and by how far ahead they look?
 -- An error is positive where the bus came later than predicted. Only observed passages count; low and high are what the
--- polls allow.
+-- polls allow. Only dates that are over count.
 select
     service_hour,
     horizon_from_seconds / 60 as minutes_ahead_from,
@@ -14,5 +14,6 @@ select
     round(sum(n_too_late) / sum(n), 3) as too_late_share,
     round(sum(absolute_revision_seconds_sum) / nullif(sum(n_revisions), 0), 1) as mean_revision_seconds
 from marts.prediction_accuracy_by_hour
+inner join core.closed_dates using (operator, service_date)
 group by service_hour, horizon_from_seconds, horizon_to_seconds
 order by service_hour, horizon_from_seconds

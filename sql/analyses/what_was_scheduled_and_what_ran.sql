@@ -1,5 +1,5 @@
 -- Of the departures in the timetable an hour before they were due, how many ran?
--- A departure withdrawn within that hour counts: passengers had planned by it.
+-- A departure withdrawn within that hour counts: passengers had planned by it. Only dates that are over count.
 select
     departures.line_code,
     departures.direction,
@@ -9,6 +9,7 @@ select
     count(case when departures.outcome = 'not_run' then 1 end) as n_not_run,
     count(case when departures.outcome not in ('withdrawn', 'run', 'not_run') then 1 end) as n_unclear
 from core.scheduled_departures as departures
+inner join core.closed_dates using (operator, service_date)
 where
     departures.valid_from <= departures.departure_at - interval '1 hour'
     and coalesce(departures.valid_to > departures.departure_at - interval '1 hour', true)

@@ -1,5 +1,5 @@
 -- Where and when are buses full? Share of the visits flagged as full, with lower and upper bounds: flagged in all of
--- their live listings, or in any.
+-- their live listings, or in any. Only dates that are over count.
 select
     line_code,
     direction,
@@ -10,6 +10,7 @@ select
     round(sum(n_full) / sum(n_visits), 3) as full_share,
     round(sum(n_possibly_full) / sum(n_visits), 3) as full_share_high
 from marts.crowding
+inner join core.closed_dates using (operator, service_date)
 where line_code is not null
 group by line_code, direction, stop_code, service_hour
 having sum(n_visits) >= 3

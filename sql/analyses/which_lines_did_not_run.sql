@@ -1,16 +1,15 @@
--- Which lines did not run all their departures this month? Bounds of the delivered share of the departures in force.
--- Between the bounds lie the departures whose outcome could not be observed.
+-- Which lines did not run all their departures? By month, of the dates that are over, the lines with most departures that
+-- certainly did not run first. Low and high are hard bounds of the delivered share: between them lie the departures whose
+-- outcome could not be observed. Where they are too many the figure is null, with the reason.
 select
-    line_code,
-    direction,
-    cast(date_trunc('month', service_date) as date) as month_starts_date,
-    sum(n_scheduled_trips) as n_scheduled_trips,
-    sum(n_run) as n_run,
-    sum(n_not_run) as n_not_run,
-    sum(n_not_observable) as n_not_observable,
-    round(sum(n_run) / sum(n_scheduled_trips), 3) as delivered_share_low,
-    round(1 - sum(n_not_run) / sum(n_scheduled_trips), 3) as delivered_share_high
-from marts.service_delivered
-group by line_code, direction, date_trunc('month', service_date)
-order by sum(n_not_run) / sum(n_scheduled_trips) desc, line_code, direction
+    line,
+    towards,
+    period,
+    figure as delivered_share,
+    low as delivered_share_low,
+    high as delivered_share_high,
+    coverage,
+    reason
+from headline.trips_delivered
+order by high, line, towards, period
 limit 20

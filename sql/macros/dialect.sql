@@ -257,3 +257,35 @@
 {% macro default__element(list, n) -%}
     {{ list }}[{{ n }}]
 {%- endmacro %}
+
+{# A number as text with 0, 1 or 2 decimals; fewer than 0 are none. #}
+{% macro decimal_text(value, decimals) -%}
+    {{ adapter.dispatch("decimal_text", "transit")(value, decimals) }}
+{%- endmacro %}
+{% macro default__decimal_text(value, decimals) -%}
+    printf('%.' || greatest({{ decimals }}, 0) || 'f', {{ value }})
+{%- endmacro %}
+
+{# A whole number as text, with a comma before every three digits. #}
+{% macro count_text(number) -%}
+    {{ adapter.dispatch("count_text", "transit")(number) }}
+{%- endmacro %}
+{% macro default__count_text(number) -%}
+    format('{:,}', cast({{ number }} as bigint))
+{%- endmacro %}
+
+{# The texts of a list as one text. #}
+{% macro joined_text(list, separator) -%}
+    {{ adapter.dispatch("joined_text", "transit")(list, separator) }}
+{%- endmacro %}
+{% macro default__joined_text(list, separator) -%}
+    array_to_string({{ list }}, '{{ separator }}')
+{%- endmacro %}
+
+{# An instant as text in UTC, to the minute. #}
+{% macro minute_text(instant) -%}
+    {{ adapter.dispatch("minute_text", "transit")(instant) }}
+{%- endmacro %}
+{% macro default__minute_text(instant) -%}
+    strftime({{ instant }}, '%Y-%m-%dT%H:%MZ')
+{%- endmacro %}

@@ -43,13 +43,15 @@
     ) / nullif({{ relation }}.n_due, 0)
 {%- endmacro %}
 
-{# Why an estimated share must be null; null where it may be given. #}
+{# Why an estimated share must be null; null where it may be given. Where no trip was observed anywhere, an estimate
+   would be about other lines and hours. #}
 {% macro estimate_null_reason_of(relation, is_of_a_line, n_dates=1) -%}
     case
         {%- if is_of_a_line %}
         when {{ relation }}.line_code is null then 'line unknown'
         {%- endif %}
         when {{ relation }}.n_due = 0 then 'nothing due'
+        when {{ relation }}.n_expected = {{ relation }}.n_due then 'nothing observed'
         when 2 * {{ half_interval('on_time', relation, n_dates) }} > rules.widest_interval then 'interval too wide'
     end
 {%- endmacro %}
@@ -87,24 +89,32 @@
    lines that are observed less often differ in punctuality. A share is null, with the reason, where too little is known.
 
    name, first: the column that names the period and the expression of its first service date.
-   keys:        columns of the grain besides operator and period; none for the whole network. #}
-{% macro punctuality_over(name, first, keys) -%}
+   keys:        columns of the grain besides operator and period; none for the whole network.
+   among:       what follows each source: a join or a condition that leaves some of its dates.
+   grouped_by:  an expression of line_code, direction, service_date and service_hour that the key `grouped_by` is made
+                of; trips that did not run are then left out. #}
+{% macro punctuality_over(name, first, keys, among="", grouped_by="") -%}
 {%- set visits = [
     "n_due", "n_visits", "n_scheduled", "n_early", "n_on_time", "n_late", "n_indeterminate", "n_likely_early",
     "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
     "delay_seconds_sum"
 ] -%}
-{%- set estimates = ["n_unobserved", "expected_early", "expected_on_time", "expected_late", "early_variance",
-    "on_time_variance", "late_variance", "common_error", "expected_delay_seconds_sum", "delay_variance"] -%}
-{%- set delivered = ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
-{%- set sources = {"punctuality": visits + estimates, "service_delivered": delivered} -%}
+{%- set estimates = ["n_unobserved", "n_expected", "expected_early", "expected_on_time", "expected_late",
+    "early_variance", "on_time_variance", "late_variance", "common_error", "expected_delay_seconds_sum", "delay_variance"] -%}
+{%- set delivered = [] if grouped_by else ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
+{%- set sources = [("punctuality", ref("punctuality"), visits + estimates)] -%}
+{%- if delivered %}{% do sources.append(("service_delivered", ref("service_delivered"), delivered)) %}{% endif %}
 with facts as (
-    {%- for source, counts in sources.items() %}
+    {%- for source, relation, counts in sources %}
     select
         operator,
         {{ first }} as {{ name }},
         line_code,
         direction,
+        {%- if grouped_by %}
+        service_date,
+        service_hour,
+        {%- endif %}
         {%- for count in visits + estimates + delivered %}
         {{ count if count in counts else 0 ~ " as " ~ count }},
         {%- endfor %}
@@ -114,7 +124,8 @@ with facts as (
         {{ "case when n_due > 0 then service_date end" if source == "punctuality" else "cast(null as date)" }}
             as due_date,
         ruleset_version
-    from {{ ref(source) }}
+    from {{ relation }}
+    {{ among }}
     {%- if not loop.last %}
     union all
     {%- endif %}
@@ -135,6 +146,9 @@ weighted as (
     -- passages due per scheduled visit, per observed one, and per visit with a delay, of each line and direction
     select
         *,
+        {%- if grouped_by %}
+        {{ grouped_by }} as grouped_by,
+        {%- endif %}
         case when line_n_due >= line_n_scheduled then n_due else n_scheduled end as n_passages,
         {%- for count in ["n_scheduled", "n_likely", "n_delays"] %}
         cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as weight_{{ count[2:] }}
@@ -162,14 +176,16 @@ sums as (
         sum(n_on_time * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0) as share_low,
         sum((n_on_time + n_indeterminate) * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0)
             as share_high,
+        {%- if delivered %}
         sum(n_likely_on_time * weight_likely)
         / nullif(sum(n_likely * weight_likely) + sum(n_passages_not_run), 0) as share_of_promised,
+        {%- endif %}
         sum(delay_seconds_sum * weight_delays) / nullif(sum(n_delays * weight_delays), 0) as mean_delay_seconds,
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
     from weighted
     group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
-    having sum(n_visits) + sum(n_scheduled_trips) > 0
+    having sum(n_visits){{ " + sum(n_scheduled_trips)" if delivered }} > 0
 ),
 
 judged as (
@@ -178,11 +194,11 @@ judged as (
         coalesce(cast(sums.n_likely as double) / nullif(sums.n_passages, 0), 0) as coverage,
         case
             when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
-            else {{ null_reason_of("sums", is_of_a_line=keys | length > 0) }}
+            else {{ null_reason_of("sums", is_of_a_line="line_code" in keys) }}
         end as null_reason,
         case
             when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
-            else {{ estimate_null_reason_of("sums", is_of_a_line=keys | length > 0, n_dates="sums.n_dates_due") }}
+            else {{ estimate_null_reason_of("sums", is_of_a_line="line_code" in keys, n_dates="sums.n_dates_due") }}
         end as estimate_null_reason,
         {{ estimate_intervals("sums", n_dates="sums.n_dates_due") }}
     from sums
@@ -208,6 +224,7 @@ select
     case when null_reason is null then least(share, share_high) end as on_time_share,
     case when null_reason is null then share_low end as on_time_share_low,
     case when null_reason is null then share_high end as on_time_share_high,
+    {%- if delivered %}
     case when null_reason is null then least(share_of_promised, share_high) end as on_time_share_of_promised,
     case
         when null_reason is null then cast(n_on_time as double) / (n_passages + n_passages_not_run)
@@ -218,6 +235,73 @@ select
                 cast(n_passages - n_scheduled + n_on_time + n_indeterminate as double)
                 / (n_passages + n_passages_not_run)
     end as on_time_share_of_promised_high,
+    {%- else %}
+    least(2 * half_on_time_interval, 1) as interval_width,
+    {%- endif %}
     case when null_reason is null then mean_delay_seconds end as mean_delay_seconds
+from judged
+{%- endmacro %}
+
+{# Punctuality of the passages at stops summed over a period of service dates, as estimated shares and coverage.
+
+   name, first, keys, among: as of punctuality_over. #}
+{% macro stop_punctuality_over(name, first, keys, among="") -%}
+{%- set counts = ["n_due", "n_observed", "n_unobserved", "n_expected"] -%}
+{%- set estimates = ["expected_early", "expected_on_time", "expected_late", "early_variance", "on_time_variance",
+    "late_variance", "common_error", "expected_delay_seconds_sum", "delay_variance"] -%}
+with days as (
+    select
+        *,
+        {{ first }} as {{ name }}
+    from {{ ref('punctuality_by_stop') }}
+    {{ among }}
+),
+
+sums as (
+    select
+        operator,
+        {{ name }},
+        {%- for key in keys %}
+        {{ key }},
+        {%- endfor %}
+        count(distinct case when n_due > 0 then service_date end) as n_dates,
+        {%- for count in counts %}
+        cast(sum({{ count }}) as bigint) as {{ count }},
+        {%- endfor %}
+        {%- for sum in estimates %}
+        sum({{ sum }}) as {{ sum }},
+        {%- endfor %}
+        min(ruleset_version) as first_ruleset_version,
+        max(ruleset_version) as ruleset_version
+    from days
+    group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
+),
+
+judged as (
+    select
+        sums.*,
+        case
+            when sums.first_ruleset_version != sums.ruleset_version then 'several rulesets'
+            else {{ estimate_null_reason_of("sums", is_of_a_line=false, n_dates="sums.n_dates") }}
+        end as estimate_null_reason,
+        {{ estimate_intervals("sums", n_dates="sums.n_dates") }}
+    from sums
+    inner join {{ ref('rulesets') }} as rules on sums.ruleset_version = rules.ruleset_version
+)
+
+select
+    operator,
+    {{ name }},
+    {%- for key in keys %}
+    {{ key }},
+    {%- endfor %}
+    n_dates,
+    {%- for count in counts + estimates %}
+    {{ count }},
+    {%- endfor %}
+    ruleset_version,
+    estimate_null_reason,
+    {{ estimated_shares() }},
+    coalesce(cast(n_observed as double) / nullif(n_due, 0), 0) as coverage
 from judged
 {%- endmacro %}

@@ -29,3 +29,69 @@
     {{- "," if not loop.last }}
     {%- endfor %}
 {%- endmacro %}
+
+{# The waits for frequent lines summed over a period of service dates, at their stops in their frequent hours, estimated
+   for all buses due, with a 95 % interval. Stops and hours in which too few trips were observed do not take part; with
+   too wide an interval the waits are null, with the reason.
+
+   name, first: the column that names the period and the expression of its first service date.
+   keys:        columns of the grain besides operator and period.
+   variance:    of the sum of squares: line_variance over several stops, squared_sum_variance over the hours of one.
+   among:       what follows the source: a join or a condition that leaves some of its dates.
+   n_dates:     how many dates it sums over: the column, or 1. #}
+{% macro waits_over(name, first, keys, variance, among="", n_dates="n_dates") -%}
+{%- set sums = ["due_seconds_sum", "due_seconds_squared_sum", "expected_seconds_sum", "expected_seconds_squared_sum"] -%}
+with hours as (
+    select
+        *,
+        {%- if name != first %}
+        {{ first }} as {{ name }},
+        {%- endif %}
+        coalesce(estimate_null_reason, 'interval too wide') = 'interval too wide' as takes_part
+    from {{ ref('headways') }}
+    {{ among }}
+),
+
+sums as (
+    select
+        operator,
+        {{ name }},
+        {%- for key in keys %}
+        {{ key }},
+        {%- endfor %}
+        count(case when takes_part then 1 end) as n_stop_hours,
+        count(distinct case when takes_part then service_date end) as n_dates,
+        cast(sum(n_due_of_observed_trips) as double) / nullif(sum(n_due), 0) as coverage,
+        cast(sum(case when takes_part then n_due else 0 end) as bigint) as n_due,
+        cast(sum(case when takes_part then n_due_of_observed_trips else 0 end) as bigint) as n_due_of_observed_trips,
+        {%- for sum in sums %}
+        sum(case when takes_part then {{ sum }} end) as {{ sum }},
+        {%- endfor %}
+        greatest(sum(case when takes_part then {{ variance }} end), 0) as {{ variance }},
+        min(estimate_null_reason) as hour_null_reason,
+        max(ruleset_version) as ruleset_version
+    from hours
+    where is_frequent
+    group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
+),
+
+judged as (
+    select
+        sums.*,
+        {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }} as half_interval,
+        case
+            when n_stop_hours = 0 then hour_null_reason
+            when
+                2 * {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }}
+                > rules.widest_wait_interval_seconds
+                then 'interval too wide'
+        end as estimate_null_reason
+    from sums
+    inner join {{ ref('rulesets') }} as rules using (ruleset_version)
+)
+
+select
+    * exclude (n_dates, half_interval, hour_null_reason),
+    {{ estimated_waits() }}
+from judged
+{%- endmacro %}

@@ -56,7 +56,7 @@ def test_the_readmes_query_returns_figures_after_the_demonstration(session: Sess
     ((_, answer),) = run(QUESTION, session)
 
     assert "Done in" in shown
-    assert "10 rows" in answer
+    assert " % (95 % interval: " in answer
 
 
 def test_the_demonstration_runs_on_another_network(session: Session) -> None:

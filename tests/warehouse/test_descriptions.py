@@ -11,7 +11,7 @@ from tests.warehouse.conftest import Rows
 from transit_etl import paths
 from transit_etl.settings import Settings
 
-OF_THE_FILE = "schema_name in ('intermediate', 'core', 'marts', 'quality', 'named')"
+OF_THE_FILE = "schema_name in ('intermediate', 'headline', 'core', 'marts', 'quality', 'named')"
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 Ask = Callable[[str], Rows]

@@ -179,7 +179,7 @@ def test_a_build_by_changed_models_drops_the_relations_of_models_that_are_gone(c
     database = paths.build_database(copy.data_dir)
     before = _checksums(database)
     with duckdb.connect(database) as connection:
-        for schema in ("staging", "intermediate", "core", "marts", "quality"):
+        for schema in ("staging", "intermediate", "core", "marts", "headline", "quality"):
             connection.execute(f"create table {schema}.old_table as select 1 as old_column")
             connection.execute(f"create view {schema}.old_view as from {schema}.old_table")
         connection.execute("update quality.builds set fingerprint = 'of the previous models'")

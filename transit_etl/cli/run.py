@@ -23,8 +23,11 @@ _FOUND = """
 select
     service_date, n_due, n_visits,
     n_likely_early + n_likely_on_time + n_likely_late as n_seen, n_likely_on_time as n_on_time,
-    on_time_share_low, on_time_share, on_time_share_high, coverage, null_reason
-from marts.network_punctuality_daily where service_date = '{day}'
+    estimated_on_time_share_low, estimated_on_time_share, estimated_on_time_share_high, coverage,
+    coalesce(words, estimate_null_reason) as null_reason
+from marts.network_punctuality_daily
+left join core.null_reasons on estimate_null_reason = reason
+where service_date = '{day}'
 """
 
 
@@ -171,8 +174,10 @@ def _share(found: dict[str, object]) -> str:
     if found.get("null_reason"):
         day, why = found["service_date"], found["null_reason"]
         return f"no share of {day} yet: {why}; a whole day of polling gives one"
-    low, share, high = (float(str(found[f"on_time_share{end}"])) for end in ("_low", "", "_high"))
-    return f"{share:.1%} on {found['service_date']}, between {low:.1%} and {high:.1%}"
+    low, share, high = (float(str(found[f"estimated_on_time_share{end}"])) for end in ("_low", "", "_high"))
+    return (
+        f"{share:.1%} of all passages due on {found['service_date']} (95 % interval: {low:.1%} to {high:.1%})"
+    )
 
 
 def _next(done: Round, day: object) -> str:

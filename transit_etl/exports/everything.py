@@ -11,7 +11,7 @@ from transit_etl.exports.request import ExportError, ExportReport, Request
 from transit_etl.exports.source import opened
 from transit_etl.settings import Settings
 
-PROMISED = ("core", "marts")
+PROMISED = ("core", "marts", "headline")
 OnDataset = Callable[[int, int, str], None]
 
 

@@ -11,6 +11,7 @@ import duckdb
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt, lake_changes
+from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import (
     WarehouseError,
     drop_models,
@@ -157,6 +158,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
             drop_models(connection)
         load_stop_names(connection, settings.operator, stops)
         if dates:
+            record_closed_date(connection, settings)
             connection.execute(
                 "insert into quality.builds values (?, 'running', ?, ?, ?, ?, ?)",
                 [started.number, fingerprint, dates[0], dates[-1], is_full, dates],

@@ -36,11 +36,13 @@ create table if not exists quality.variants (
     first_date date,
     last_date date
 );
+create table if not exists quality.closing (
+    closed_date date not null
+);
 create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 
-
-_HISTORY_TABLES = ("builds", "built_files", "variants")
+_HISTORY_TABLES = ("builds", "built_files", "variants", "closing")
 _MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
 

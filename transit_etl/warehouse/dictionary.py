@@ -13,7 +13,8 @@ from transit_etl import promised
 from transit_etl.warehouse.models import PROJECT, Described, described_tables, models, read_yaml
 
 _SCHEMAS = (*promised.SCHEMAS, promised.WORKING)
-_SOURCES = {"marts": "derived", "intermediate": "derived", "quality": "recorded"}  # of columns without one
+# the source of columns that name none
+_SOURCES = {"headline": "derived", "marts": "derived", "intermediate": "derived", "quality": "recorded"}
 _FACTS = ("unit", "source", "values", "example")
 _TABLES, _COLUMNS = "quality.dictionary_tables", "quality.dictionary_columns"
 

@@ -39,6 +39,10 @@ left join quality.builds as builds on builds.build_number > published.build_numb
 where last.storage_version = ?
 group by published.build_number
 """
+_FUNCTIONS = """
+select function_name, array_to_string(parameters, ', '), macro_definition from duckdb_functions()
+where database_name = 'build' and not internal and function_type = 'table_macro'
+"""
 _OWN_VIEWS = """
 select schema_name, view_name from duckdb_views() where database_name = 'published' and not internal
 """
@@ -136,10 +140,13 @@ def _copy_dates(
 
 
 def _create_views(build: duckdb.DuckDBPyConnection, contents: Contents) -> None:
-    """Create the views among the tables that they are to read."""
+    """Create the views, and the functions that the models make, among the tables that they are to read."""
+    functions = build.execute(_FUNCTIONS).fetchall()
     build.execute("use published")
     for statement in contents.views.values():
         build.execute(statement)
+    for name, parameters, definition in functions:
+        build.execute(f"create or replace macro {name}({parameters}) as table {definition}")
     build.execute("use build")
 
 

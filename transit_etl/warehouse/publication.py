@@ -10,6 +10,7 @@ import duckdb
 from transit_etl.promised import NAMED, SCHEMAS, original_schema
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import sql_text
+from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dictionary import (
     Dictionary,
@@ -33,6 +34,22 @@ _MACROS = {
     "macro table on_time_share": (
         "One row per operator, service_date, line_code, direction and service_hour: visits, and the shares "
         "of them that are on time where a delay from `early` to `late` seconds is. Counts add up, not shares."
+    ),
+    "macro table punctuality_between": (
+        "One row per operator and value of `key`, an expression of line_code, direction, service_date and "
+        "service_hour: punctuality on the service dates from `from_date` to `to_date`, with intervals."
+    ),
+    "macro table stop_punctuality_between": (
+        "One row per operator and stop_code: punctuality of the passages at the stop on the service dates "
+        "from `from_date` to `to_date`, with intervals."
+    ),
+    "macro table line_waits_between": (
+        "One row per operator, line_code and direction with frequent service: waits on the service dates "
+        "from `from_date` to `to_date`, with intervals."
+    ),
+    "macro table stop_waits_between": (
+        "One row per operator, stop_code, line_code and direction with frequent service: waits on the "
+        "service dates from `from_date` to `to_date`, with intervals."
     ),
 }
 _RELATIONS = """
@@ -76,6 +93,7 @@ def complete(path: Path, settings: Settings, identity: str, built: Collection[Fo
     """
     with open_to_write(path) as connection:
         connection.begin()
+        record_closed_date(connection, settings)
         _write_publication(connection, settings, identity)
         create_tables(connection)
         dictionary = read_dictionary({*built, *found_columns(connection)})

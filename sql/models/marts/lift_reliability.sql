@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
 -- One row per operator and lift: availability, mean time between failures (MTBF) and mean time to repair (MTTR) over
--- all dates that count. An open outage is censored: its time is time out of use, and it is no repair. MTBF is null
+-- all dates that are over. An open outage is censored: its time is time out of use, and it is no repair. MTBF is null
 -- without a failure, MTTR without a repair.
 select
     operator,
@@ -19,5 +19,6 @@ select
     cast(sum(out_low_seconds) as double) / nullif(sum(n_repairs), 0) as mttr_low_seconds,
     cast(sum(out_high_seconds) as double) / nullif(sum(n_repairs), 0) as mttr_high_seconds
 from {{ ref('lift_availability') }}
+inner join {{ ref('closed_dates') }} using (operator, service_date)
 where null_reason is null
 group by operator, lift

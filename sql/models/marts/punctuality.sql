@@ -4,6 +4,7 @@
 {%- set of_due = {
     "n_due": "bigint",
     "n_unobserved": "bigint",
+    "n_expected": "bigint",
     "expected_early": "decimal(18, 6)",
     "expected_on_time": "decimal(18, 6)",
     "expected_late": "decimal(18, 6)",
@@ -45,6 +46,7 @@ due as (
         service_hour,
         count(*) as n_due,
         count(case when arrival_quality not in ('evidenced', 'bounded') then 1 end) as n_unobserved,
+        count(case when arrival_quality = 'expected' then 1 end) as n_expected,
         sum(early_probability) as expected_early,
         sum(on_time_probability) as expected_on_time,
         sum(late_probability) as expected_late,

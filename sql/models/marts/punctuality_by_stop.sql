@@ -8,6 +8,7 @@ with sums as (
         count(*) as n_due,
         count(case when due.arrival_quality in ('evidenced', 'bounded') then 1 end) as n_observed,
         count(case when due.arrival_quality not in ('evidenced', 'bounded') then 1 end) as n_unobserved,
+        count(case when due.arrival_quality = 'expected' then 1 end) as n_expected,
         {%- for verdict, condition in {
             "early": "due.delay_seconds < rules.early_seconds",
             "on_time": "due.delay_seconds between rules.early_seconds and rules.late_seconds",
@@ -47,6 +48,7 @@ select
     n_due,
     n_observed,
     n_unobserved,
+    n_expected,
     n_likely_early,
     n_likely_on_time,
     n_likely_late,

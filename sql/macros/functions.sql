@@ -1,0 +1,34 @@
+{# Creates the functions that sum figures over any period, from the same macros as the marts: what a share is, its
+   interval and its null rules stand once. A publication copies them into the file. #}
+{% macro create_functions() -%}
+    {%- if not var("schema_suffix") %}
+    {{ punctuality_between_function() }};
+    {{ stop_punctuality_between_function() }};
+    {{ waits_between_function("line_waits_between", ["line_code", "direction"], "line_variance") }};
+    {{ waits_between_function("stop_waits_between", ["stop_code", "line_code", "direction"], "squared_sum_variance") }};
+    {%- endif %}
+{%- endmacro %}
+
+{# The condition that leaves the dates asked for. #}
+{% macro between_dates() -%}
+    where service_date between from_date and to_date
+{%- endmacro %}
+
+{% macro punctuality_between_function() -%}
+    create or replace macro punctuality_between(key, from_date, to_date) as table
+    select * rename (grouped_by as key) from (
+        {{ punctuality_over(
+            "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
+        ) }}
+    ) as sums
+{%- endmacro %}
+
+{% macro stop_punctuality_between_function() -%}
+    create or replace macro stop_punctuality_between(from_date, to_date) as table
+    {{ stop_punctuality_over("first_date", "cast(from_date as date)", ["stop_code"], among=between_dates()) }}
+{%- endmacro %}
+
+{% macro waits_between_function(name, keys, variance) -%}
+    create or replace macro {{ name }}(from_date, to_date) as table
+    {{ waits_over("first_date", "cast(from_date as date)", keys, variance, among=between_dates()) }}
+{%- endmacro %}

@@ -1,0 +1,153 @@
+{# What lines and directions are called: `line` is the public number, with the code where several lines share the number,
+   `towards` the terminus; where upstream gives no terminus, the name of the direction. A relation of operator,
+   line_code, direction, line and towards. #}
+{% macro named_directions() -%}
+    (
+        select
+            operator,
+            line_code,
+            direction,
+            case
+                when count(*) over (partition by operator, shown_number, direction) > 1
+                    then shown_number || ' (' || line_code || ')'
+                else shown_number
+            end as line,
+            case
+                when terminus is null then direction
+                when terminus = other_terminus then terminus || ' (' || direction || ')'
+                else terminus
+            end as towards
+        from (
+            select
+                operator,
+                line_code,
+                coalesce(nullif(trim(line_number), ''), line_code) as shown_number,
+                'outbound' as direction,
+                nullif(trim(terminus_outbound), '') as terminus,
+                nullif(trim(terminus_inbound), '') as other_terminus
+            from {{ ref('latest_lines') }}
+            union all
+            select
+                operator,
+                line_code,
+                coalesce(nullif(trim(line_number), ''), line_code) as shown_number,
+                'inbound' as direction,
+                nullif(trim(terminus_inbound), '') as terminus,
+                nullif(trim(terminus_outbound), '') as other_terminus
+            from {{ ref('latest_lines') }}
+        ) as directions
+    )
+{%- endmacro %}
+
+{# A number of a sentence as text, rounded as `labels.decimals` says; the ends of an interval are rounded outwards.
+
+   way: `round`, `floor` or `ceil`. #}
+{% macro number_text(value, way="round") -%}
+    {{ decimal_text(
+        way ~ "(round(" ~ value ~ " * power(10.0, labels.decimals), 6)) / power(10.0, labels.decimals) + 0.0",
+        "labels.decimals"
+    ) }}
+{%- endmacro %}
+
+{# A share in a sentence, in percent: without decimals. #}
+{% macro percent_text(share) -%}
+    {{ decimal_text("round(100 * " ~ share ~ ")", "0") }} || ' %'
+{%- endmacro %}
+
+{# The final select of a headline: figure, interval and the sentence to cite.
+
+   From the relation `figures`, with `columns`, figure, low, high, null_reason, and the parts of the sentence:
+   words_before (the figure), words_after, question (what is not known), when_words and note.
+
+   columns:     names of what stands before the figure; `last_columns` stand after the sentence.
+   quantity:    of core.precision_labels.
+   decimals:    decimals that the columns keep.
+   factor:      what the figure is multiplied by in the sentence; `unit`: what follows it there.
+   is_certain:  whether low and high are hard bounds; else they are a 95 % interval. Hard bounds are also given where
+                the figure is not known.
+   is_covered:  whether there is a coverage. #}
+{% macro headline(columns, quantity, decimals, factor, unit, is_certain, is_covered=true, last_columns=[]) -%}
+    {%- set figure = "figures.figure * " ~ factor %}
+    {%- set low = "figures.low * " ~ factor %}
+    {%- set high = "figures.high * " ~ factor %}
+    select
+        {%- for column in columns %}
+        figures.{{ column }},
+        {%- endfor %}
+        round(figures.figure, {{ decimals }}) as figure,
+        round(figures.low, {{ decimals }}) as low,
+        round(figures.high, {{ decimals }}) as high,
+        {%- if is_covered %}
+        round(figures.coverage, 4) as coverage,
+        {%- endif %}
+        case when figures.null_reason is null then labels.precision end as precision,
+        coalesce(reasons.words, figures.null_reason) as reason,
+        case
+            when figures.null_reason is null
+                then
+                    figures.words_before || {{ number_text(figure) }} || ' {{ unit }} ('
+                    || {{ "'hard bounds, not a 95 % interval: '" if is_certain else "'95 % interval: '" }}
+                    || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }} || ' {{ unit }})'
+                    || figures.words_after || ' ' || figures.when_words
+            else
+                'It is not known ' || figures.question || ' ' || figures.when_words || ': '
+                || coalesce(reasons.words, figures.null_reason)
+                {%- if is_certain %}
+                || coalesce(
+                    ' (hard bounds: ' || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }}
+                    || ' {{ unit }})',
+                    ' (at least ' || {{ decimal_text("floor(" ~ low ~ ")", "0") }} || ' {{ unit }})',
+                    ''
+                )
+                {%- endif %}
+        end || '; ' || figures.note || '.' as sentence
+        {%- for column in last_columns %},
+        figures.{{ column }}
+        {%- endfor %}
+    from figures
+    left join {{ ref('precision_labels') }} as labels
+        on
+            labels.quantity = '{{ quantity }}'
+            and (figures.high - figures.low) > labels.over_width
+            and (figures.high - figures.low) <= labels.up_to_width
+    left join {{ ref('null_reasons') }} as reasons on figures.null_reason = reasons.reason
+{%- endmacro %}
+
+{# When: a period of core.closed_dates in words. #}
+{% macro when_words(period) -%}
+    case length({{ period }})
+        when 7 then 'in '
+        when 10 then 'on '
+        else 'from '
+    end || replace({{ period }}, '/', ' to ')
+{%- endmacro %}
+
+{# The note of an on-time share: how much of it was observed, and by which rule a bus is on time. In a relation joined
+   with `rules`. #}
+{% macro on_time_note(coverage) -%}
+    {{ percent_text("coalesce(" ~ coverage ~ ", 0)") }}
+    || ' of the passages due were observed, the others are estimated (ruleset ' || rules.ruleset_version
+    || ': on time from ' || -rules.early_seconds || ' s early to ' || rules.late_seconds || ' s late)'
+{%- endmacro %}
+
+{# The join that leaves the dates of a source that are over, and gives their month_period. #}
+{% macro over_dates() -%}
+    inner join {{ ref('closed_dates') }} using (operator, service_date)
+{%- endmacro %}
+
+{# The columns line and towards, and the same in a sentence. In a relation with line_code and direction, joined with
+   named_directions() as `names`. #}
+{% macro shown_direction(relation) -%}
+    coalesce(names.line, {{ relation }}.line_code) as line,
+    coalesce(names.towards, {{ relation }}.direction) as towards
+{%- endmacro %}
+{% macro direction_words(relation) -%}
+    'line ' || coalesce(names.line, {{ relation }}.line_code) || ' towards '
+    || coalesce(names.towards, {{ relation }}.direction)
+{%- endmacro %}
+
+{# The columns words_after and question of an on-time share; `subject` is an expression. #}
+{% macro on_time_words(subject) -%}
+    ' of the passages of ' || {{ subject }} || ' were on time' as words_after,
+    'what share of the passages of ' || {{ subject }} || ' was on time' as question
+{%- endmacro %}

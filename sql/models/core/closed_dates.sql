@@ -1,0 +1,31 @@
+{{ config(materialized='view') }}
+-- One row per operator and service_date with requests that was over when the file was published: the dates that count
+-- in headlines and recipes.
+with dates as (
+    select
+        days.operator,
+        days.service_date,
+        {{ first_date_of('month', 'days.service_date') }} as month_starts_date
+    from {{ ref('service_days') }} as days
+    inner join {{ source('quality', 'closing') }} as closing on days.service_date <= closing.closed_date
+),
+
+months as (
+    select
+        *,
+        min(service_date) over (partition by operator, month_starts_date) as first_date,
+        max(service_date) over (partition by operator, month_starts_date) as last_date
+    from dates
+)
+
+select
+    operator,
+    service_date,
+    month_starts_date,
+    case
+        when first_date = month_starts_date and {{ first_date_of('month', 'last_date + 1') }} > month_starts_date
+            then substr(cast(month_starts_date as varchar), 1, 7)
+        when first_date = last_date then cast(first_date as varchar)
+        else cast(first_date as varchar) || '/' || cast(last_date as varchar)
+    end as month_period
+from months

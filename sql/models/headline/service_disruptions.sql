@@ -1,0 +1,39 @@
+{{ config(materialized='view') }}
+-- One row per disruption of the service status that began on a date that is over: for how many minutes it lasted. Low
+-- and high are hard bounds, the figure is the middle between them; one that has not ended lasted at least `low`.
+with episodes as (
+    select
+        disruptions.*,
+        coalesce(disruptions.event_meaning, disruptions.event, 'A disruption') as shown_event,
+        coalesce(' of ' || nullif({{ joined_text('disruptions.lines', ', ') }}, ''), '') as shown_lines,
+        coalesce(disruptions.started_at, disruptions.first_seen_at) as from_at
+    from {{ ref('disruptions') }} as disruptions
+    inner join {{ source('quality', 'closing') }} as closing
+        on cast(disruptions.first_seen_at as date) <= closing.closed_date
+    where coalesce(disruptions.category, '') != 'ASC'
+),
+
+figures as (
+    select
+        episode_id,
+        nullif({{ joined_text('lines', ', ') }}, '') as lines,
+        shown_event as event,
+        {{ minute_text('from_at') }} || '/' || coalesce({{ minute_text('ended_before') }}, '..') as period,
+        (duration_low_seconds + duration_high_seconds) / 120.0 as figure,
+        duration_low_seconds / 60.0 as low,
+        duration_high_seconds / 60.0 as high,
+        case
+            when is_open then 'not ended'
+            when started_at is null then 'start unknown'
+        end as null_reason,
+        shown_event || shown_lines || ' lasted ' as words_before,
+        '' as words_after,
+        'how long ' || shown_event || shown_lines || ' lasts' as question,
+        'from ' || {{ minute_text('from_at') }} || ' on' as when_words,
+        'by the answers of the service status' || coalesce(', which gives as cause: ' || cause, '') as note
+    from episodes
+)
+
+{{ headline(
+    ['lines', 'event', 'period'], 'minutes', 1, 1, 'min', is_certain=true, is_covered=false, last_columns=['episode_id']
+) }}

@@ -1,0 +1,101 @@
+"""The headline views of a published file: one answer a row, that can be cited, of dates that are over."""
+
+from datetime import UTC
+
+import pytest
+
+from tests.warehouse.conftest import Rows
+from tests.warehouse.rehearsed import Rehearsed
+from transit_etl import warehouse
+from transit_etl.service_day import DAY, service_date
+
+pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+MOST_COLUMNS = 10
+
+
+@pytest.fixture(scope="module")
+def headlines(rehearsed: Rehearsed) -> dict[str, Rows]:
+    """Give the rows of each view."""
+    names = warehouse.query(
+        rehearsed.settings, "select view_name from duckdb_views() where schema_name = 'headline'"
+    ).to_pylist()
+    return {
+        row["view_name"]: warehouse.query(rehearsed.settings, f"from headline.{row['view_name']}").to_pylist()
+        for row in names
+    }
+
+
+def test_each_question_has_an_answer_of_ten_columns_at_most(headlines: dict[str, Rows]) -> None:
+    assert 8 == len(headlines)
+    assert [] == [name for name, rows in headlines.items() if not rows or len(rows[0]) > MOST_COLUMNS]
+    assert {"on_time_network", "on_time_months", "on_time_lines", "on_time_stops"} < headlines.keys()
+
+
+def test_every_row_has_a_figure_with_its_interval_or_a_reason(headlines: dict[str, Rows]) -> None:
+    rows = [row for found in headlines.values() for row in found]
+    known = [row for row in rows if row["figure"] is not None]
+
+    assert len(known) >= 5
+    assert all(row["low"] <= row["figure"] <= row["high"] and row["precision"] for row in known)
+    assert all(row["reason"] is None and " to " in row["sentence"] for row in known)
+    assert all(
+        row["sentence"].startswith("It is not known") and row["reason"] in row["sentence"]
+        for row in rows
+        if row["figure"] is None
+    )
+
+
+def test_no_two_rows_of_a_view_are_about_the_same(headlines: dict[str, Rows]) -> None:
+    keys = ("episode_id", "line", "towards", "stop", "lift", "period")
+
+    for name, rows in headlines.items():
+        subjects = {tuple(row.get(key) for key in keys) for row in rows}
+        assert len(rows) == len(subjects), name
+
+
+def test_lines_are_called_by_number_and_terminus(headlines: dict[str, Rows], rehearsed: Rehearsed) -> None:
+    lines = warehouse.query(rehearsed.settings, "from core.latest_lines").to_pylist()
+    termini = {name for line in lines for name in (line["terminus_outbound"], line["terminus_inbound"])}
+    rows = headlines["on_time_lines"]
+
+    assert {row["towards"].split(" (")[0] for row in rows} <= termini
+    assert {row["line"].split(" (")[0] for row in rows} <= {line["line_number"] for line in lines}
+
+
+def test_a_date_counts_once_it_is_over(rehearsed: Rehearsed) -> None:
+    settings = rehearsed.settings
+    [closing] = warehouse.query(settings, "from quality.closing").to_pylist()
+    [latest] = warehouse.query(
+        settings, "select greatest(published_at, last_received_at) as at from quality.publication"
+    ).to_pylist()
+    today = service_date(latest["at"].replace(tzinfo=UTC), settings.zone, settings.service_day_cutoff)
+    over = warehouse.query(
+        settings,
+        "select (select count(*) from core.closed_dates) = "
+        "(select count(*) from core.service_days where service_date <= closed_date) as is_over "
+        "from quality.closing",
+    ).to_pylist()
+
+    assert today - DAY == closing["closed_date"]
+    assert [{"is_over": True}] == over
+
+
+def test_every_reason_for_a_null_has_words(rehearsed: Rehearsed) -> None:
+    columns = warehouse.query(
+        rehearsed.settings,
+        "select schema_name, table_name, column_name from duckdb_columns() "
+        "where schema_name = 'marts' and column_name in ('null_reason', 'estimate_null_reason')",
+    ).to_pylist()
+    reasons = " union ".join(
+        f"select {row['column_name']} as reason from {row['schema_name']}.{row['table_name']}"
+        for row in columns
+    )
+
+    assert len(columns) > 10
+    assert (
+        []
+        == warehouse.query(
+            rehearsed.settings,
+            f"from ({reasons}) anti join core.null_reasons using (reason) where reason is not null",
+        ).to_pylist()
+    )
