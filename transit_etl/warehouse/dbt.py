@@ -127,7 +127,8 @@ def run(
         raise BuildFailedError(_explain(folder / "target", last_error))
     results = _results(folder / "target")
     n_checks = sum(result["unique_id"].startswith("test.") for result in results)
-    return DbtResult(len(results) - n_checks, n_checks)
+    n_hooks = sum(result["unique_id"].startswith("operation.") for result in results)
+    return DbtResult(len(results) - n_checks - n_hooks, n_checks)
 
 
 def _command(folder: Path, target: BuildTarget, *, is_full: bool) -> list[str]:
