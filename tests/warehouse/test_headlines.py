@@ -5,6 +5,7 @@ from datetime import UTC
 import pytest
 
 from tests.warehouse.conftest import Rows
+from tests.warehouse.rehearsed import DAY as DAY_OF_REHEARSAL
 from tests.warehouse.rehearsed import Rehearsed
 from transit_etl import warehouse
 from transit_etl.service_day import DAY, service_date
@@ -99,3 +100,23 @@ def test_every_reason_for_a_null_has_words(rehearsed: Rehearsed) -> None:
             f"from ({reasons}) anti join core.null_reasons using (reason) where reason is not null",
         ).to_pylist()
     )
+
+
+def test_a_period_that_is_asked_for_has_the_figures_of_the_mart(rehearsed: Rehearsed) -> None:
+    figures = "estimate_null_reason, null_reason, n_due, round(coverage, 9), round(on_time_share, 9)"
+    asked = (
+        "punctuality_between({'line_code': line_code, 'direction': direction}, "
+        f"'{DAY_OF_REHEARSAL:%Y-%m-01}', '{DAY_OF_REHEARSAL}')"
+    )
+    from_mart = f"select line_code, direction, {figures} from marts.punctuality_monthly where n_visits > 0"
+    from_function = (
+        f"select key.line_code, key.direction, {figures} from {asked} where key.line_code is not null"
+    )
+    rows = warehouse.query(
+        rehearsed.settings,
+        f"select count(*) as n_rows, (select count(*) from ({from_mart} and line_code is not null "
+        f"except {from_function})) as n_others from ({from_mart})",
+    ).to_pylist()
+
+    assert rows[0]["n_rows"] > 10
+    assert 0 == rows[0]["n_others"]
