@@ -29,10 +29,15 @@ with duckdb.connect(database, read_only=True) as connection:
     ).fetchone()
 print(json.dumps([duckdb.__version__, counts, comments]))
 """
+_PERIOD = "'2026-11-01', '2026-11-30'"
 MACROS = {  # a query for each
+    "line_waits_between": f"select * from line_waits_between({_PERIOD})",
     "local_time": "select local_time(received_at) from core.requests",
     "on_time_share": "select * from on_time_share(-60, 359)",
+    "punctuality_between": f"select * from punctuality_between(line_code, {_PERIOD})",
     "service_date": "select service_date(received_at) from core.requests",
+    "stop_punctuality_between": f"select * from stop_punctuality_between({_PERIOD})",
+    "stop_waits_between": f"select * from stop_waits_between({_PERIOD})",
 }
 RELATIONS = """
 import json, sys, duckdb
