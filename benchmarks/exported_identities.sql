@@ -37,8 +37,19 @@ from static.trips
 inner join (select trip_id, list(stop_id order by nth) as stops from static.calls group by trip_id) using (trip_id)
 anti join legs using (route_id, direction, stops);
 
--- static: times grow from stop to stop of a trip
-select * from static.calls where seconds <= seconds_before;
+-- static: the times never go back
+select * from static.calls where seconds < seconds_before;
+
+-- static: each trip has the id of a departure, and its stops the numbers that the line gives them
+select calls.*
+from static.calls as calls
+inner join static.trips using (trip_id)
+left join (select distinct trip_id_scheduled, line_code, direction from published.core.scheduled_departures) as departures
+    on calls.trip_id = departures.trip_id_scheduled and trips.route_id = departures.line_code
+left join (select distinct line_code, direction, stop_code, stop_sequence from published.core.line_stops) as stops
+    on trips.route_id = stops.line_code and trips.direction = stops.direction
+    and calls.stop_id = stops.stop_code and calls.stop_sequence = stops.stop_sequence
+where departures.trip_id_scheduled is null or stops.stop_code is null;
 
 -- ran: the times never go back
 select * from ran.calls where seconds < seconds_before;
@@ -48,14 +59,13 @@ select trips.*, found.outcome
 from ran.trips as trips
 inner join ran.dates using (service_id)
 left join published.core.trips as found
-    on trips.trip_id = strftime(dates.service_date, '%Y%m%d') || '_' || found.trip_id
-    and dates.service_date = found.service_date
+    on trips.trip_id = found.trip_id_performed and dates.service_date = found.service_date
 where found.trip_key is null or found.outcome in ('not_run', 'withdrawn')
     or trips.route_id != found.line_code or trips.direction is distinct from found.direction;
 
 -- ran: each trip of a date that was observed at two positions or more is in the feed, and no other
 with observed as (
-    select strftime(service_date, '%Y%m%d') || '_' || trip_id as trip_id
+    select trip_id_performed as trip_id
     from published.core.stop_visits
     inner join published.core.trips using (trip_key, trip_id, service_date)
     where arrival_quality in ('evidenced', 'bounded') and not is_out_of_order and position is not null
@@ -69,15 +79,15 @@ select * from observed full join ran.trips using (trip_id) where observed.trip_i
 
 -- ran: each time is that of a passage of the trip at the stop, or that of the stop before
 with passages as (
-    select trip_key, stop_code, passed_at, arrival_quality from published.core.stop_visits where passed_at is not null
+    select trip_key, stop_code, stop_sequence, passed_at, arrival_quality
+    from published.core.stop_visits where passed_at is not null
     union all
-    select trip_key, stop_code, passed_at, arrival_quality from published.core.trip_trajectories
+    select trip_key, stop_code, stop_sequence, passed_at, arrival_quality from published.core.trip_trajectories
     where trip_key is not null
 ),
 
 expected as (
-    select strftime(trips.service_date, '%Y%m%d') || '_' || trips.trip_id as trip_id,
-        passages.stop_code as stop_id,
+    select trips.trip_id_performed as trip_id, passages.stop_code as stop_id, passages.stop_sequence,
         list(cast(epoch(passages.passed_at - days.zero_at) as bigint)) as seconds,
         bool_or(arrival_quality = 'evidenced') as is_evidenced
     from passages
@@ -88,13 +98,19 @@ expected as (
 
 select calls.*
 from ran.calls as calls
-left join expected using (trip_id, stop_id)
+left join expected using (trip_id, stop_id, stop_sequence)
 where (not coalesce(list_contains(expected.seconds, calls.seconds), false) and calls.seconds is distinct from seconds_before)
     or (calls.timepoint = '1' and not expected.is_evidenced);
 
--- tides: the visits are those of the warehouse, with their times
+-- tides: the visits are those of the trips of the warehouse that were seen, with the times that were observed
 select visits.visit_key, evidence.visit_key as found_key
-from published.core.stop_visits as visits
+from (
+    select visits.*, trips.trip_id_performed,
+        case when arrival_quality in ('evidenced', 'bounded') then passed_at end as observed_at
+    from published.core.stop_visits as visits
+    inner join published.core.trips as trips using (trip_key)
+    where trips.n_live > 0
+) as visits
 full join tides.stop_visit_evidence as evidence on visits.visit_key = evidence.visit_key
 left join tides.stop_visits as found
     on evidence.service_date = found.service_date and evidence.trip_id_performed = found.trip_id_performed
@@ -103,20 +119,21 @@ where coalesce(visits.service_date, evidence.service_date)
     between (select min(service_date) from tides.stop_visits) and (select max(service_date) from tides.stop_visits)
     and (
         visits.visit_key is null or found.trip_id_performed is null
-        or visits.trip_id != found.trip_id_performed or visits.service_date != found.service_date
-        or visits.stop_code != found.stop_id or visits.position is distinct from found.scheduled_stop_sequence
-        or visits.passed_at is distinct from found.actual_arrival_time
+        or visits.trip_id_performed != found.trip_id_performed or visits.service_date != found.service_date
+        or visits.stop_code != found.stop_id or visits.stop_sequence is distinct from found.scheduled_stop_sequence
+        or visits.observed_at is distinct from found.actual_arrival_time
         or visits.scheduled_at is distinct from found.schedule_arrival_time
     );
 
--- tides: the trips performed are those of the warehouse
-select service_date, trip_id, found.trip_id_performed
-from published.core.trips
-full join (select *, trip_id_performed as trip_id from tides.trips_performed) as found using (service_date, trip_id)
+-- tides: the trips performed are those of the warehouse that were seen, and those that did not run, canceled
+select service_date, trip_id_performed
+from (select * from published.core.trips where n_live > 0 or outcome = 'not_run') as trips
+full join tides.trips_performed as found using (service_date, trip_id_performed)
 where service_date between (select min(service_date) from tides.trips_performed)
     and (select max(service_date) from tides.trips_performed)
-    and (trips.trip_key is null or found.trip_id_performed is null or trips.line_code is distinct from found.route_id
-    or trips.scheduled_departure_at is distinct from found.schedule_trip_start);
+    and (trips.trip_key is null or found.vehicle_id is null or trips.line_code is distinct from found.route_id
+    or trips.scheduled_departure_at is distinct from found.schedule_trip_start
+    or (trips.outcome = 'not_run') is distinct from (coalesce(found.schedule_relationship, '') = 'Canceled'));
 
 -- tides: each visit is of a trip performed, and the visits of a trip are numbered from 1
 select service_date, trip_id_performed, count(*) as n_visits, max(trip_stop_sequence) as last_number
@@ -134,10 +151,10 @@ qualify scheduled_stop_sequence < max(scheduled_stop_sequence) over (
 );
 
 -- tides: the estimates are those of all passages due
-select departure_key, position, found.trip_id_scheduled
+select departure_key, stop_sequence, found.trip_id_scheduled
 from published.core.trip_trajectories
-full join (select *, scheduled_stop_sequence as position from tides.passage_estimates) as found
-    using (departure_key, position)
+full join (select *, scheduled_stop_sequence as stop_sequence from tides.passage_estimates) as found
+    using (departure_key, stop_sequence)
 where coalesce(trip_trajectories.service_date, found.service_date)
     between (select min(service_date) from tides.passage_estimates)
     and (select max(service_date) from tides.passage_estimates)

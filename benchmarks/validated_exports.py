@@ -65,7 +65,7 @@ create table {schema}.dates as
 select service_id, strptime(date, '%Y%m%d')::date as service_date
 from read_csv('{folder}/calendar_dates.txt', all_varchar = true);
 create table {schema}.calls as
-select trip_id, stop_id, timepoint, seconds,
+select trip_id, stop_id, stop_sequence::bigint as stop_sequence, timepoint, seconds,
     row_number() over trip as nth, lag(seconds) over trip as seconds_before
 from (
     select

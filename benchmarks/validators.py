@@ -4,6 +4,7 @@ The tests of exports use the same validators and the same damages on a small exp
 """
 
 import json
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -17,7 +18,6 @@ from frictionless import Package, system
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from google.transit import gtfs_realtime_pb2 as gtfs
 
-TIDES_SPECIFICATION = Path(__file__).parents[2] / "shared" / "tides" / "spec"
 Texts = dict[str, str]
 
 
@@ -52,12 +52,9 @@ def by_gtfs_validator(feed: Path) -> Findings:
 
 
 def by_frictionless(folder: Path) -> Findings:
-    """Validate a TIDES package with frictionless, by the files of the standard instead of their addresses."""
+    """Validate a TIDES package with frictionless, by the schemas and the profile of the standard in it."""
     package = json.loads((folder / "datapackage.json").read_text())
-    package["profile"] = str(TIDES_SPECIFICATION / "tides-datapackage-profile.json")
-    for resource in package["resources"]:
-        if resource["schema"].startswith("https://"):
-            resource["schema"] = str(TIDES_SPECIFICATION / resource["schema"].rpartition("/")[2])
+    package["profile"] = str(folder / "schemas" / "tides-datapackage-profile.json")
     with system.use_context(trusted=True):
         report = Package.from_descriptor(package, basepath=str(folder)).validate()
     warnings = [*report.warnings, *(warning for task in report.tasks for warning in task.warnings)]
@@ -68,7 +65,7 @@ def with_damaged_table(folder: Path, target: Path, table: str, old: str, new: st
     """Make a TIDES package of one file of a table alone, with a text replaced once; return its folder."""
     package = json.loads((folder / "datapackage.json").read_text())
     resource = next(each for each in package["resources"] if each.get("tides-table") == table)
-    target.mkdir(exist_ok=True)
+    shutil.copytree(folder / "schemas", target / "schemas", dirs_exist_ok=True)
     (target / "datapackage.json").write_text(json.dumps({**package, "resources": [resource]}))
     text = (folder / resource["path"]).read_text()
     (target / resource["path"]).write_text(text.replace(old, new, 1))

@@ -63,6 +63,7 @@ BAD = {
     "stops_file": ["stops", "stops.parquet", "/etc/hostname", ".csv"],
     "publisher": [" x", "x ", "x\ny", "x" * 201, "\u202e"],
     "publisher_url": BAD_URLS,
+    "language": ["", "i", "Italian", "it_IT", "it IT", "it\n", "it-" + "x" * 9],
     "export_licence": [" x", "x\t", "x" * 201],
     "export_url": BAD_URLS,
     "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],

@@ -100,6 +100,7 @@ class Settings(BaseSettings):
     stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
 
     publisher: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
+    language: str = Field("it", pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")
     publisher_url: Url | None = None
     export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     export_url: Url | None = None

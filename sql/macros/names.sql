@@ -43,6 +43,36 @@
     || {{ departure }}.leg || '@' || cast({{ departure }}.departure_at as varchar)
 {%- endmacro %}
 
+{# The id of a departure of the timetable, the same on every date that has it: line, direction, service, a digest of the
+   leg, the time of the service day, and a number where a timetable lists it twice. #}
+{% macro scheduled_trip_id(departure) -%}
+    {%- set seconds = departure ~ ".service_seconds" -%}
+    concat_ws(
+        '_',
+        {{ departure }}.line_code,
+        {{ departure }}.direction,
+        coalesce({{ departure }}.service_code, ''),
+        substr(md5({{ departure }}.leg), 1, 4),
+        {{ clock_time(seconds) }},
+        {{ departure }}.duplicate_number
+    )
+{%- endmacro %}
+
+{# The id of a trip, unique over all dates. #}
+{% macro performed_trip_id(trip) -%}
+    replace(cast({{ trip }}.service_date as varchar), '-', '') || '_' || {{ trip }}.trip_id
+{%- endmacro %}
+
+{# Seconds of the service day as hours, minutes and seconds; the hours go on after midnight. #}
+{% macro clock_time(seconds) -%}
+    concat_ws(
+        ':',
+        lpad(cast({{ seconds }} // 3600 as varchar), 2, '0'),
+        lpad(cast({{ seconds }} // 60 % 60 as varchar), 2, '0'),
+        lpad(cast({{ seconds }} % 60 as varchar), 2, '0')
+    )
+{%- endmacro %}
+
 {# Of the keys under which an answer lists the stops of a line, the one that a direction is published by: every key but
    `andata` is `inbound`, and two ways would mix. #}
 {% macro published_direction_key() -%}

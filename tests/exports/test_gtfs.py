@@ -11,6 +11,7 @@ import pytest
 from benchmarks.validators import GTFS_DAMAGES, by_gtfs_guru, by_gtfs_validator, with_texts
 from tests.exports.conftest import change
 from transit_etl.exports import ExportError, Request, export
+from transit_etl.paths import published_database
 from transit_etl.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
@@ -44,9 +45,12 @@ def test_a_broken_feed_is_refused_by_both_validators(placed: Settings, tmp_path:
 
 
 def test_only_the_departure_from_the_origin_is_exact(placed: Settings) -> None:
-    rows = table(feed(placed, "gtfs"), "stop_times")
+    exact: dict[str, list[str]] = {}
+    for row in table(feed(placed, "gtfs"), "stop_times"):
+        exact.setdefault(row["trip_id"], []).append(row["timepoint"])
 
-    assert {"0"} == {row["timepoint"] for row in rows if row["stop_sequence"] != "1"}
+    assert exact
+    assert all(["1", *["0"] * (len(trip) - 1)] == trip for trip in exact.values())
 
 
 def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: Settings) -> None:
@@ -57,6 +61,51 @@ def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: Setting
 
     assert times
     assert all(trip == sorted(set(trip)) for trip in times.values())
+
+
+def test_the_times_of_a_trip_never_go_back_where_its_learned_running_times_do(placed: Settings) -> None:
+    change(
+        placed,
+        "update intermediate.scheduled_calls set known_seconds = null, travel_seconds = -travel_seconds "
+        "where position between 3 and 5",
+        "delete from intermediate.learned_times where position between 3 and 5",
+    )
+    times: dict[str, list[str]] = {}
+    for row in table(feed(placed, "gtfs"), "stop_times"):
+        times.setdefault(row["trip_id"], []).append(row["arrival_time"])
+
+    assert times
+    assert all(trip == sorted(trip) for trip in times.values())
+
+
+@pytest.mark.parametrize("form", FEEDS)
+def test_a_feed_names_its_language_its_operator_and_its_publisher(placed: Settings, form: str) -> None:
+    settings = placed.model_copy(update={"language": "de-CH"})
+    path = feed(settings, form)
+    [info], [agency] = table(path, "feed_info"), table(path, "agency")
+
+    assert ("de-CH", "de-CH") == (info["feed_lang"], agency["agency_lang"])
+    assert [("City of Tests", "1", "0"), ("emulated", "0", "1")] == [
+        (each["organization_name"], each["is_producer"], each["is_operator"])
+        for each in table(path, "attributions")
+    ]
+
+
+def test_a_trip_that_ran_shows_the_headsign_of_its_departure(placed: Settings) -> None:
+    ran = {
+        trip["trip_id"]: trip["trip_headsign"] for trip in table(feed(placed, "gtfs-retrospective"), "trips")
+    }
+    scheduled = {trip["trip_id"]: trip["trip_headsign"] for trip in table(feed(placed, "gtfs"), "trips")}
+    with duckdb.connect(published_database(placed.data_dir), read_only=True) as connection:
+        matched = dict(
+            connection.execute(
+                "select trip_id_performed, trip_id_scheduled from core.trips where trip_id_scheduled != ''"
+            ).fetchall()
+        )
+
+    assert all(ran.values())
+    assert matched.keys() & ran.keys()
+    assert all(ran[trip] == scheduled[matched[trip]] for trip in matched.keys() & ran.keys())
 
 
 def test_the_feed_says_what_is_missing(placed: Settings) -> None:

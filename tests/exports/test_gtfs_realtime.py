@@ -8,6 +8,7 @@ import pytest
 from google.transit import gtfs_realtime_pb2 as gtfs
 
 from benchmarks.validators import by_protobuf, read_alerts
+from tests.exports.conftest import change
 from tests.warehouse.rehearsed import START
 from transit_etl.exports import ExportError, Request, export
 from transit_etl.paths import published_database
@@ -63,6 +64,39 @@ def test_an_alert_of_buses_informs_the_routes_of_its_lines(published: Settings) 
     [alert] = [entity.alert for entity in alerts(published).entity if entity.id == episode]
 
     assert routes == [entity.route_id for entity in alert.informed_entity]
+
+
+def test_a_lift_out_of_use_is_hard_to_reach_at_the_stops_with_its_name_and_no_end_of_all_service(
+    published: Settings,
+) -> None:
+    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+        lifts = connection.execute(
+            "select episode_id, lines[1] from marts.disruptions where category = 'ASC' order by 1"
+        ).fetchall()
+        [(stop,)] = connection.execute("select min(stop_code) from core.stops").fetchall()
+    change(
+        published,
+        "insert into intermediate.stop_names "
+        f"select operator, stop_code, substr('{lifts[0][1]}', strpos('{lifts[0][1]}', ' ') + 1), 44.4, 8.9 "
+        f"from core.stops where stop_code = '{stop}'",
+    )
+    informed = {
+        entity.id: [each.stop_id for each in entity.alert.informed_entity]
+        for entity in alerts(published).entity
+        if entity.alert.effect == gtfs.Alert.ACCESSIBILITY_ISSUE
+    }
+
+    assert {episode for episode, _ in lifts} == informed.keys()
+    assert {lift == lifts[0][1] for _, lift in lifts} == {True, False}
+    assert {episode: [stop] if lift == lifts[0][1] else [""] for episode, lift in lifts} == informed
+
+
+def test_each_text_of_an_alert_names_its_language(published: Settings) -> None:
+    settings = published.model_copy(update={"language": "de-CH"})
+    texts = [entity.alert for entity in alerts(settings).entity]
+
+    assert {"en"} == {each.language for alert in texts for each in alert.header_text.translation}
+    assert {"de-CH"} == {each.language for alert in texts for each in alert.description_text.translation}
 
 
 def test_the_alerts_of_an_instant_do_not_know_what_came_later(published: Settings) -> None:

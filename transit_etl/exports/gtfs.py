@@ -60,6 +60,7 @@ def _write(period: Period, statements: str, comment: str, source: Source, path: 
         **operator,
         "publisher": source.publisher,
         "url": source.publisher_url,
+        "language": source.language,
         "first": f"{period.first:%Y%m%d}",
         "last": f"{period.last:%Y%m%d}",
         "version": f"build {publication.build_number}",

@@ -17,10 +17,12 @@ from transit_etl.files import open_atomic
 
 _VERSION = "2.0"
 _AT_ONCE = 1_000  # alerts
+_HEADER_LANGUAGE = "en"  # of our meanings of the codes
 NOTES = [
     "`alerts.pb` is a GTFS Realtime FeedMessage, of the instant asked for or of the end of the period.",
-    "Causes and effects are assumed, by `core.cause_meanings` and `core.event_meanings`; others are unknown.",
-    "A line is informed by each route with its number; an alert about a lift, or none, informs the agency.",
+    "Causes and effects are assumed, by `cause_meanings`, `category_meanings` and `event_meanings`.",
+    "An alert about lines informs the routes with their numbers, one about a lift the stops with its name.",
+    "Where none is known it informs the agency.",
     "An alert ends when an answer of the service status first did not list it.",
 ]
 
@@ -44,7 +46,7 @@ def _write(start: datetime, end: datetime, source: Source, path: Path, *, is_mom
     feed.header.incrementality = gtfs.FeedHeader.FULL_DATASET
     feed.header.timestamp = _seconds(end)
     for alert in _alerts(source, start, end):
-        _add(feed, source.publication.operator, alert, knows_end=not is_moment)
+        _add(feed, source, alert, knows_end=not is_moment)
     with open_atomic(path) as file:
         file.write(feed.SerializeToString(deterministic=True))
     return len(feed.entity)
@@ -59,7 +61,7 @@ def _alerts(source: Source, start: datetime, end: datetime) -> Iterator[dict[str
         yield from (dict(zip(names, row, strict=True)) for row in rows)
 
 
-def _add(feed: gtfs.FeedMessage, agency: str, alert: dict[str, Any], *, knows_end: bool) -> None:
+def _add(feed: gtfs.FeedMessage, source: Source, alert: dict[str, Any], *, knows_end: bool) -> None:
     entity = feed.entity.add()
     entity.id = alert["episode_id"]
     period = entity.alert.active_period.add()
@@ -68,22 +70,25 @@ def _add(feed: gtfs.FeedMessage, agency: str, alert: dict[str, Any], *, knows_en
         period.end = _seconds(alert["end_at"])
     entity.alert.cause = _code(gtfs.Alert.Cause, alert["gtfs_cause"], gtfs.Alert.UNKNOWN_CAUSE)
     entity.alert.effect = _code(gtfs.Alert.Effect, alert["gtfs_effect"], gtfs.Alert.UNKNOWN_EFFECT)
-    for route in alert["routes"] or [None]:
-        informed = entity.alert.informed_entity.add()
-        informed.agency_id = agency
-        if route is not None:
-            informed.route_id = route
-    _add_text(entity.alert.header_text, alert["header"])
-    _add_text(entity.alert.description_text, alert["message"])
+    for selector in _informed(alert):
+        entity.alert.informed_entity.add(agency_id=source.publication.operator, **selector)
+    _add_text(entity.alert.header_text, alert["header"], _HEADER_LANGUAGE)
+    _add_text(entity.alert.description_text, alert["message"], source.language)
+
+
+def _informed(alert: dict[str, Any]) -> list[dict[str, str]]:
+    """Return what an alert is about: its routes or stops; the agency alone, where none is known."""
+    routes = [{"route_id": route} for route in alert["routes"] or ()]
+    return routes or [{"stop_id": stop} for stop in alert["stops"] or ()] or [{}]
 
 
 def _code(codes: Any, name: str | None, unknown: int) -> int:  # noqa: ANN401 - an enumeration of protobuf
     return int(codes.Value(name)) if name in codes.keys() else unknown  # noqa: SIM118 - not a dictionary
 
 
-def _add_text(target: Any, text: str | None) -> None:  # noqa: ANN401 - a message of protobuf
+def _add_text(target: Any, text: str | None, language: str) -> None:  # noqa: ANN401 - a message of protobuf
     if text:
-        target.translation.add().text = text
+        target.translation.add(text=text, language=language)
 
 
 def _seconds(instant: datetime) -> int:

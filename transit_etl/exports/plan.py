@@ -90,7 +90,7 @@ class Plan:
         columns = [(each.place, column.name, column.type) for each in self.tables for column in each.columns]
         described = [
             _LAYOUT, version("transit-etl"), self.form.name, self.request.neutralises_formulas,
-            self.source.publication.fingerprint, columns,
+            self.source.publication.fingerprint, self.source.language, columns,
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(described).encode()).hexdigest()
 

@@ -120,6 +120,7 @@ class Source:
     scratch: Path
     publisher: str
     publisher_url: str
+    language: str
     licence: str
 
     def table(self, name: str) -> Table:
@@ -208,6 +209,7 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Sett
         scratch,
         settings.publisher or publication.operator,
         settings.publisher_url or settings.base_url,
+        settings.language,
         settings.export_licence or NO_LICENCE,
     )
 

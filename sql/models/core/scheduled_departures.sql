@@ -2,6 +2,7 @@
 -- announced, and the outcome.
 select
     departures.departure_key,
+    departures.trip_id_scheduled,
     departures.operator,
     departures.service_date,
     departures.line_code,

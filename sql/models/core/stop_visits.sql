@@ -85,6 +85,7 @@ select
     n_polls,
     n_theoretical_polls,
     n_withdrawn_polls,
+    withdrawn_at,
     is_out_of_order,
     is_lost,
     first_seen_at,

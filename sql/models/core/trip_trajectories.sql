@@ -222,7 +222,8 @@ select
     leg,
     departure_at,
     position,
-    stop_code,
+    stops.stop_sequence,
+    spread.stop_code,
     cast(floor(scheduled_seconds / 3600) as bigint) as service_hour,
     trip_key,
     visit_key,
@@ -249,3 +250,4 @@ select
     cast(common_error as decimal(7, 6)) as common_error,
     ruleset_version
 from spread
+left join {{ built('leg_stops') }} as stops using (operator, service_date, line_code, direction, leg, position)

@@ -57,6 +57,9 @@ facts as (
         count(pending.listed_id) as n_pending,
         cast(sum(visits.n_withdrawn_polls) as bigint) as n_withdrawn_polls,
         max(parameters.withdrawn_polls) as withdrawn_polls,
+        cast(max({{ seconds_between('visits.withdrawn_at', 'visits.scheduled_at') }}) as bigint)
+            as withdrawn_ahead_seconds,
+        max(parameters.earliest_bus_seconds) as earliest_bus_seconds,
         max(visits.ruleset_version) as ruleset_version
     from visits
     cross join {{ ref('inference_parameters') }} as parameters
@@ -73,6 +76,8 @@ select
     facts.operator,
     facts.service_date,
     facts.trip_id,
+    {{ performed_trip_id('facts') }} as trip_id_performed,
+    departures.trip_id_scheduled,
     trip_lines.line_code,
     trip_lines.direction,
     facts.line_label,
@@ -88,15 +93,18 @@ select
     facts.n_bounded,
     facts.n_lost,
     facts.n_withdrawn_polls,
+    facts.withdrawn_ahead_seconds,
     case
         when facts.n_live = 0 and facts.is_due_untracked = 1 then 'never_tracked'
-        -- announced with its id, and missing from several answers well before it was due; an anonymous row may just as
-        -- well have been replaced by a live bus, and a bus that skips a stop be live at others
+        -- announced with its id, and missing from several answers so long before it was due that it cannot have passed
+        -- early and unseen; an anonymous row may just as well have been replaced by a live bus, and a bus that skips a
+        -- stop be live at others
         when
             facts.n_live = 0
             and facts.n_listed > 0
             and facts.n_pending = 0
             and facts.n_withdrawn_polls >= facts.withdrawn_polls
+            and facts.withdrawn_ahead_seconds >= facts.earliest_bus_seconds
             then 'not_run'
         when facts.n_live = 0 then 'not_observable'
         when facts.n_lost > 0 and coalesce(facts.last_passed_before <= facts.lost_after, true) then 'tracking_lost'

@@ -8,7 +8,8 @@ select
     categories.meaning as category_meaning,
     episodes.event,
     events.meaning as event_meaning,
-    events.gtfs_effect,
+    -- a code says something else of a lift than of a bus
+    coalesce(categories.gtfs_effect, events.gtfs_effect) as gtfs_effect,
     episodes.cause,
     causes.gtfs_cause,
     episodes.message,

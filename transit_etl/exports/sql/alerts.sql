@@ -18,6 +18,21 @@ routes as (
     from (select episode_id, operator, unnest(lines) as line_number from found where lines_kind = 'array') as listed
     inner join core.latest_lines as lines using (operator, line_number)
     group by listed.episode_id
+),
+
+stops as (
+    -- a lift is called what the stop at it is called, or that after a word for what it is: `Ascensore Castello`
+    select
+        lifts.episode_id,
+        list(distinct stops.stop_code order by stops.stop_code) as stops
+    from (select episode_id, operator, unnest(lines) as lift from found where lines_kind = 'text') as lifts
+    inner join core.stops as stops
+        on
+            lifts.operator = stops.operator
+            and lower(strip_accents(stops.stop_name)) in (
+                lower(strip_accents(lifts.lift)), ltrim(lower(strip_accents(substr(lifts.lift, strpos(lifts.lift, ' ')))))
+            )
+    group by lifts.episode_id
 )
 
 select
@@ -27,8 +42,14 @@ select
     found.gtfs_cause,
     found.gtfs_effect,
     routes.routes,
-    concat_ws(': ', coalesce(found.event_meaning, found.event), array_to_string(found.lines, ', ')) as header,
+    stops.stops,
+    concat_ws(
+        ': ',
+        case when found.category = 'ASC' then found.category_meaning else coalesce(found.event_meaning, found.event) end,
+        array_to_string(found.lines, ', ')
+    ) as header,
     found.message
 from found
 left join routes using (episode_id)
+left join stops using (episode_id)
 order by found.start_at, found.episode_id

@@ -3,7 +3,8 @@ select
     $operator as agency_id,
     $publisher as agency_name,
     $url as agency_url,
-    timezone as agency_timezone
+    timezone as agency_timezone,
+    $language as agency_lang
 from quality.publication;
 
 -- stops
@@ -51,11 +52,26 @@ select
 from (select distinct service_id, unnest(service_dates) as service_date from feed_trips)
 order by service_id, date;
 
+-- attributions
+select
+    row_number() over (order by is_operator, organization_name) as attribution_id,
+    organization_name,
+    is_producer,
+    is_operator,
+    attribution_url
+from (
+    values
+    ($publisher, 1, case when $publisher = $operator then 1 else 0 end, $url),
+    ($operator, 0, 1, null)
+) as organizations(organization_name, is_producer, is_operator, attribution_url)
+where is_producer = 1 or organization_name != $publisher
+order by attribution_id;
+
 -- feed_info
 select
     $publisher as feed_publisher_name,
     $url as feed_publisher_url,
-    'und' as feed_lang,
+    $language as feed_lang,
     $first as feed_start_date,
     $last as feed_end_date,
     $version as feed_version,

@@ -10,8 +10,9 @@ with known as (
         stop_code,
         arrival_quality,
         position,
+        stop_sequence,
         passed_at,
-        coalesce(visit_key, departure_key) as passage_key
+        visit_key
     from core.trip_trajectories
     where trip_key is not null and arrival_quality in ('evidenced', 'bounded', 'interpolated')
 ),
@@ -20,20 +21,24 @@ passages as (
     select * from known
     union all
     select
-        operator,
-        service_date,
-        trip_key,
-        stop_code,
-        arrival_quality,
-        position,
-        passed_at,
-        visit_key as passage_key
-    from core.stop_visits
+        visits.operator,
+        visits.service_date,
+        visits.trip_key,
+        visits.stop_code,
+        visits.arrival_quality,
+        visits.position,
+        visits.stop_sequence,
+        visits.passed_at,
+        visits.visit_key
+    from core.stop_visits as visits
+    left join known using (trip_key, position)
     where
-        passed_at is not null
-        and position is not null
-        and not is_out_of_order
-        and visit_key not in (select passage_key from known)
+        visits.passed_at is not null
+        and visits.position is not null
+        and not visits.is_out_of_order
+        and known.trip_key is null
+    -- of a stop that the trip is said to have passed twice, the first time
+    qualify row_number() over (partition by trip_key, position order by visits.passed_at, visits.visit_key) = 1
 ),
 
 observed as (
@@ -59,13 +64,30 @@ qualify
 create or replace temp table feed_trips as
 select
     trips.trip_key,
-    concat_ws('_', strftime(trips.service_date, '%Y%m%d'), trips.trip_id) as trip_id,
+    trips.trip_id_performed as trip_id,
     trips.line_code as route_id,
     strftime(trips.service_date, '%Y%m%d') as service_id,
-    null as trip_headsign,
+    coalesce(departures.headsign, destinations.destination) as trip_headsign,
     trips.direction,
     [trips.service_date] as service_dates
 from core.trips as trips
+left join (
+    select
+        matched_trip_key as trip_key,
+        min(headsign) as headsign
+    from core.scheduled_departures
+    where is_in_force and matched_trip_key is not null and $condition
+    group by matched_trip_key
+) as departures using (trip_key)
+left join (
+    -- of a trip without a departure, what most of its stops showed
+    select
+        trip_key,
+        mode(destination order by destination) as destination
+    from core.stop_visits
+    where $condition
+    group by trip_key
+) as destinations using (trip_key)
 where
     trips.operator = $operator
     and $condition
@@ -78,11 +100,13 @@ with ordered as (
         trips.trip_id,
         passages.stop_code,
         passages.arrival_quality,
-        row_number() over trip as stop_sequence,
-        max(passages.seconds) over (trip rows between unbounded preceding and current row) as seconds
+        passages.stop_sequence,
+        max(passages.seconds) over (
+            partition by trips.trip_id
+            order by passages.position rows between unbounded preceding and current row
+        ) as seconds
     from feed_trips as trips
     inner join feed_passages as passages using (trip_key)
-    window trip as (partition by trips.trip_id order by passages.position, passages.passed_at, passages.passage_key)
 )
 
 select

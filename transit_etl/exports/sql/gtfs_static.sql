@@ -9,7 +9,7 @@ with departures as (
         leg,
         headsign,
         service_seconds,
-        scheduled_trip_id(line_code, direction, service_code, leg, service_seconds, duplicate_number) as trip_id
+        trip_id_scheduled as trip_id
     from core.scheduled_departures
     where operator = $operator and is_in_force and $condition
 ),
@@ -145,15 +145,21 @@ select
     leg,
     position,
     stop_code,
-    cast(round(case
-        when seconds is not null then seconds
-        when travel_after > travel_before
-            then
-                seconds_before
-                + (seconds_after - seconds_before) * (travel_seconds - travel_before) / (travel_after - travel_before)
-        else seconds_before + travel_seconds - travel_before
-    end) as bigint) as seconds
-from neighbours;
+    position = min(position) over departure as is_origin,
+    -- running times are learned stop by stop and may contradict each other: a stop is not earlier than the one before
+    max(cast(round(least(
+        case
+            when seconds is not null then seconds
+            when travel_after > travel_before
+                then
+                    seconds_before
+                    + (seconds_after - seconds_before) * (travel_seconds - travel_before) / (travel_after - travel_before)
+            else seconds_before + travel_seconds - travel_before
+        end,
+        seconds_after
+    )) as bigint)) over (departure order by position rows between unbounded preceding and current row) as seconds
+from neighbours
+window departure as (partition by service_date, line_code, direction, leg, departure_key);
 
 create or replace temp view feed_stop_times as
 with departures as (
@@ -195,9 +201,9 @@ select
     gtfs_time(nearest.service_seconds + calls.seconds) as arrival_time,
     gtfs_time(nearest.service_seconds + calls.seconds) as departure_time,
     calls.stop_code as stop_id,
-    calls.position as stop_sequence,
+    stops.stop_sequence,
     -- only the departure is in the timetable; the other times are learned
-    case when calls.position = 1 then 1 else 0 end as timepoint
+    case when calls.is_origin then 1 else 0 end as timepoint
 from nearest
 inner join feed_calls as calls
     on
@@ -206,3 +212,11 @@ inner join feed_calls as calls
         and nearest.direction = calls.direction
         and nearest.leg = calls.leg
         and nearest.departure_key is not distinct from calls.departure_key
+inner join intermediate.leg_stops as stops
+    on
+        stops.operator = $operator
+        and calls.service_date = stops.service_date
+        and calls.line_code = stops.line_code
+        and calls.direction = stops.direction
+        and calls.leg = stops.leg
+        and calls.position = stops.position

@@ -1,10 +1,10 @@
 -- One row per visit, in the columns of TIDES and in their order. The interface gives one time at a stop: it stands for
--- arrival and departure. What nothing observes is empty.
+-- arrival and departure, if the passage was observed. What nothing observes is empty.
 select
     service_date,
-    trip_id as trip_id_performed,
+    trip_id_performed,
     trip_stop_sequence,
-    position as scheduled_stop_sequence,
+    stop_sequence as scheduled_stop_sequence,
     null as pattern_id,
     'unknown' as vehicle_id,
     null as dwell,
@@ -12,8 +12,8 @@ select
     null as timepoint,
     tides_time(scheduled_at) as schedule_arrival_time,
     tides_time(scheduled_at) as schedule_departure_time,
-    tides_time(passed_at) as actual_arrival_time,
-    tides_time(passed_at) as actual_departure_time,
+    tides_time(observed_at(passed_at, arrival_quality)) as actual_arrival_time,
+    tides_time(observed_at(passed_at, arrival_quality)) as actual_departure_time,
     null as distance,
     null as boarding_1,
     null as alighting_1,
@@ -33,8 +33,8 @@ select
     null as number_of_transactions,
     case
         when scheduled_at is null then null
-        when passed_at is null then 'Missing'
+        when observed_at(passed_at, arrival_quality) is null then 'Missing'
         else 'Scheduled'
     end as schedule_relationship
 from ($visits)
-order by service_date, trip_id, trip_stop_sequence
+order by service_date, trip_id_performed, trip_stop_sequence

@@ -1,10 +1,11 @@
--- One row per trip, in the columns of TIDES and in their order. A trip is scheduled if it is matched with a departure;
--- whether another one was added is not known. The interface tells no vehicle and no means of transport.
+-- One row per trip that was seen, or is known not to have run, in the columns of TIDES and in their order. A trip is
+-- scheduled if it is matched with a departure; whether another one was added is not known. The interface tells no
+-- vehicle and no means of transport.
 select
     service_date,
-    trip_id as trip_id_performed,
+    trips.trip_id_performed,
     'unknown' as vehicle_id,
-    departures.scheduled_trip_id as trip_id_scheduled,
+    trips.trip_id_scheduled,
     trips.line_code as route_id,
     'Bus' as route_type,
     null as ntd_mode,
@@ -28,22 +29,12 @@ select
 from core.trips as trips
 left join (
     select
-        matched_trip_key as trip_key,
-        min(scheduled_trip_id(
-            line_code, direction, service_code, leg, service_seconds, duplicate_number
-        )) as scheduled_trip_id
-    from core.scheduled_departures
-    where matched_trip_key is not null and is_in_force and $condition
-    group by matched_trip_key
-) as departures using (trip_key)
-left join (
-    select
         trip_key,
         min(stop_code) as stop_code,
-        min(passed_at) as passed_at
+        min(observed_at(passed_at, arrival_quality)) as passed_at
     from core.stop_visits
     where position = 1 and $condition
     group by trip_key
 ) as starts using (trip_key)
-where trips.operator = $operator and $condition
-order by service_date, trip_id
+where trips.operator = $operator and $condition and (trips.n_live > 0 or trips.outcome = 'not_run')
+order by service_date, trips.trip_id_performed

@@ -82,6 +82,7 @@ select
         'slots.operator', 'slots.service_date', key_part('slots.line_code'), 'slots.direction',
         "coalesce(slots.service_code, '')", 'slots.departure_at', 'slots.duplicate_number', 'slots.valid_from'
     ]) }} as departure_key,
+    {{ scheduled_trip_id('slots') }} as trip_id_scheduled,
     slots.operator,
     slots.service_date,
     slots.line_code,

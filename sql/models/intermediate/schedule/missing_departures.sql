@@ -6,11 +6,12 @@
 with matches as (
     select
         matches.departure_key,
-        -- only anonymous rows announced it, and they were withdrawn before it was due
+        -- only anonymous rows announced it, and they were withdrawn before any bus can have passed
         coalesce(
             matches.basis = 'anonymous'
             and trips.outcome = 'not_observable'
-            and trips.n_withdrawn_polls >= parameters.withdrawn_polls,
+            and trips.n_withdrawn_polls >= parameters.withdrawn_polls
+            and trips.withdrawn_ahead_seconds >= parameters.earliest_bus_seconds,
             false
         ) as is_withdrawn
     from {{ built('departure_matches') }} as matches
