@@ -234,6 +234,14 @@
     list_sort(list(distinct {{ column }}))
 {%- endmacro %}
 
+{# True if two lists have an element in common. #}
+{% macro have_common(first, second) -%}
+    {{ adapter.dispatch("have_common", "transit")(first, second) }}
+{%- endmacro %}
+{% macro default__have_common(first, second) -%}
+    list_has_any({{ first }}, {{ second }})
+{%- endmacro %}
+
 {# The whole numbers from first to last, as a relation of one column. #}
 {% macro whole_numbers(first, last) -%}
     {{ adapter.dispatch("whole_numbers", "transit")(first, last) }}

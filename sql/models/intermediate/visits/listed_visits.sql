@@ -31,7 +31,9 @@ link_pairs as (
             and {{ is_received_around('looped_stops.service_date', 2, 2) }}
     where
         {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
-        between -parameters.link_early_seconds
+        between -least(
+            parameters.earliest_bus_seconds, coalesce(looped_stops.half_loop_seconds, parameters.earliest_bus_seconds)
+        )
         and least(parameters.link_late_seconds, coalesce(looped_stops.half_loop_seconds, parameters.link_late_seconds))
 ),
 

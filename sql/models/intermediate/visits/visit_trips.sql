@@ -1,6 +1,7 @@
 -- One row per operator, service_date, listed id, stop and visit: the trip it belongs to, and its position on the way.
 -- Visits of one listed id belong to one trip when, less the travel time to each stop, they started together. That
--- separates the trips of a vehicle, the trips that share a number, and the two times that a loop comes to a stop.
+-- separates the trips of a vehicle, the trips that share a number, and the two times that a loop comes to a stop. Where
+-- timetable rows have the id too, they tell how often it runs, and a bus that runs under it may be early or late.
 with visits as (
     select * from {{ ref('visit_positions') }}
 ),
@@ -55,6 +56,8 @@ segment_facts as (
         count(*) as n_visits,
         min(position) as first_position,
         max(position) as last_position,
+        {{ list_of_distinct('position') }} as positions,
+        count(theoretical_at) as n_announced,
         max(restart_seconds) as restart_seconds,
         min(estimated_start_at) as start_at,
         min(expected_at) as first_at,
@@ -64,23 +67,61 @@ segment_facts as (
 ),
 
 continuations as (
-    -- two kinds of segment continue the trip of the segment before: a single visit to the stop where the trip began,
-    -- which ends a loop that the stop list does not close; and stops further on, reached too soon after for the vehicle
-    -- to have started again
+    -- four kinds of segment belong to the trip of the segment before: a single visit to the stop where the trip began,
+    -- which ends a loop that the stop list does not close; where timetable rows have the id, other stops at about that
+    -- time, if the rows announced only one of the two, or in whatever order the leg serves its stops; stops further on,
+    -- reached too soon after for the vehicle to have started again; and the stops from which it came so soon, on a leg
+    -- that leaves out stops between
     select
         segments.*,
         coalesce(
             segments.n_visits = 1
             and before.n_visits > 1
-            and segments.first_position <= before.first_position,
+            and (
+                segments.first_position <= before.first_position
+                or (
+                    segments.n_announced = 0
+                    and before.n_announced > 0
+                    and {{ have_common('segments.positions', 'before.positions') }}
+                )
+            )
+            and {{ seconds_between('before.last_at', 'segments.first_at') }}
+            between -parameters.upward_jump_seconds and parameters.trip_gap_seconds,
             false
         ) as is_loop_end,
         coalesce(
-            segments.first_position > before.last_position
-            and {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds,
+            (
+                segments.n_id_announced > 0
+                and segments.listed_id not like '@%'
+                and not {{ have_common('segments.positions', 'before.positions') }}
+                and {{ seconds_between('before.last_at', 'segments.first_at') }} <= parameters.trip_late_seconds
+                and {{ seconds_between('segments.last_at', 'before.first_at') }} <= parameters.trip_late_seconds
+                and (
+                    least(segments.n_announced, before.n_announced) = 0
+                    or {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds
+                )
+            )
+            or (
+                {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds
+                and segments.first_position > before.last_position
+                and {{ seconds_between('before.last_at', 'segments.first_at') }}
+                between 0 and parameters.trip_gap_seconds
+            )
+            or (
+                {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds
+                and segments.last_position < before.first_position
+                and {{ seconds_between('segments.last_at', 'before.first_at') }}
+                between 1 and parameters.trip_gap_seconds
+            ),
             false
-        ) as is_tail
-    from segment_facts as segments
+        ) as is_part
+    from (
+        select
+            *,
+            sum(n_announced) over (partition by operator, service_date, listed_id, line_code, direction)
+                as n_id_announced
+        from segment_facts
+    ) as segments
     cross join {{ ref('inference_parameters') }} as parameters
     left join segment_facts as before
         on
@@ -90,14 +131,12 @@ continuations as (
             and segments.line_code = before.line_code
             and segments.direction = before.direction
             and segments.segment = before.segment + 1
-            and {{ seconds_between('before.last_at', 'segments.first_at') }}
-            between 0 and parameters.trip_gap_seconds
 ),
 
 trip_segments as (
     select
         *,
-        max(case when not is_loop_end and not is_tail then segment end) over (
+        max(case when not is_loop_end and not is_part then segment end) over (
             partition by operator, service_date, listed_id, line_code, direction
             order by segment rows between unbounded preceding and current row
         ) as first_segment
