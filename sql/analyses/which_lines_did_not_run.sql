@@ -1,6 +1,6 @@
--- Which lines did not run all their departures? By month, of the dates that are over, the lines with most departures that
--- certainly did not run first. Low and high are hard bounds of the delivered share: between them lie the departures whose
--- outcome could not be observed. Where they are too many the figure is null, with the reason.
+-- Which lines did not run all their departures? By month, of the dates that are over, the lines with most departures
+-- that certainly did not run first. Low and high are hard bounds of the delivered share: between them lie the
+-- departures whose outcome could not be observed. Where they are too many the figure is null, with the reason.
 select
     line,
     towards,
