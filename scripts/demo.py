@@ -1,4 +1,4 @@
-"""Demonstrates the whole pipeline: rehearses a day, polls live through the DAGs, compares with the truth."""
+"""Demonstrates the whole pipeline: rehearses days, polls live through the DAGs, compares with the truth."""
 
 import argparse
 import shutil
@@ -15,16 +15,24 @@ from typing import Any, NoReturn
 from rich.console import Console
 
 from scripts.demo_findings import ALLOWANCE, show_findings
-from scripts.demo_rehearsal import Rehearsal, RehearsalFailedError, choose_days, write_truth
+from scripts.demo_progress import waiting
+from scripts.demo_rehearsal import (
+    Days,
+    Rehearsal,
+    RehearsalFailedError,
+    choose_days,
+    write_stops,
+    write_truth,
+)
 from scripts.demo_runs import DagFailedError, Runs
 from scripts.local_airflow import BIN, CHECKOUT, environment, set_up
 from scripts.stack import Program, Stack, without_settings
 from transit_emulator.process import NoAnswerError, first_answer, free_port
 
 FOLDER = CHECKOUT / "data" / "demo"
+STOPS = FOLDER / "stops.csv"
 WINDOW_SECONDS = 120
-REHEARSED_RATE = 60  # the allowance without a token
-LARGEST_FOR_VERSION_0 = 200  # stops; the DAG of version 0 asks for each of them
+LARGEST_SMALL = 200  # stops of a network that is small; the DAG of version 0 asks for each of them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,9 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--window", type=int, default=WINDOW_SECONDS, help="how many seconds passages are polled for"
     )
-    parser.add_argument(
-        "--hours", type=float, default=24, help="how many hours of a service day are rehearsed"
-    )
+    parser.add_argument("--hours", type=float, help="how many hours are rehearsed, from the first date on")
     chosen = parser.parse_args(arguments)
     console, started = Console(width=None if sys.stdout.isatty() else 110), time.monotonic()
     for interruption in (signal.SIGINT, signal.SIGTERM):
@@ -59,51 +65,58 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
     finally:
         stack.stop(grace_seconds=5)
-    console.print(f"\nDone in {time.monotonic() - started:.0f} seconds.", style="dim")
+    console.print(f"\nDone in {time.monotonic() - started:.0f} seconds.", style="dim", highlight=False)
     return 0
 
 
-def demonstrate(console: Console, stack: Stack, gtfs: Path | None, window_seconds: int, hours: float) -> None:
-    """Rehearse a day, run every DAG once on the morning after it, and show the results."""
+def demonstrate(
+    console: Console, stack: Stack, gtfs: Path | None, window_seconds: int, hours: float | None
+) -> None:
+    """Rehearse some days, run every DAG once on the morning after them, and show the results."""
     port, network = free_port(), ["--gtfs", str(gtfs.resolve())] if gtfs else ["--size", "small"]
     log = str(FOLDER / "answers.jsonl")
     command = [str(BIN / "transit-etl"), "emulator", "--port", str(port), "--log", log, *network]
     emulator = stack.start("emulator", command, without_settings(FOLDER))
-    with console.status("starting the emulated upstream"):
+    with waiting(console, "starting the emulated interface"):
         about = _about(stack, emulator, port)
-        days = choose_days(f"http://127.0.0.1:{port}/")
-    console.rule(f"[bold]{about['network']}: {about['n_lines']} lines, {about['n_stops']} stops")
-    console.print(
-        f"Rehearsal: {hours:g} hours of the service day {days.rehearsed:%A %d %B %Y} on a virtual clock, "
-        f"at {REHEARSED_RATE} requests a minute.\n"
-        f"Live: {window_seconds} seconds of {days.now:%A %d %B, from %H:%M} ({about['timezone']}), "
-        f"through the DAGs over HTTP, at {ALLOWANCE} requests a minute (with a token).\n"
-        "Both run at the same time and write into the same lake.",
-        highlight=False,
-    )
+        is_small = about["n_stops"] <= LARGEST_SMALL
+        days = choose_days(f"http://127.0.0.1:{port}/", is_small=is_small, hours=hours)
+        write_stops(without_settings(FOLDER), network, STOPS)
+    _introduce(console, about, days, window_seconds)
     common = {**without_settings(FOLDER), **_common_settings(about)}
-    rehearsal = Rehearsal(stack, common, network, days.rehearsed, hours)
+    rehearsal = Rehearsal(stack, common, network, days)
     airflow = environment(FOLDER / "airflow", without_settings(FOLDER))
-    with console.status("setting up Airflow"):
+    with waiting(console, "setting up Airflow"):
         set_up(airflow)
     settings = {**_common_settings(about), **_live_settings(port, days.now, window_seconds)}
     runs = Runs(FOLDER, {**airflow, **settings}, console)
     runs.run(["network", "timetables"])
     runs.run(["passages"], ["status", "news"])
-    console.print(summary(rehearsal.wait(console)), highlight=False)
-    is_small = about["n_stops"] <= LARGEST_FOR_VERSION_0
+    console.print(rehearsal.wait(console), highlight=False)
     runs.run(["staging", "warehouse", "nightly"], *([["legacy_v0"]] if is_small else []))
-    write_truth(common, network, days.rehearsed, FOLDER / "truth")
-    show_findings(console, {**without_settings(FOLDER), **settings}, FOLDER, days.rehearsed)
+    with waiting(console, "writing down what truly happened"):
+        write_truth(common, network, days, FOLDER / "truth")
+    show_findings(console, {**without_settings(FOLDER), **settings}, FOLDER, days)
 
 
-def summary(report: dict[str, Any]) -> str:
-    """Return one line about what a rehearsal did."""
-    n_requests, refused = sum(report["outcomes"].values()), report["outcomes"].get("rate_limited", 0)
-    return (
-        f"[green]✓[/] rehearsal   {report['real_seconds']:.0f} s  {n_requests:,} requests, "
-        f"{report['allowance_share']:.0%} of the allowance used, {refused} refused"
-    )
+def _introduce(console: Console, about: dict[str, Any], days: Days, window_seconds: int) -> None:
+    """Say what is demonstrated."""
+    size = f"{about['n_lines']} lines, {about['n_stops']} stops"
+    console.rule(f"[bold]The emulated network {about['network']}: {size}")
+    for line in (
+        "An emulator on this machine stands for the operator's interface. It knows what truly happens.",
+        (
+            f"Rehearsed, on a virtual clock: {days.hours:g} hours from {days}, at "
+            f"{days.rate_per_minute} requests a minute."
+        ),
+        (
+            f"Polled live, by Airflow over HTTP: {window_seconds} seconds of {days.now:%A %d %B, from %H:%M} "
+            f"({about['timezone']}), at up to {ALLOWANCE} requests a minute, which a token allows."
+        ),
+        "Both go on at the same time and write into the same lake.",
+        "\nFor each DAG that Airflow has run, a line with its duration and its tasks, as they ended:",
+    ):
+        console.print(line, highlight=False)
 
 
 def _common_settings(about: dict[str, Any]) -> dict[str, str]:
@@ -112,6 +125,7 @@ def _common_settings(about: dict[str, Any]) -> dict[str, str]:
         "TRANSIT_DATA_DIR": str(FOLDER),
         "TRANSIT_TIMEZONE": about["timezone"],
         "TRANSIT_TIMETABLE_DAYS_AHEAD": "0",
+        "TRANSIT_STOPS_FILE": str(STOPS),
     }
 
 

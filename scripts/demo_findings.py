@@ -10,9 +10,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from scripts.demo_rehearsal import Days
 from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
-from transit_etl.warehouse.published_audit import audit_figures
+from transit_etl.paths import published_database
+from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 
 ALLOWANCE = 300
 
@@ -29,52 +31,90 @@ BUDGET = f"""{LIVE}
         )) as busiest_minute
     from live as first
 """
-WINDOW = f"""{LIVE}
-    select count(*) as n_sent, date_diff('second', min(sent_at), max(sent_at)) as seconds
-    from live
-    where sent_at between (select min(sent_at) from live where endpoint = 'passages')
-        and (select max(sent_at) from live where endpoint = 'passages')
-"""
 VISITS = """
     select count(distinct trip_id) as n_trips, count(*) filter (passed_before is not null) as n_passed,
         count(*) filter (arrival_quality = 'evidenced') as n_evidenced
     from core.stop_visits where service_date > $day
 """
 DISRUPTIONS = """
-    select category, event, cause, array_to_string(lines, ', ') as lines,
-        strftime(started_at, '%Y-%m-%d %H:%M UTC') as since
+    select if(category = 'ASC', 'Lift out of use', coalesce(event_meaning, event)) as what,
+        array_to_string(lines, ', ') as lines_or_lift, cause as cause_as_told,
+        strftime(local_time(coalesce(started_at, first_seen_at)), '%d %B, %H:%M') as since
     from marts.disruptions where is_open order by category, started_at limit 8
 """
-QUESTION = """select line_code, direction, count(*) as visits, median(delay_seconds) as median_delay_seconds,
-  min(delay_low_seconds) as at_least, max(delay_high_seconds) as at_most
-from core.stop_visits where delay_seconds is not null
-group by line_code, direction order by visits desc, median_delay_seconds desc limit 5"""
+# What the README says that the warehouse answers. The queries are printed, to be copied and changed.
+ANSWERS = {
+    "How punctual was the network?": "select sentence from headline.on_time_network order by period",
+    "Which lines and stops were least punctual?": (
+        "(select sentence from headline.on_time_lines where figure is not null order by figure limit 1) "
+        "union all "
+        "(select sentence from headline.on_time_stops where figure is not null order by figure limit 1)"
+    ),
+    "Where did riders of frequent lines wait longest beyond the timetable?": (
+        "select sentence from headline.excess_waiting where figure is not null order by figure desc limit 2"
+    ),
+    "Which trips ran, which did not, and which could not be observed?": (
+        "(select sentence from headline.trips_delivered where figure is not null order by figure limit 1) "
+        "union all (select sentence from headline.trips_delivered where figure is null limit 1)"
+    ),
+    "Which lift was out of use, and for how long?": (
+        "select sentence from headline.lifts order by low, lift limit 2"
+    ),
+    "What disrupted the service longest?": (
+        "select sentence from headline.service_disruptions order by low desc limit 2"
+    ),
+    "In which hours was too little polled to know?": (
+        "select 'On ' || service_date || ' from ' || service_hour || ':00 too little was observed of ' "
+        "|| count(*) || ' lines and directions.' as sentence from marts.punctuality_shares "
+        "where estimate_null_reason = 'interval too wide' "
+        "group by service_date, service_hour order by count(*) desc, service_date, service_hour limit 2"
+    ),
+}
+# Commands for who goes on; PLACE stands for the data folder.
+NEXT = """. .venv/bin/activate && export TRANSIT_DATA_DIR=PLACE
+transit-etl sql "from headline.on_time_lines"            # all lines; `transit-etl tables` lists the tables
+transit-etl sql "from marts.punctuality_weekly"          # weeks, from Monday
+transit-etl export punctuality_by_stop --format geojson  # the stops on a map
+transit-etl export --format gtfs                         # the timetable as a GTFS feed
+"""
 
 
-def show_findings(console: Console, environment: Mapping[str, str], folder: Path, rehearsed: date) -> None:
-    """Print the rehearsed day and the truth, the live polling, open disruptions, and an example query."""
+def show_findings(console: Console, environment: Mapping[str, str], folder: Path, days: Days) -> None:
+    """Print the rehearsed days beside the truth, what was polled live, and answers to questions."""
     ask = _Questions(environment)
-    console.rule("[bold]Results")
-    console.print(truth_table(folder / "warehouse" / "warehouse.duckdb", folder / "truth", rehearsed))
+    console.rule("[bold]Are the figures right?")
+    console.print(f"Rehearsed: {days}. The pipeline never sees what truly happened.", highlight=False)
     console.print(
-        f"[bold]Audit of its estimates[/]\n  {audit_figures(ask) or 'no visit was drawn'}", highlight=False
+        truth_table(published_database(folder), folder / "truth", days.first, days.last), highlight=False
     )
-    console.print("[bold]Polled live[/], the morning after", highlight=False)
-    for line in (_budget(ask), _stop_visits(ask, rehearsed)):
+    console.print(_audit(audit_figures(ask)), highlight=False)
+    console.rule("[bold]Polled live, on the morning after")
+    for line in (_budget(ask), _stop_visits(ask, days.last), _disruptions(ask)):
         console.print(line, highlight=False)
-    console.print(_disruptions(ask))
-    console.rule("[bold]Query the warehouse yourself")
-    place = f"TRANSIT_DATA_DIR={folder.relative_to(Path.cwd())}"
-    console.print(
-        f'{place} .venv/bin/transit-etl sql "{QUESTION}"', markup=False, highlight=False, soft_wrap=True
-    )
-    console.print(_table(ask(QUESTION)))
+    console.rule("[bold]Questions that the warehouse answers, each with its query")
+    for question, query in ANSWERS.items():
+        console.print(f"[bold]{question}[/]", highlight=False)
+        for row in ask(query) or [{"sentence": "There is nothing to tell."}]:
+            console.print(row["sentence"], markup=False, highlight=False)
+        console.print(
+            f'transit-etl sql "{query}"\n', style="dim", markup=False, highlight=False, soft_wrap=True
+        )
+    console.rule("[bold]Go on yourself")
+    place = folder.relative_to(Path.cwd())
+    console.print(NEXT.replace("PLACE", str(place)), markup=False, highlight=False, soft_wrap=True)
     for what, where in (
-        ("The warehouse", "warehouse/warehouse.duckdb"),
-        ("The truth", "truth/*.parquet"),
+        ("The warehouse, a DuckDB file", "warehouse/warehouse.duckdb"),
+        ("What truly happened", "truth/*.parquet"),
         ("Results of the data checks", "reports/quality/index.html"),
     ):
-        console.print(f"{what}: {folder / where}", highlight=False, soft_wrap=True)
+        console.print(f"{what}: {place / where}", highlight=False, soft_wrap=True)
+
+
+def _answer(console: Console, question: str, query: str, rows: list[dict[str, Any]]) -> None:
+    console.print(f"[bold]{question}[/]", highlight=False)
+    for row in rows or [{"sentence": "There is nothing to tell."}]:
+        console.print(row["sentence"], markup=False, highlight=False)
+    console.print(f'transit-etl sql "{query}"\n', style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 class _Questions:
@@ -96,33 +136,41 @@ class _Questions:
         return rows
 
 
-def _budget(ask: _Questions) -> str:
-    total, window = ask(BUDGET)[0], ask(WINDOW)[0]
-    share = window["n_sent"] / (ALLOWANCE / 60 * window["seconds"])
+def _audit(figures: AuditFigures | None) -> str:
+    if figures is None:
+        return "No visit was drawn by chance to audit the estimates."
+    drawn = f"{figures.n_drawn:,} visits drawn by chance were watched, and {figures.n_seen:,} of them seen"
+    if figures.error is None or figures.half_interval is None:
+        return f"An audit needs no truth: {drawn}, too few to compare estimates with."
+    low, high = figures.error - figures.half_interval, figures.error + figures.half_interval
     return (
-        f"  requests     {total['n_sent']:,} sent, {total['n_good']:,} with a valid answer, "
-        f"{total['n_refused']} refused;\n"
-        f"               at most {total['busiest_minute']} in 60 s ({ALLOWANCE} allowed); "
-        f"{share:.0%} of the allowance used"
+        f"An audit needs no truth: {drawn}. Their share on time minus what the estimates say of them: "
+        f"{100 * figures.error:+.1f} points (95 % interval: {100 * low:+.1f} to {100 * high:+.1f})."
+    )
+
+
+def _budget(ask: _Questions) -> str:
+    sent = ask(BUDGET)[0]
+    return (
+        f"{sent['n_sent']:,} requests were sent, {sent['n_good']:,} got a valid answer, and "
+        f"{sent['n_refused'] or 'none'} was refused. No 60 seconds had more than {sent['busiest_minute']} "
+        f"({ALLOWANCE} are allowed)."
     )
 
 
 def _stop_visits(ask: _Questions, rehearsed: date) -> str:
     seen = ask(VISITS.replace("$day", f"date '{rehearsed}'"))[0]
     return (
-        f"  stop visits  of {seen['n_trips']:,} trips: {seen['n_passed']:,} observed passing, "
-        f"{seen['n_evidenced']:,} of them to within 60 s"
+        f"{seen['n_passed']:,} passages of {seen['n_trips']:,} trips were seen, {seen['n_evidenced']:,} of "
+        "them to within 60 s. This day is not over: it has no share yet."
     )
 
 
 def _disruptions(ask: _Questions) -> Table:
-    return _table(ask(DISRUPTIONS), "Open disruptions (at most 8)")
-
-
-def _table(rows: list[dict[str, Any]], title: str | None = None) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for name, value in (rows[0] if rows else {"none": ""}).items():
-        table.add_column(name.replace("_", " "), justify="left" if isinstance(value, str) else "right")
+    table = Table(title="Disruptions and lifts out of use (at most 8)", title_justify="left")
+    rows = ask(DISRUPTIONS)
+    for name in rows[0] if rows else ("no disruption is listed",):
+        table.add_column(name.replace("_", " "))
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
+        table.add_row(*(value or "" for value in row.values()))
     return table

@@ -1,4 +1,4 @@
-"""Rehearses a service day for the demonstration in the background, and waits for its end."""
+"""Rehearses service days for the demonstration in the background, and waits for their end."""
 
 import json
 import subprocess
@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 from rich.console import Console
 
+from scripts.demo_progress import waiting
 from scripts.local_airflow import BIN
 from scripts.stack import Program, Stack
 from transit_etl.paths import rehearsal_journal
@@ -26,45 +27,60 @@ class RehearsalFailedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Days:
-    """The service date that is rehearsed, and the later instant at which the upstream is polled live."""
+    """The service dates that are rehearsed, for how many hours from the first on, and how.
 
-    rehearsed: date
+    At `now`, on the morning after the last, is polled live.
+    """
+
+    first: date
+    last: date
     now: datetime
+    hours: float
+    rate_per_minute: int
+
+    def __str__(self) -> str:
+        """Return the dates in words."""
+        last = f"{self.last:%A %d %B %Y}"
+        return f"{self.first:%A %d %B} to {last}" if self.first < self.last else last
 
 
-def choose_days(address: str) -> Days:
-    """Choose two consecutive days of the emulated network, both busy if there are such."""
+def choose_days(address: str, *, is_small: bool, hours: float | None) -> Days:
+    """Choose dates of the emulated network and the morning after them, busy like the last one if possible.
+
+    Three dates of a small network, each stop of which is then polled as often as in a large one or oftener,
+    take as long as one date of a large one at the whole allowance without a token.
+    """
+    n_days, rate_per_minute = (3, 20) if is_small else (1, 60)
     now = _busy_instant(address, None)
-    earlier, later = now - timedelta(days=1), now + timedelta(days=1)
-    if _busy_instant(address, earlier).date() == earlier.date():
-        return Days(earlier.date(), now)
-    return Days(now.date(), later)
+    earlier = now - timedelta(days=1)
+    if _busy_instant(address, earlier).date() != earlier.date():
+        earlier, now = now, now + timedelta(days=1)
+    first = earlier.date() - timedelta(days=n_days - 1)
+    return Days(first, earlier.date(), now, hours or 24 * n_days, rate_per_minute)
 
 
 class Rehearsal:
-    """A rehearsal of one service date in a process of its own; other programs may use its data folder."""
+    """A rehearsal in a process of its own; other programs may use its data folder meanwhile."""
 
-    def __init__(
-        self, stack: Stack, settings: Mapping[str, str], network: list[str], day: date, hours: float
-    ) -> None:
-        self._stack, self._hours = stack, hours
+    def __init__(self, stack: Stack, settings: Mapping[str, str], network: list[str], days: Days) -> None:
+        self._stack, self._hours = stack, days.hours
         self._state = rehearsal_journal(Path(settings["TRANSIT_DATA_DIR"]))
         self._command = [
-            str(BIN / "transit-etl"), "rehearse", "--start", day.isoformat(), "--hours", str(hours),
-            *network, "--json",
+            str(BIN / "transit-etl"), "rehearse", "--start", days.first.isoformat(),
+            "--hours", str(days.hours), "--rate", str(days.rate_per_minute), *network, "--json",
         ]  # fmt: skip
         # The longest window that is allowed: each new window spends time on reading what is known.
         environment = {**settings, "TRANSIT_WINDOW_SECONDS": "3600"}
         self._program: Program = stack.start(NAME, self._command, environment)
         self._wait_until_started()
 
-    def wait(self, console: Console) -> dict[str, Any]:
-        """Show its progress until it has ended, and return its report."""
-        with console.status("rehearsing") as status:
+    def wait(self, console: Console) -> str:
+        """Show its progress until it has ended, and return a sentence about what it did."""
+        with waiting(console, "rehearsing") as update:
             while self._program.processes():
-                status.update(f"rehearsing: {self._share_done():.0%} of the day is in the lake")
+                update(f"rehearsing: {self._share_done():.0%} of {self._hours:g} hours are done")
                 time.sleep(0.5)
-        return self._report()
+        return _sentence(self._report())
 
     def _wait_until_started(self) -> None:
         """Return once it has checked that the data folder is new; after that others may collect into it."""
@@ -93,16 +109,33 @@ class Rehearsal:
         return self._stack.log(NAME).read_text(errors="replace").strip()
 
 
-def write_truth(settings: Mapping[str, str], network: list[str], day: date, folder: Path) -> None:
-    """Let the emulator write what really happened on a service date."""
+def _sentence(report: Mapping[str, Any]) -> str:
+    n_requests, n_refused = sum(report["outcomes"].values()), report["outcomes"].get("rate_limited", 0)
+    return (
+        f"[green]✓[/] The rehearsal took {report['real_seconds']:.0f} s: {n_requests:,} requests, "
+        f"{report['allowance_share']:.0%} of those allowed; {n_refused or 'none'} refused."
+    )
+
+
+def write_truth(settings: Mapping[str, str], network: list[str], days: Days, folder: Path) -> None:
+    """Let the emulator write what really happened on the rehearsed service dates."""
+    dates = ["--from", str(days.first), "--to", str(days.last)]
+    _run_emulator("truth", *dates, "--out", str(folder), *network, settings=settings)
+
+
+def write_stops(settings: Mapping[str, str], network: list[str], file: Path) -> None:
+    """Let the emulator write names and places of the stops, as an operator publishes them."""
+    _run_emulator("stops", "--out", str(file), *network, settings=settings)
+
+
+def _run_emulator(*words: str, settings: Mapping[str, str]) -> None:
     subprocess.run(
-        [BIN / "transit-etl", "emulator", "truth", "--from", str(day), "--to", str(day),
-         "--out", str(folder), *network],
+        [BIN / "transit-etl", "emulator", *words],
         env=dict(settings),
         check=True,
         capture_output=True,
         text=True,
-    )  # fmt: skip
+    )
 
 
 def _busy_instant(address: str, now: datetime | None) -> datetime:

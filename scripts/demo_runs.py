@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from scripts.demo_progress import waiting
 from scripts.local_airflow import CHECKOUT
 
 LAST_LINES = 25
@@ -32,7 +33,7 @@ class Runs:
         """Run groups in parallel, the DAGs of a group in order; raise DagFailedError once all have ended."""
         started = {"_".join(group): self._start(group) for group in groups}
         try:
-            self._watch(list(started.values()), " and ".join(", ".join(group) for group in groups))
+            self._watch(list(started.values()), [name for group in groups for name in group])
         finally:
             for process in started.values():
                 process.terminate()  # has no effect on a process that has ended
@@ -48,10 +49,11 @@ class Runs:
                 command, cwd=CHECKOUT, env=dict(self._environment), stdout=log, stderr=subprocess.STDOUT
             )
 
-    def _watch(self, processes: Sequence[subprocess.Popen[bytes]], what: str) -> None:
-        with self._console.status(what) as status:
+    def _watch(self, processes: Sequence[subprocess.Popen[bytes]], names: Sequence[str]) -> None:
+        what = f"Airflow runs {', '.join(names)}"
+        with waiting(self._console, what) as update:
             while any(process.poll() is None for process in processes):
-                status.update(f"{what}: {self._n_answers():,} requests answered so far")
+                update(f"{what}; {self._n_answers():,} live requests answered so far")
                 self._print_ended()
                 time.sleep(0.5)
             self._print_ended()

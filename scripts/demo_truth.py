@@ -1,5 +1,6 @@
-"""Compares the figures of a rehearsed day in the warehouse with the truth, which the emulator knows."""
+"""Compares the figures of rehearsed days in the warehouse with the truth, which the emulator knows."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,10 @@ PREPARE = """
             and departures.is_slash_variant = trips.is_slash_variant
             and departures.departure_at = trips.scheduled_departure_at
             and departures.duplicate_number = trips.duplicate_number
-        where departures.is_in_force and departures.service_date = $day;
+        where departures.is_in_force and departures.service_date between $first and $last;
     create table visits as
-        select row_number() over () as visit, * from warehouse.core.stop_visits where service_date = $day;
+        select row_number() over () as visit, * from warehouse.core.stop_visits
+        where service_date between $first and $last;
     create table matched as  -- each visit with the call that it is about
         select visits.visit, visits.arrival_quality, visits.passed_at, visits.passed_after,
             visits.passed_before, calls.passed_at as true_at
@@ -53,9 +55,14 @@ PREPARE = """
 """
 QUESTIONS = """
     create view on_time as
-        select max(on_time_share) as share, max(on_time_share_low) as low, max(on_time_share_high) as high,
-            (select avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) from calls) as true_share
-        from warehouse.marts.network_punctuality_daily where service_date = $day;
+        select period, figure, low, high, reason, true_share
+        from warehouse.headline.on_time_network
+        join (
+            select service_date::varchar as period,
+                avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) as true_share
+            from calls group by all
+        ) using (period)
+        order by period;
     create view stop_visits as
         select count(*) filter (arrival_quality = 'evidenced') as n_evidenced,
             count(*) filter (arrival_quality in ('evidenced', 'bounded')) as n_observed,
@@ -68,14 +75,15 @@ QUESTIONS = """
                 true_at between passed_after - interval 1 second and passed_before + interval 1 second
             )::int) as share_within_bounds
         from matched where arrival_quality = 'evidenced';
-    create view trip_outcomes as  -- of each departure what is known, and what really happened to it
-        select count(*) filter (outcome in ('run', 'tracking_lost', 'never_tracked')) as n_run,
-            count(*) filter (outcome = 'not_run') as n_not_run, count(*) as n_scheduled,
+    create view trip_outcomes as  -- what is known of departures, and how much of it is right
+        select count(*) as n_scheduled,
+            count(*) filter (outcome = 'run') as n_run,
+            count(*) filter (outcome = 'not_run') as n_not_run,
+            count(*) filter (outcome not in ('run', 'not_run')) as n_unknown,
+            count(*) filter (outcome = 'run' and true_outcome <> 'not_run') as n_rightly_run,
             count(*) filter (outcome = 'not_run' and true_outcome = 'not_run') as n_rightly_not_run,
-            count(*) filter (
-                outcome in ('run', 'tracking_lost', 'never_tracked') and true_outcome <> 'not_run'
-            ) as n_rightly_run,
-            count(*) filter (true_outcome = 'not_run') as n_truly_not_run
+            count(*) filter (outcome not in ('run', 'not_run') and true_outcome <> 'not_run')
+                as n_unknown_that_ran
         from departures;
     create view disruptions as
         select
@@ -86,71 +94,75 @@ QUESTIONS = """
 """
 
 
-def truth_table(warehouse: Path, truth: Path, day: date) -> Table:
-    """Return a table with the figures of a service date and the true ones."""
-    return _table(compare(warehouse, truth, day), day)
+SINGLE_ROWS = ("stop_visits", "errors", "trip_outcomes", "disruptions")
+# Of each row of the table: the question, what the warehouse says, what truly happened.
+WORDS = (
+    (
+        "passages at stops",
+        "{n_observed:,} were seen, {n_evidenced:,} of them to within 60 s; the others are estimated",
+        "{n_calls:,} took place",
+    ),
+    (
+        "times of those seen to within 60 s",
+        "each lies between two polls",
+        (
+            "{share_within_bounds:.1%} lie there; the time given is off by {median:.0f} s (median), by at "
+            "most {p95:.0f} s for 95 % of them"
+        ),
+    ),
+    (
+        "departures of the timetable",
+        (
+            "{n_scheduled:,} were due: {n_run:,} were seen to run, {n_not_run:,} did not run, and of "
+            "{n_unknown:,} it is not known"
+        ),
+        (
+            "{n_rightly_run:,} of those seen to run did; {n_rightly_not_run:,} of those that did not run did "
+            "not; {n_unknown_that_ran:,} of the others ran"
+        ),
+    ),
+    ("disruptions", "{n_listed:,} were listed", "{n_announced:,} were announced"),
+)
 
 
-def compare(warehouse: Path, truth: Path, day: date) -> dict[str, dict[str, Any]]:
-    """Return the figures of a service date and the true ones: a row by column for each view of QUESTIONS."""
+def truth_table(warehouse: Path, truth: Path, first: date, last: date) -> Table:
+    """Return a table with the figures of service dates and the true ones."""
+    table = Table(expand=False)
+    for heading in ("question", "what the warehouse says", "what truly happened"):
+        table.add_column(heading)
+    for row in _rows(compare(warehouse, truth, first, last)):
+        table.add_row(*row)
+    return table
+
+
+def compare(warehouse: Path, truth: Path, first: date, last: date) -> dict[str, list[dict[str, Any]]]:
+    """Return the figures of service dates and the true ones: rows by column for each view of QUESTIONS."""
     with duckdb.connect() as connection:
         connection.execute(f"attach '{warehouse}' as warehouse (read_only)")
         for name in TABLES:
             connection.execute(f"create view truth_{name} as from '{truth / name}.parquet'")
-        for statement in (PREPARE + QUESTIONS).replace("$day", f"date '{day}'").split(";"):
+        script = (PREPARE + QUESTIONS).replace("$first", f"date '{first}'").replace("$last", f"date '{last}'")
+        for statement in script.split(";"):
             connection.execute(statement)
-        views = ("on_time", "stop_visits", "errors", "trip_outcomes", "disruptions")
-        return {view: _row(connection, view) for view in views}
+        views = ("on_time", *SINGLE_ROWS)
+        return {view: connection.sql(f"from {view}").to_arrow_table().to_pylist() for view in views}
 
 
-def _row(connection: duckdb.DuckDBPyConnection, view: str) -> dict[str, Any]:
-    """Return the only row of a view, by column."""
-    rows: list[dict[str, Any]] = connection.sql(f"from {view}").to_arrow_table().to_pylist()
-    return rows[0]
+def _rows(figures: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[str, str, str]]:
+    for row in figures["on_time"]:
+        day = date.fromisoformat(row["period"])
+        yield f"share of passages on time, {day:%A %d %B}", _interval(row), _share(row["true_share"])
+    values = {name: value for view in SINGLE_ROWS for name, value in figures[view][0].items()}
+    for question, found, true in WORDS:
+        if values["median"] is not None or "{median" not in true:
+            yield question, found.format(**values), true.format(**values)
 
 
-def _table(figures: dict[str, dict[str, Any]], day: date) -> Table:
-    table = Table(
-        title=f"The rehearsed service day {day:%A %d %B %Y}, and the truth",
-        title_justify="left",
-        title_style="bold",
-    )
-    for heading in ("", "warehouse", "truth"):
-        table.add_column(heading)
-    found = figures["on_time"]
-    bounds = f"certain: {_share(found['low'])} to {_share(found['high'])}"
-    table.add_row(
-        "on time",
-        f"{_share(found['share'])} ({'too little was observed' if found['share'] is None else bounds})",
-        _share(found["true_share"]),
-    )
-    found = figures["stop_visits"]
-    table.add_row(
-        "stop visits",
-        f"{found['n_observed']:,} observed passing, {found['n_evidenced']:,} to within 60 s",
-        f"{found['n_calls']:,} calls at stops",
-    )
-    found = figures["errors"]
-    table.add_row(
-        "error of passage times",
-        f"median {_seconds(found['median'])}, p95 {_seconds(found['p95'])}",
-        f"{_share(found['share_within_bounds'])} within the bounds",
-    )
-    found = figures["trip_outcomes"]
-    table.add_row(
-        "trips",
-        f"{found['n_run']:,} of {found['n_scheduled']:,} ran, {found['n_not_run']:,} did not",
-        f"of the same, {found['n_rightly_run']:,} ran, {found['n_rightly_not_run']:,} did not "
-        f"({found['n_truly_not_run']:,} in all)",
-    )
-    found = figures["disruptions"]
-    table.add_row("disruptions", f"{found['n_listed']:,} listed", f"{found['n_announced']:,} announced")
-    return table
+def _interval(row: Mapping[str, Any]) -> str:
+    if row["figure"] is None:
+        return f"not known: {row['reason']}"
+    return f"{_share(row['figure'])} (95 % interval: {_share(row['low'])} to {_share(row['high'])})"
 
 
-def _share(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.1%}"
-
-
-def _seconds(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.0f} s"
+def _share(value: float) -> str:
+    return f"{100 * value:.1f} %"

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from rich.console import Console
 
+from scripts.demo_progress import waiting
 from transit_etl.cli import progress
 from transit_etl.rehearsal import RehearsalProgress
 from transit_etl.warehouse import BuildProgress
@@ -25,6 +26,18 @@ def test_without_a_terminal_counted_work_is_a_line_now_and_then(log: io.StringIO
         update(progress_of("stop_visits", 3, 120))
 
     assert "building: 3 of 120, stop_visits\n" == log.getvalue()
+
+
+def test_without_a_terminal_the_demonstration_says_now_and_then_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", 0.0)
+    console = Console(file=io.StringIO(), width=80)
+    with waiting(console, "rehearsing") as update:
+        update("rehearsing: 40% of 72 hours are done")
+
+    assert isinstance(console.file, io.StringIO)
+    assert "rehearsing: 40% of 72 hours are done\n" == console.file.getvalue()
 
 
 def test_without_a_terminal_nothing_is_printed_for_short_work(

@@ -3,12 +3,21 @@
 import duckdb
 import pytest
 
+from scripts.demo_findings import ANSWERS, DISRUPTIONS
 from scripts.demo_truth import compare
 from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.paths import published_database
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
+
+
+# An hour and a half of rehearsal may be polled well enough, and may have no lift out of use.
+MAY_HAVE_NO_ANSWER = {
+    "Which lift was out of use, and for how long?",
+    "What disrupted the service longest?",
+    "In which hours was too little polled to know?",
+}
 
 
 def _rows(rehearsed: Rehearsed, sql: str) -> Rows:
@@ -97,10 +106,49 @@ def test_the_bounds_of_a_travel_time_contain_the_true_one(rehearsed: Rehearsed) 
     assert found["share_inside"] >= 0.97
 
 
-def test_departures_that_ran_and_that_did_not_are_those_that_really_did(rehearsed: Rehearsed) -> None:
-    figures = compare(published_database(rehearsed.settings.data_dir), rehearsed.truth, DAY)
-    outcomes = figures["trip_outcomes"]
+def test_departures_said_to_run_are_those_seen_to_run_and_they_really_did(rehearsed: Rehearsed) -> None:
+    figures = compare(published_database(rehearsed.settings.data_dir), rehearsed.truth, DAY, DAY)
+    (outcomes,) = figures["trip_outcomes"]
+    ((n_seen,),) = [
+        row.values()
+        for row in _rows(
+            rehearsed,
+            f"""
+            select count(*) from core.scheduled_departures
+            where outcome = 'run' and is_in_force and service_date = '{DAY}'
+            """,
+        )
+    ]
 
-    assert outcomes["n_run"] > 0
+    assert 0 < outcomes["n_run"] <= n_seen
+    assert outcomes["n_scheduled"] == outcomes["n_run"] + outcomes["n_not_run"] + outcomes["n_unknown"]
+    assert outcomes["n_unknown"] > 0
     assert outcomes["n_rightly_run"] >= 0.99 * outcomes["n_run"]
     assert outcomes["n_rightly_not_run"] == outcomes["n_not_run"]
+
+
+def test_the_demonstration_shows_the_estimate_with_its_interval(rehearsed: Rehearsed) -> None:
+    figures = compare(published_database(rehearsed.settings.data_dir), rehearsed.truth, DAY, DAY)
+    cited = _rows(rehearsed, "select period, figure, low, high, reason from headline.on_time_network")
+
+    assert cited == [
+        {name: value for name, value in row.items() if name != "true_share"} for row in figures["on_time"]
+    ]
+    assert [True] == [0 < row["true_share"] < 1 for row in figures["on_time"]]
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+def test_every_question_of_the_demonstration_is_answered_in_sentences(
+    rehearsed: Rehearsed, question: str
+) -> None:
+    answers = [row["sentence"] for row in _rows(rehearsed, ANSWERS[question])]
+
+    assert all(answer and answer.endswith(".") for answer in answers)
+    assert answers or question in MAY_HAVE_NO_ANSWER
+
+
+def test_the_demonstration_names_disruptions_by_what_they_are(rehearsed: Rehearsed) -> None:
+    listed = _rows(rehearsed, DISRUPTIONS)
+
+    assert listed
+    assert {"GEV", "DEV", "ASC"}.isdisjoint(row["what"] for row in listed)

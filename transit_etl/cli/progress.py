@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -32,16 +33,18 @@ SECONDS_BEFORE_ESTIMATE = 10.0
 
 
 class ProgressLines:
-    """Prints at most one line in a while, for logs; nothing where a bar is shown."""
+    """Prints at most one line in a while, for logs; nothing on a terminal, which shows a bar or a spinner."""
 
-    def __init__(self) -> None:
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or err
         self._printed_at = time.monotonic()
 
     def update(self, text: str) -> None:
         """Print how far the work is, unless a line was printed a short time ago."""
-        if not err.is_terminal and time.monotonic() - self._printed_at >= SECONDS_BETWEEN_LINES:
+        is_due = time.monotonic() - self._printed_at >= SECONDS_BETWEEN_LINES
+        if is_due and not self._console.is_terminal:
             self._printed_at = time.monotonic()
-            err.print(text, soft_wrap=True)
+            self._console.print(text, soft_wrap=True)
 
 
 @contextmanager

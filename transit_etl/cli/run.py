@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from transit_etl.cli.findings import find, labelled
 from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, duration
 from transit_etl.cli.output import print_error, print_fields, print_json, print_step
 from transit_etl.cli.progress import building, collecting, staging
 from transit_etl.endpoints import collections_of
 from transit_etl.errors import TransitError
-from transit_etl.service_day import service_date
 from transit_etl.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -19,28 +19,18 @@ if TYPE_CHECKING:
 
 LISTS = [name for dag in ("network", "timetables", "news") for name in collections_of(dag)]
 POLLED = ["status", "passages"]  # together, in one allowance; the progress shown is that of the last one
-_FOUND = """
-select
-    service_date, n_due, n_visits,
-    n_likely_early + n_likely_on_time + n_likely_late as n_seen, n_likely_on_time as n_on_time,
-    estimated_on_time_share_low, estimated_on_time_share, estimated_on_time_share_high, coverage,
-    coalesce(words, estimate_null_reason) as null_reason
-from marts.network_punctuality_daily
-left join core.null_reasons on estimate_null_reason = reason
-where service_date = '{day}'
-"""
 
 
 @dataclass(slots=True)
 class Round:
-    """What a round did; `found` is from the row of today in `marts.network_punctuality_daily`."""
+    """What a round did; `found` is what the warehouse knows of the service date that is running."""
 
     requests: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     is_stopped: bool = False
     is_failure: bool = False
     rows: dict[str, int] = field(default_factory=dict)
-    found: dict[str, object] = field(default_factory=dict)
+    found: dict[str, Any] = field(default_factory=dict)
 
     def add(self, report: "CollectReport") -> None:
         """Take what a collection did; say it."""
@@ -139,7 +129,7 @@ def _stage(settings: Settings, done: Round) -> None:
 
 
 def _build(settings: Settings, done: Round) -> None:
-    from transit_etl.warehouse import build, publish, query
+    from transit_etl.warehouse import build, publish
 
     with building() as on_progress:
         report = build(settings, on_progress=on_progress)
@@ -147,44 +137,14 @@ def _build(settings: Settings, done: Round) -> None:
         "build", f"{report.n_models} models and {report.n_checks} checks of {report.n_dates} service dates"
     )
     print_step("publish", publish(settings))
-    today = service_date(settings.clock.now(), settings.zone, settings.service_day_cutoff)
-    rows = query(settings, _FOUND.format(day=today)).to_pylist()
-    done.found = rows[0] if rows else {"service_date": today, "null_reason": "nothing scheduled"}
+    done.found = find(settings)
 
 
 def _labelled(done: Round) -> Iterator[tuple[str, str]]:
-    found = done.found
     yield "staged", ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
-    day = found.get("service_date")
-    yield "seen", _seen(found)
-    yield "on time", _share(found)
-    yield "next", _next(done, day)
-
-
-def _seen(found: dict[str, object]) -> str:
-    if not found.get("n_due"):
-        return ""
-    n_seen, n_due, n_on_time = (int(str(found[name])) for name in ("n_seen", "n_due", "n_on_time"))
-    return (
-        f"{n_seen:,} of the {n_due:,} passages due on {found['service_date']}; {n_on_time:,} of them on time"
+    yield from labelled(done.found)
+    yield (
+        "next",
+        "`transit-etl run` goes on; `make up` collects without a pause"
+        + ("" if done.is_stopped else "; `transit-etl status` and `check` say how it is"),
     )
-
-
-def _share(found: dict[str, object]) -> str:
-    if found.get("null_reason"):
-        day, why = found["service_date"], found["null_reason"]
-        return f"no share of {day} yet: {why}; a whole day of polling gives one"
-    low, share, high = (float(str(found[f"estimated_on_time_share{end}"])) for end in ("_low", "", "_high"))
-    return (
-        f"{share:.1%} of all passages due on {found['service_date']} (95 % interval: {low:.1%} to {high:.1%})"
-    )
-
-
-def _next(done: Round, day: object) -> str:
-    hour = (
-        'transit-etl sql "select line_code, service_hour as hour, n_visits, on_time_share as on_time, '
-        f"coverage, null_reason from marts.punctuality_shares where service_date = '{day}' "
-        'order by n_visits desc limit 10"'
-    )
-    again = "`transit-etl run` goes on; `make up` collects without a pause; `transit-etl status` and `check`"
-    return "\n".join([hour, f"{again} say how it is"] if not done.is_stopped else [again])
