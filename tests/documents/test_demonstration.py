@@ -6,6 +6,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from scripts.demo_findings import ANSWERS, NEXT
 from tests.documents.commands import INSTEAD
 from tests.documents.documents import README
 from tests.documents.sessions import Session, blocks, run
@@ -52,10 +53,13 @@ def write_feed(path: Path) -> None:
 
 def test_the_readmes_query_returns_figures_after_the_demonstration(session: Session) -> None:
     shown = session.run("make demo")
-    session.run(". .venv/bin/activate")
+    exported = session.run(NEXT.replace("PLACE", "data/demo"))
     ((_, answer),) = run(QUESTION, session)
 
     assert "Done in" in shown
+    assert all(question in shown for question in ANSWERS)
+    assert "ASC" not in shown
+    assert "punctuality_by_stop-geojson" in exported
     assert " % (95 % interval: " in answer
 
 

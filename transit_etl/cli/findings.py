@@ -89,7 +89,7 @@ def _matched(found: Mapping[str, Any]) -> str:
         f"{found['n_without_schedule']:,} of these passages have no scheduled time yet, and "
         f"{found['n_trips_without_departure']:,} of the {found['n_trips_seen']:,} trips match no departure "
         "yet: the interface gives the times of departures from the origin alone. The times at other stops "
-        "are learned from what stops list before a bus sets out, the more the longer they are polled"
+        "are learned from what stops list before a bus sets out: after two hours of polling most are known"
     )
 
 
