@@ -71,9 +71,9 @@ QUESTIONS = """
     create view errors as
         select median(abs(epoch(passed_at) - epoch(true_at))) as median,
             quantile_cont(abs(epoch(passed_at) - epoch(true_at)), 0.95) as p95,
-            avg((
+            100 * avg((
                 true_at between passed_after - interval 1 second and passed_before + interval 1 second
-            )::int) as share_within_bounds
+            )::int) as percent_within_bounds
         from matched where arrival_quality = 'evidenced';
     create view trip_outcomes as  -- what is known of departures, and how much of it is right
         select count(*) as n_scheduled,
@@ -106,7 +106,7 @@ WORDS = (
         "times of those seen to within 60 s",
         "each lies between two polls",
         (
-            "{share_within_bounds:.1%} lie there; the time given is off by {median:.0f} s (median), by at "
+            "{percent_within_bounds:.1f} % lie there; the time given is {median:.0f} s off (median), at "
             "most {p95:.0f} s for 95 % of them"
         ),
     ),
@@ -117,8 +117,8 @@ WORDS = (
             "{n_unknown:,} it is not known"
         ),
         (
-            "{n_rightly_run:,} of those seen to run did; {n_rightly_not_run:,} of those that did not run did "
-            "not; {n_unknown_that_ran:,} of the others ran"
+            "of those seen to run, {n_rightly_run:,} ran; of those that did not, {n_rightly_not_run:,} did "
+            "not; of the unknown, {n_unknown_that_ran:,} ran"
         ),
     ),
     ("disruptions", "{n_listed:,} were listed", "{n_announced:,} were announced"),
