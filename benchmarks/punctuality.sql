@@ -638,4 +638,4 @@ from built.intermediate.audit_corrections as audit
 inner join (
     select service_date, avg(is_on_time) - avg(on_time_probability) as off from ran where not is_observed group by service_date
 ) as truth using (service_date)
-where n_audited > 1
+where n_audited > 1 and audit.ruleset = 'default'

@@ -60,6 +60,7 @@ BAD = {
     "service_day_cutoff": ["25:00", "04:00Z", "04:00+02:00", "4 am", "24:00", "-1:00", "nan", "soon"],
     "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b",
                  "a[b]", "a*", "a?b", "a{b,c}", "a\\b", "operator=x/data", "x/date=2026-03-02"],
+    "judged_stops_file": ["stops", "stops.zip", "/etc/hostname", ".csv"],
     "stops_file": ["stops", "stops.parquet", "/etc/hostname", ".csv"],
     "publisher": [" x", "x ", "x\ny", "x" * 201, "\u202e"],
     "publisher_url": BAD_URLS,

@@ -1,13 +1,34 @@
--- What would the on-time shares be under another ruleset? Daily shares by the ruleset in force and by ruleset 2.
--- Run `transit-etl build --ruleset 2` and `transit-etl publish` first.
+-- What would the on-time shares be under another ruleset? Each line in the latest month, by the ruleset in force and
+-- by `origin_5min`, from the same estimates. core.authority_rulesets lists the others; of one with another period than
+-- a month, or over days, ask marts.punctuality_by_ruleset_daily. The lines whose share differs most come first.
+with monthly as (
+    select *
+    from marts.punctuality_by_ruleset_period
+    where
+        ruleset in ('default', 'origin_5min')
+        and period_starts_date = (
+            select max(months.period_starts_date)
+            from marts.punctuality_by_ruleset_period as months
+            where months.ruleset = 'default'
+        )
+)
+
 select
-    service_date,
+    in_force.period_starts_date as month_starts_date,
     line_code,
     direction,
-    round(in_force.on_time_share, 3) as on_time_share_in_force,
-    round(ruleset_2.on_time_share, 3) as on_time_share_ruleset_2,
-    round(ruleset_2.on_time_share - in_force.on_time_share, 3) as difference
-from marts.punctuality_daily as in_force
-inner join marts_ruleset_2.punctuality_daily as ruleset_2
-    using (operator, service_date, line_code, direction)
-order by service_date, line_code, direction
+    in_force.n_due,
+    round(in_force.estimated_on_time_share, 3) as on_time_share,
+    round(in_force.estimated_on_time_share_low, 3) as low,
+    round(in_force.estimated_on_time_share_high, 3) as high,
+    in_force.null_reason,
+    other.n_due as other_n_due,
+    round(other.estimated_on_time_share, 3) as other_on_time_share,
+    round(other.estimated_on_time_share_low, 3) as other_low,
+    round(other.estimated_on_time_share_high, 3) as other_high,
+    other.null_reason as other_null_reason,
+    round(other.estimated_on_time_share - in_force.estimated_on_time_share, 3) as difference
+from monthly as in_force
+inner join monthly as other using (operator, period_starts_date, line_code, direction)
+where in_force.ruleset = 'default' and other.ruleset = 'origin_5min'
+order by abs(difference) desc nulls last, line_code, direction

@@ -166,6 +166,23 @@
     cast(date_trunc('{{ period }}', {{ date }}) as date)
 {%- endmacro %}
 
+{# The first date of the period that a date lies in, of rows that say which period that is and a date on which one
+   begins: the months of quarters and years, and the weeks of four, are counted from it. #}
+{% macro first_date_of_own_period(period, begins, date) -%}
+    {{ adapter.dispatch("first_date_of_own_period", "transit")(period, begins, date) }}
+{%- endmacro %}
+{% macro default__first_date_of_own_period(period, begins, date) -%}
+    {%- set months = "datediff('month', " ~ begins ~ ", " ~ date ~ ")" -%}
+    cast(case {{ period }}
+        when 'day' then {{ date }}
+        when 'week' then date_trunc('week', {{ date }})
+        when 'four_weeks' then {{ begins }} + cast(28 * floor(({{ date }} - {{ begins }}) / 28.0) as integer)
+        when 'month' then date_trunc('month', {{ date }})
+        when 'quarter' then {{ begins }} + to_months(cast(3 * floor({{ months }} / 3.0) as integer))
+        when 'year' then {{ begins }} + to_months(cast(12 * floor({{ months }} / 12.0) as integer))
+    end as date)
+{%- endmacro %}
+
 {# The type of day that a date is: `weekday`, `saturday` or `sunday`. #}
 {% macro weekday_type(date) -%}
     {{ adapter.dispatch("weekday_type", "transit")(date) }}

@@ -201,9 +201,11 @@ def test_settings_come_back_without_secrets(
 ) -> None:
     stops = tmp_path / "our stops.csv"
     stops.write_text("stop_code,name\n")
+    judged = tmp_path / "timing points.csv"
+    judged.write_text("stop_scope,stop_code\n")
     given = settings.model_dump(include={"data_dir"}) | {
         "operator": "example", "publisher": 'Città "1"', "service_day_cutoff": "03:30",
-        "stops_file": stops, "token": "very-secret", "policy": "rotation",
+        "stops_file": stops, "judged_stops_file": judged, "token": "very-secret", "policy": "rotation",
     }  # fmt: skip
     project = tmp_path / "new project"
     project.mkdir()
@@ -214,10 +216,13 @@ def test_settings_come_back_without_secrets(
 
     assert not [path for path in target.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()]
     assert ["set TRANSIT_TOKEN again: a backup holds no secret"] == report.to_do
-    assert ["transit-etl.toml", "our stops.csv"] == [Path(path).name for path in report.settings_written]
+    assert ["transit-etl.toml", "our stops.csv", "timing points.csv"] == [
+        Path(path).name for path in report.settings_written
+    ]
     for name in ("operator", "publisher", "policy", "service_day_cutoff"):
         assert getattr(Settings(**given), name) == getattr(loaded, name)
     assert stops.read_bytes() == (project / str(loaded.stops_file)).read_bytes()
+    assert judged.read_bytes() == (project / str(loaded.judged_stops_file)).read_bytes()
 
 
 def test_damaged_settings_are_not_restored(settings: Settings, target: Path, tmp_path: Path) -> None:

@@ -158,6 +158,10 @@ MISTAKES: dict[str, tuple[Callable[[Operator], None], str, str]] = {
     "lost stops file": (
         lambda it: it.sets(stops_file=f"{it.folder}/no.csv"), "stops_file: ", "TRANSIT_STOPS_FILE",
     ),
+    "lost file of judged stops": (
+        lambda it: it.sets(judged_stops_file=f"{it.folder}/no.csv"), "judged_stops_file: ",
+        "TRANSIT_JUDGED_STOPS_FILE",
+    ),
     "wrong metrics file": (
         lambda it: it.sets(metrics_file="/proc/no/x.prom"), "metrics_file: ", "TRANSIT_METRICS_FILE",
     ),

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+import duckdb
 import httpx
 
 from transit_emulator.app import create_app
@@ -18,6 +19,16 @@ START = datetime(2026, 11, 18, 6, 0, tzinfo=UTC)  # a Wednesday, seven o'clock l
 HOURS = 1.5
 
 
+NAME_STOPS = """
+copy (
+    select distinct stop_scope, stop_code, line_code, direction
+    from '{truth}/scheduled_passages.parquet',
+        (values ('timing_points'), ('rated_stops')) as scopes(stop_scope)
+    where stop_sequence % 4 = 1
+) to '{path}' (header)
+"""
+
+
 class Rehearsed(NamedTuple):
     """A rehearsed, built and published lake, and the folder of its truth."""
 
@@ -26,10 +37,13 @@ class Rehearsed(NamedTuple):
 
 
 def rehearse_a_busy_hour(folder: Path) -> Rehearsed:
-    """Rehearse, build and publish below a folder."""
+    """Rehearse, build and publish below a folder; every fourth stop is a timing point, and rated."""
     world = build_world("small", None, 1)
     write_truth(world, DAY, DAY, folder / "truth")
-    settings = Settings(data_dir=folder / "data", window_seconds=3600)
+    judged_stops = folder / "judged_stops.csv"
+    with duckdb.connect() as connection:
+        connection.execute(NAME_STOPS.format(truth=folder / "truth", path=judged_stops))
+    settings = Settings(data_dir=folder / "data", window_seconds=3600, judged_stops_file=judged_stops)
     rehearse(settings, START, HOURS, transport=httpx.ASGITransport(create_app(world)))
     warehouse.build(settings)
     warehouse.publish(settings)

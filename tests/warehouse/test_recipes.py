@@ -18,7 +18,7 @@ RECIPES = {
     path.stem: path.read_text(encoding="utf-8")
     for path in (part_of_project("sql") / "analyses").glob("*.sql")
 }
-ON_HAND_MADE_TABLES = {"compare_two_rulesets", "what_disruptions_cost"}
+ON_HAND_MADE_TABLES = {"what_disruptions_cost"}
 OF_SEVERAL_DATES = {"what_disruptions_cost", "what_was_known_at_a_moment"}
 Recipe = Callable[[str], Rows]
 
@@ -297,26 +297,41 @@ def test_every_disruption_is_shown_with_its_effect_or_why_it_cannot_be_told() ->
     assert [False, False, True] == [row["to_at"] is None for row in rows]
 
 
-def test_two_rulesets_are_compared_day_by_day_and_line_by_line() -> None:
+def test_two_rulesets_are_compared_line_by_line_in_the_latest_month() -> None:
     rows = _run_on(
         """
         create schema marts;
-        create schema marts_ruleset_2;
-        create table marts.punctuality_daily as
+        create table marts.punctuality_by_ruleset_period as
         select
-            'o' as operator, date '2026-11-10' as service_date, line_code, 'outbound' as direction,
-            on_time_share
-        from (values ('l', 0.8), ('only_there', 0.9)) as shares(line_code, on_time_share);
-        create table marts_ruleset_2.punctuality_daily as
-        select 'o' as operator, date '2026-11-10' as service_date, 'l' as line_code, 'outbound' as direction,
-            0.75 as on_time_share
+            'o' as operator, month as period_starts_date, ruleset, line_code, 'outbound' as direction,
+            10 as n_due, share as estimated_on_time_share, share - 0.1 as estimated_on_time_share_low,
+            share + 0.1 as estimated_on_time_share_high,
+            case when share is null then 'interval too wide' end as null_reason
+        from (values
+            (date '2026-11-01', 'default', 'near', 0.8), (date '2026-11-01', 'origin_5min', 'near', 0.75),
+            (date '2026-11-01', 'default', 'far', 0.7), (date '2026-11-01', 'origin_5min', 'far', 0.95),
+            (date '2026-11-01', 'default', 'vague', 0.7), (date '2026-11-01', 'origin_5min', 'vague', null),
+            (date '2026-11-01', 'uk_dft', 'near', 0.1), (date '2026-10-01', 'default', 'near', 0.1),
+            (date '2026-10-01', 'origin_5min', 'near', 0.1)
+        ) as months(month, ruleset, line_code, share)
         """,
         "compare_two_rulesets",
     )
-    shares = ("on_time_share_in_force", "on_time_share_ruleset_2", "difference")
 
-    assert [("l", [0.8, 0.75, -0.05])] == [
-        (row["line_code"], [float(row[name]) for name in shares]) for row in rows
+    assert [
+        ("far", 0.7, 0.95, 0.25, None),
+        ("near", 0.8, 0.75, -0.05, None),
+        ("vague", 0.7, None, None, "interval too wide"),
+    ] == [
+        (
+            row["line_code"],
+            *(
+                row[name] and float(row[name])
+                for name in ("on_time_share", "other_on_time_share", "difference")
+            ),
+            row["other_null_reason"],
+        )
+        for row in rows
     ]
 
 

@@ -11,19 +11,22 @@ from transit_etl.project import TOML, read_toml
 from transit_etl.settings import PREFIX, Settings
 
 _OF_THE_MACHINE = {"data_dir", "project_dir"}
+_FILES = ("stops_file", "judged_stops_file")  # reference files, kept beside the settings
 _MISSING = "# not kept here, set it again: "
 
 
 def save_settings(settings: Settings, backup: Path) -> list[str]:
-    """Write the settings that are not defaults, and the file of stops; return the paths in the backup."""
+    """Write the settings that are not defaults, and the reference files; return the paths in the backup."""
     chosen = {name: getattr(settings, name) for name in sorted(_set(settings))}
     secrets = [name for name, value in chosen.items() if isinstance(value, SecretStr)]
     plain = settings.model_dump(mode="json", include=chosen.keys() - secrets)
     names = [SETTINGS_FILE]
-    if settings.stops_file is not None and settings.stops_file.exists():
-        names.append(f"{SETTINGS}/{settings.stops_file.name}")
-        copy(settings.stops_file.parent, backup / SETTINGS, settings.stops_file.name)
-        plain["stops_file"] = settings.stops_file.name
+    for setting in _FILES:
+        path: Path | None = getattr(settings, setting)
+        if path is not None and path.exists():
+            names.append(f"{SETTINGS}/{path.name}")
+            copy(path.parent, backup / SETTINGS, path.name)
+            plain[setting] = path.name
     lines = [
         *(f"{name} = {json.dumps(plain[name], ensure_ascii=False)}" for name in sorted(plain)),
         *(f"{_MISSING}{name}" for name in secrets),
@@ -54,7 +57,7 @@ def restore_settings(settings: Settings, backup: Path, project: Path) -> tuple[l
     differing = [
         f"{_variable(name)} was {value!r} and is {now.get(name)!r}"
         for name, value in values.items()
-        if name != "stops_file" and now.get(name) != value
+        if name not in _FILES and now.get(name) != value
     ]
     return [], [*differing, *to_do]
 
@@ -62,10 +65,10 @@ def restore_settings(settings: Settings, backup: Path, project: Path) -> tuple[l
 def _write(saved: Path, values: dict[str, object], project: Path) -> list[str]:
     written = [project / TOML]
     write_text(project / TOML, saved.read_text(encoding="utf-8"))
-    stops = Path(str(values.get("stops_file", ""))).name
-    if stops and not (project / stops).exists():
-        copy(saved.parent, project, stops)
-        written.append(project / stops)
+    for name in (Path(str(values.get(setting, ""))).name for setting in _FILES):
+        if name and not (project / name).exists():
+            copy(saved.parent, project, name)
+            written.append(project / name)
     return [str(path) for path in written]
 
 

@@ -13,6 +13,7 @@ from transit_etl.paths import lake_dir, raw_dir
 from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
+from transit_etl.warehouse.judged_stops import JudgedStopsFileError, judged_stops
 from transit_etl.warehouse.stop_names import StopsFileError, stop_names
 
 MIB = 1024 * 1024
@@ -69,6 +70,10 @@ def _named_files(settings: Settings) -> Iterator[Problem]:
         stop_names(settings)
     except StopsFileError as error:
         yield Problem("stops_file", f"{error}; look at TRANSIT_STOPS_FILE")
+    try:
+        judged_stops(settings)
+    except JudgedStopsFileError as error:
+        yield Problem("judged_stops_file", f"{error}; look at TRANSIT_JUDGED_STOPS_FILE")
     if settings.metrics_file is not None:
         try:
             check_writable(settings.metrics_file.parent)

@@ -21,6 +21,7 @@ from transit_etl.warehouse.database import (
 )
 from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.findings import built_findings
+from transit_etl.warehouse.judged_stops import are_others_built, judged_stops, load_judged_stops
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
 from transit_etl.warehouse.stop_names import load_stop_names, stop_names
 
@@ -139,14 +140,15 @@ def date_ranges(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
 def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:
     """Decide which dates to build; when there are any, record that the build is running."""
     files = lake_changes.lake_files(settings)
-    stops = stop_names(settings)
+    stops, judged = stop_names(settings), judged_stops(settings)
     with open_build_database(settings) as connection:
         number, _ = last_build(connection)
         changes = lake_changes.find_changes(connection, settings, files)
         fingerprint = dbt.fingerprint()
         is_full = fingerprint != _built_fingerprint(connection)
         chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
-        if is_full:
+        # what rulesets judge at named stops is counted by date: other stops change every date
+        if is_full or are_others_built(connection, settings.operator, judged):
             chosen = chosen | lake_changes.all_dates(connection, settings, files)
         elif first_date is None and last_date is None:
             chosen = chosen | _ended(connection, changes.dates)
@@ -157,6 +159,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         if dates and is_full:
             drop_models(connection)
         load_stop_names(connection, settings.operator, stops)
+        load_judged_stops(connection, settings.operator, judged)
         if dates:
             record_closed_date(connection, settings)
             connection.execute(

@@ -69,6 +69,11 @@ def load_stop_names(connection: duckdb.DuckDBPyConnection, operator: str, stops:
     connection.execute(_INSERT, [operator, *columns])
 
 
+def plain_stop_code(code: str) -> str:
+    """Return the code of a reference file as the interface writes it: numbers with leading zeros."""
+    return code.zfill(_CODE_DIGITS) if code.isdigit() else code
+
+
 def stop_names(settings: Settings) -> list[StopName]:
     """Read the reference file of the settings; there are no names without one."""
     return read_stop_names(settings.stops_file) if settings.stops_file else []
@@ -94,7 +99,7 @@ def _stop_of(row: Mapping[str, str | None], place: str) -> StopName:
     if (latitude is None) != (longitude is None):
         raise StopsFileError(f"{place}: one coordinate without the other")
     name = next(_values(row, _NAMES), None)
-    return StopName(code.zfill(_CODE_DIGITS) if code.isdigit() else code, name, latitude, longitude)
+    return StopName(plain_stop_code(code), name, latitude, longitude)
 
 
 def _degrees(

@@ -12,6 +12,7 @@ with passages as (
         cast(floor({{ seconds_between('days.zero_at', 'audited.scheduled_at') }} / 3600) as bigint) as service_hour
     from {{ ref('audited_passages') }} as audited
     inner join {{ built('service_days') }} as days using (operator, service_date)
+    where audited.ruleset = 'default'
 ),
 
 figures as (

@@ -1,7 +1,7 @@
--- One row per bus that may have passed a stop at which a line is frequent: when it passed, and whether it did, as far
--- as that is known. It is a departure that was due, or a trip without one.
--- A trip on a diversion skips stops: it runs, and the stop takes it off its list. Where nothing is known of a bus, it
--- did as the buses before and after it.
+-- One row per bus that may have passed a stop at which a line is frequent, by the thresholds in force or by a ruleset
+-- that judges its waits there: when it passed, and whether it did, as far as that is known. It is a departure that was
+-- due, or a trip without one. A trip on a diversion skips stops: it runs, and the stop takes it off its list. Where
+-- nothing is known of a bus, it did as the buses before and after it.
 with parameters as (
     select * from {{ ref('inference_parameters') }}
 ),
@@ -25,7 +25,22 @@ frequent_stops as (
         group by operator, service_date, line_code, direction, stop_code, service_hour
     ) as hours
     {{ join_rules('hours.service_date') }}
-    where hours.n_buses >= rules.frequent_per_hour
+    left join {{ ref('judging_rulesets') }} as judging
+        on rules.ruleset_version = judging.ruleset_version and judging.frequent_judged_by = 'excess_wait'
+    left join {{ ref('named_stops') }} as named_stops
+        on
+            hours.operator = named_stops.operator
+            and hours.service_date = named_stops.service_date
+            and hours.line_code = named_stops.line_code
+            and hours.direction = named_stops.direction
+            and hours.stop_code = named_stops.stop_code
+            and judging.stop_scope = named_stops.stop_scope
+    where
+        hours.n_buses >= rules.frequent_per_hour
+        or (
+            hours.n_buses >= judging.frequent_per_hour
+            and (judging.stop_scope = 'all' or named_stops.stop_code is not null)
+        )
 ),
 
 due as (

@@ -1,23 +1,26 @@
--- One row per operator and service_date with calls due: by how much the estimated share of unobserved passages is to be
--- corrected, and what error remains. The audit sample measures the error that all estimates have in common; what was
--- assumed of it before (unobserved_bias of the ruleset) counts by its own precision.
+-- One row per operator and service_date with calls due, and ruleset: by how much the estimated share of unobserved
+-- passages is to be corrected, and what error remains. The audit sample measures the error that all estimates have in
+-- common; what was assumed of it before (unobserved_bias of the ruleset) counts by its own precision.
 with measured as (
     select
         operator,
         service_date,
+        ruleset,
         {{ audit_figures() }}
     from {{ ref('audited_passages') }}
-    group by operator, service_date
+    group by operator, service_date, ruleset
 ),
 
 days as (
     select
         calls.operator,
         calls.service_date,
+        judging.ruleset,
         max(rules.unobserved_bias) as assumed_error
     from {{ built('due_calls') }} as calls
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
-    group by calls.operator, calls.service_date
+    inner join {{ ref('judging_rulesets') }} as judging using (ruleset_version)
+    group by calls.operator, calls.service_date, judging.ruleset
 ),
 
 weights as (
@@ -32,12 +35,13 @@ weights as (
         ) as measured_precision,
         1 / power(days.assumed_error, 2) as assumed_precision
     from days
-    left join measured using (operator, service_date)
+    left join measured using (operator, service_date, ruleset)
 )
 
 select
     operator,
     service_date,
+    ruleset,
     n_audited,
     measured_bias,
     measured_error,

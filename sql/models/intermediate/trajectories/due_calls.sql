@@ -57,6 +57,10 @@ delayed as (
 compared as (
     select
         *,
+        cast(floor(scheduled_seconds / 3600) as bigint) as service_hour,
+        count(*) over (
+            partition by operator, service_date, line_code, direction, stop_code, floor(scheduled_seconds / 3600)
+        ) as n_buses_of_hour,
         median(case when not is_listed then observed_seconds end) over (
             partition by operator, service_date, line_code, direction, leg, part_of_day, position
         ) as stop_seconds,
@@ -77,6 +81,9 @@ select
     scheduled.position,
     scheduled.stop_code,
     scheduled.is_first_stop,
+    scheduled.is_last_stop,
+    scheduled.service_hour,
+    scheduled.n_buses_of_hour,
     scheduled.trip_key,
     scheduled.match_score,
     scheduled.is_guessed,

@@ -1,0 +1,165 @@
+{# Joins to passages, as `judging`, each ruleset that is about them: by its stops, event and hours. At its origin a bus
+   has no arrival, at its terminus no departure; elsewhere the interface gives one instant for both.
+
+   passages: a relation with the columns of due_calls; the condition on the stops follows as `where`. #}
+{% macro join_judging_rulesets(passages) -%}
+    inner join {{ ref('judging_rulesets') }} as judging
+        on
+            {{ passages }}.ruleset_version = judging.ruleset_version
+            and {{ passages }}.service_hour >= coalesce(judging.from_hour, {{ passages }}.service_hour)
+            and {{ passages }}.service_hour < coalesce(judging.to_hour, {{ passages }}.service_hour + 1)
+            and not (coalesce(judging.event, '') = 'departure' and {{ passages }}.is_last_stop)
+            and not (coalesce(judging.event, '') = 'arrival' and {{ passages }}.is_first_stop)
+    left join {{ ref('named_stops') }} as named_stops
+        on
+            {{ passages }}.operator = named_stops.operator
+            and {{ passages }}.service_date = named_stops.service_date
+            and {{ passages }}.line_code = named_stops.line_code
+            and {{ passages }}.direction = named_stops.direction
+            and {{ passages }}.stop_code = named_stops.stop_code
+            and judging.stop_scope = named_stops.stop_scope
+    where
+        case judging.stop_scope
+            when 'all' then true
+            when 'origin' then {{ passages }}.is_first_stop
+            when 'terminus' then {{ passages }}.is_last_stop
+            else named_stops.stop_code is not null
+        end
+{%- endmacro %}
+
+{# True for a passage where a bus comes so often that the ruleset, `judging`, does not judge it by the timetable. #}
+{% macro is_frequent_passage(passages) -%}
+    {{ passages }}.n_buses_of_hour >= coalesce(judging.frequent_per_hour, {{ passages }}.n_buses_of_hour + 1)
+{%- endmacro %}
+
+{# From estimated passages to the probabilities that each is early, on time or late by a ruleset, as common table
+   expressions that end with `verdicts`. The default and every other ruleset are judged by this, of the same errors.
+
+   passages: the name of a relation with the columns of estimated_passages, and ruleset, early_seconds and late_seconds:
+             a delay below the first is early, one above the second late; without the first nothing is early. A passage
+             may be there once for each ruleset. #}
+{% macro passage_verdicts(passages) -%}
+{%- set classes = ["early", "on_time", "late"] -%}
+standardised as (
+    select
+        *,
+        {%- for name, value in {
+            "low": "low_seconds", "high": "high_seconds",
+            "early": "(early_seconds - 0.5)", "late": "(late_seconds + 0.5)"
+        }.items() %}
+        ({{ value }} - guessed_seconds) / error_seconds as {{ name }}_value
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from {{ passages }}
+),
+
+shared as (
+    -- every class has shares; a left join is done last, so that no other has to hold these lists for all rows
+    select
+        standardised.*,
+        {%- for name in ["low", "high", "early", "late"] %}
+        case
+            when {{ name }}_value is null then {{ 1 if name == "high" else 0 }}
+            when is_observed then {{ normal_share(name ~ "_value") }}
+            else {{ share_up_to("shares.shares", name ~ "_value") }}
+        end as share_{{ name }}
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from standardised
+    left join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
+),
+
+judged as (
+    -- within the bounds; where hardly anything of the distribution lies there, the nearest bound decides
+    select
+        *,
+        case
+            when early_seconds is null then 0
+            when share_high - share_low < 0.001 then case when expected_seconds < early_seconds - 0.5 then 1 else 0 end
+            else least(greatest((share_early - share_low) / (share_high - share_low), 0), 1)
+        end as up_to_early,
+        case
+            when share_high - share_low < 0.001 then case when expected_seconds < late_seconds + 0.5 then 1 else 0 end
+            else least(greatest((share_late - share_low) / (share_high - share_low), 0), 1)
+        end as up_to_late
+    from shared
+),
+
+weighted as (
+    -- what is uncertain takes part in the correction, what is certain does not
+    select
+        *,
+        greatest(up_to_late - up_to_early, 0) as on_time_share,
+        case
+            when not is_observed
+                then greatest(up_to_late - up_to_early, 0) * (1 - greatest(up_to_late - up_to_early, 0))
+        end as weight
+    from judged
+),
+
+corrected as (
+    -- towards on time or away from it, with early and late in their proportion
+    select
+        weighted.*,
+        least(greatest(
+            on_time_share
+            + coalesce(
+                corrections.correction * weight
+                / nullif(
+                    avg(cast(weight as decimal(7, 6))) over (
+                        partition by weighted.operator, weighted.service_date, weighted.ruleset
+                    ),
+                    0
+                ),
+                0
+            ),
+            0
+        ), 1) as corrected_share,
+        case
+            when is_observed then 0
+            -- where nothing is known of the trip, only as sure as the trips observed in the hour allow
+            when side like 'none%'
+                then sqrt(power(corrections.remaining_error, 2) + 0.25 / (n_observed_trips_of_hour + 1))
+            else corrections.remaining_error
+        end as common_error
+    from weighted
+    inner join {{ built('audit_corrections') }} as corrections using (operator, service_date, ruleset)
+),
+
+probable as (
+    select
+        *,
+        cast(corrected_share as decimal(7, 6)) as on_time_probability,
+        least(
+            cast(
+                case when on_time_share < 1 then (1 - corrected_share) * up_to_early / (1 - on_time_share) else 0 end
+                as decimal(7, 6)
+            ),
+            1 - cast(corrected_share as decimal(7, 6))
+        ) as early_probability
+    from corrected
+),
+
+uncertain as (
+    select
+        *,
+        1 - early_probability - on_time_probability as late_probability
+    from probable
+),
+
+verdicts as (
+    -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up
+    select
+        *,
+        {%- for name in classes %}
+        {%- set error = "cast(sqrt(" ~ name ~ "_probability * (1 - " ~ name ~ "_probability)) as decimal(7, 6))" %}
+        cast({{ error }} * sum({{ error }}) over part as decimal(18, 6)) as {{ name }}_variance
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from uncertain
+    window part as (
+        partition by
+            ruleset, departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
+    )
+)
+{%- endmacro %}

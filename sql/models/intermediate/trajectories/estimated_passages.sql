@@ -1,0 +1,119 @@
+-- One row per due call: what bounds its passage, when the bus is thought to have passed and how late, and how
+-- uncertain that is. Whether that is early, on time or late is for a ruleset to say (the macro passage_verdicts).
+with calls as (
+    select
+        *,
+        coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_seen,
+        -- on time or not, that is known only of a bus that certainly ran as the departure, and if the schedule is known
+        coalesce(arrival_quality in ('evidenced', 'bounded'), false) and is_timed and not is_guessed as is_observed,
+        -- a bus passes its stops in order
+        max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
+        min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
+        count(case when arrival_quality = 'evidenced' then 1 end) over earlier_stops as n_evidenced_before
+    from {{ built('due_calls') }}
+    window
+        earlier_stops as (
+            partition by departure_key order by position rows between unbounded preceding and current row
+        ),
+        later_stops as (
+            partition by departure_key order by position rows between current row and unbounded following
+        )
+),
+
+bounded as (
+    select
+        calls.*,
+        case
+            when not is_guessed
+                then coalesce(case when is_seen then passed_after end, case when is_in_order then trip_after end)
+        end as hard_after,
+        case
+            when not is_guessed
+                then coalesce(case when is_seen then passed_before end, case when is_in_order then trip_before end)
+        end as hard_before
+    from (
+        select
+            *,
+            coalesce(trip_after < trip_before, true) as is_in_order
+        from calls
+    ) as calls
+),
+
+guessed as (
+    select
+        bounded.*,
+        expected.side,
+        expected.gap_class,
+        coalesce(case when bounded.is_observed then bounded.delay_seconds end, expected.expected_seconds)
+            as guessed_seconds,
+        coalesce(
+            case when bounded.is_seen then bounded.passed_at end,
+            {{ add_seconds('bounded.scheduled_at', 'expected.expected_seconds') }}
+        ) as guessed_at,
+        case
+            when bounded.is_observed
+                then
+                    least(
+                        greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
+                        case when bounded.arrival_quality = 'bounded' then expected.error_seconds end
+                    )
+            else sqrt(power(expected.error_seconds, 2) + power(bounded.match_error_seconds, 2))
+        end as error_seconds,
+        case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
+            as low_seconds,
+        case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} end
+            as high_seconds
+    from bounded
+    inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+    where expected.holdout = 0
+),
+
+observed_hours as (
+    select
+        operator,
+        service_date,
+        service_hour,
+        count(distinct departure_key) as n_trips
+    from calls
+    where arrival_quality = 'evidenced'
+    group by operator, service_date, service_hour
+)
+
+select
+    guessed.departure_key,
+    guessed.operator,
+    guessed.service_date,
+    guessed.line_code,
+    guessed.direction,
+    guessed.leg,
+    guessed.departure_at,
+    guessed.position,
+    guessed.stop_code,
+    guessed.is_first_stop,
+    guessed.is_last_stop,
+    guessed.service_hour,
+    guessed.n_buses_of_hour,
+    guessed.trip_key,
+    guessed.visit_key,
+    guessed.match_score,
+    guessed.is_guessed,
+    guessed.scheduled_at,
+    guessed.schedule_source,
+    guessed.arrival_quality,
+    guessed.is_seen,
+    guessed.is_observed,
+    guessed.n_evidenced_before,
+    guessed.hard_after,
+    guessed.hard_before,
+    least(greatest(guessed.guessed_at, guessed.hard_after), guessed.hard_before) as passed_at,
+    guessed.guessed_seconds,
+    guessed.error_seconds,
+    guessed.low_seconds,
+    guessed.high_seconds,
+    least(greatest(guessed.guessed_seconds, guessed.low_seconds), guessed.high_seconds) as expected_seconds,
+    guessed.side,
+    guessed.gap_class,
+    coalesce(observed_hours.n_trips, 0) as n_observed_trips_of_hour,
+    guessed.ruleset_version
+from guessed
+left join observed_hours using (operator, service_date, service_hour)
