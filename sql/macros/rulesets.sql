@@ -16,8 +16,8 @@
                 columns of `authorities`.
    keys:        columns of the grain besides operator, period and ruleset; none for the whole network. #}
 {% macro rulesets_over(name, first, keys) -%}
-{%- set judged = ["n_due", "n_observed", "n_unobserved", "n_frequent", "expected_early", "expected_on_time",
-    "expected_late", "early_variance", "on_time_variance", "late_variance", "common_error"] -%}
+{%- set judged = ["n_due", "n_observed", "n_unobserved", "n_expected", "n_frequent", "expected_early",
+    "expected_on_time", "expected_late", "early_variance", "on_time_variance", "late_variance", "common_error"] -%}
 {%- set waits = ["n_stop_hours", "due_seconds_sum", "due_seconds_squared_sum", "expected_seconds_sum",
     "expected_seconds_squared_sum", "line_variance", "n_headways", "n_gaps"] -%}
 {%- set classes = ["early", "on_time", "late"] -%}
@@ -120,6 +120,7 @@ reasons as (
             when n_due = 0 and stop_scope = 'timing_points' then 'no timing points named'
             when n_due = 0 and stop_scope = 'rated_stops' then 'no rated stops named'
             when n_due = 0 then 'nothing due'
+            when n_expected = n_due then 'nothing observed'
             when 2 * half_on_time_interval > widest_interval then 'interval too wide'
         end as null_reason,
         case

@@ -32,6 +32,7 @@ counted as (
         0 as n_frequent,
         count(*) as n_due,
         count(case when is_seen and not is_guessed then 1 end) as n_observed,
+        count(case when not (is_seen and not is_guessed) and side like 'none%' then 1 end) as n_expected,
         sum(early_probability) as expected_early,
         sum(on_time_probability) as expected_on_time,
         sum(late_probability) as expected_late,
@@ -53,6 +54,7 @@ counted as (
         count(*) as n_frequent,
         0 as n_due,
         0 as n_observed,
+        0 as n_expected,
         {%- for sum in sums %}
             0 as {{ sum }},
         {%- endfor %}
@@ -71,6 +73,7 @@ counted as (
         0 as n_frequent,
         n_due,
         n_due - n_unobserved as n_observed,
+        n_expected,
         {%- for sum in sums %}
             {{ sum }},
         {%- endfor %}
@@ -86,7 +89,7 @@ select
     line_code,
     direction,
     service_hour,
-    {%- for count in ["n_due", "n_observed", "n_frequent"] %}
+    {%- for count in ["n_due", "n_observed", "n_expected", "n_frequent"] %}
         cast(sum({{ count }}) as bigint) as {{ count }},
     {%- endfor %}
     cast(sum(n_due - n_observed) as bigint) as n_unobserved,
