@@ -1,14 +1,16 @@
 """The published file is enough by itself: in another place, under another name, without the lake."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import duckdb
 import pytest
 
-from transit_etl import paths
+from transit_etl import exports, paths
 from transit_etl.promised import EXPORTED_WORKING, LISTED, WORKING
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
@@ -57,6 +59,13 @@ def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_r
 
     assert {WORKING} == schemas - {*LISTED}
     assert {*EXPORTED_WORKING, *read_by_views} == working
+
+
+def test_the_working_tables_published_for_exports_are_those_that_exports_read() -> None:
+    statements = Path(exports.__file__).parent.rglob("*.sql")
+    texts = [path.read_text(encoding="utf-8") for path in statements]
+
+    assert {*EXPORTED_WORKING} == {name for text in texts for name in re.findall(rf"{WORKING}\.\w+", text)}
 
 
 def test_it_says_what_it_is(carried: duckdb.DuckDBPyConnection, built: Settings) -> None:
