@@ -30,7 +30,7 @@ lock: ## write the locks anew from pyproject.toml, with the newest versions and 
 	@for lock in $(OLDER_DUCKDB); do \
 	  echo "duckdb==$$(basename $$lock .lock).*" | $(COMPILE) $$lock - || exit 1; done
 
-demo: setup ## rehearse a day, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
+demo: setup ## rehearse days, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")
 
 test: setup lint unit ## lint, types, imports, and every test but the long ones: under 15 minutes
