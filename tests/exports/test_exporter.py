@@ -116,7 +116,8 @@ def test_an_export_that_is_killed_leaves_the_one_before(
 
 
 def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(published: Settings) -> None:
-    with pytest.raises(ExportError, match=r"of the passages due were seen.*--allow-incomplete"):
+    told = r"of the passages due were seen.*interval.*is 100\.0 percentage points wide.*--allow-incomplete"
+    with pytest.raises(ExportError, match=told):
         export(published, Request(("punctuality",), "parquet", DAY, date(2026, 11, 20)))
     assert not exports_dir(published.data_dir).exists()
 
@@ -127,6 +128,31 @@ def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(publish
     assert manifest["incomplete"] == report.incomplete
     assert "2 of 3 dates have no requests" in report.incomplete[0]
     assert "**Incomplete.**" in (report.folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("widest", "expected"),
+    [(0.03, ["3.9 percentage points wide, the ruleset allows 3.0 percentage points"]), (0.05, [])],
+)
+def test_an_export_is_refused_by_the_width_of_the_interval_however_little_was_seen(
+    published: Settings, widest: float, expected: list[str]
+) -> None:
+    change(
+        published,
+        "update marts.punctuality set on_time_variance = 0, common_error = n_due / 100",  # 2 * 1.96 points
+        f"update core.rulesets set seen_threshold = 0.99, widest_interval = {widest}",
+    )
+
+    report = export(published, request("punctuality"))
+
+    assert expected == [reason.partition("on time is ")[2] for reason in report.incomplete]
+
+
+def test_a_page_tells_intervals_from_hard_bounds(published: Settings) -> None:
+    page = (export(published, request("punctuality_shares")).folder / "README.md").read_text()
+
+    assert "about 95 of 100 such intervals contain the true value" in page
+    assert "are hard bounds" in page
 
 
 def test_tables_of_which_nothing_is_due_need_no_coverage(published: Settings) -> None:

@@ -1,4 +1,4 @@
-"""Says how much of a period was seen, and refuses an export of one of which too little is known."""
+"""Says how much of a period is known, seen or estimated, and when that is too little for an export."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -47,8 +47,8 @@ select count(distinct service_date) / {n_dates}::double from core.scheduled_depa
 where is_in_force and {condition}
 """
 _DATES = "select count(distinct service_date) from core.service_days where {condition}"
-_THRESHOLD = """
-select max(seen_threshold) from core.rulesets
+_RULES = """
+select max(seen_threshold), min(widest_interval) from core.rulesets
 where list_contains((select rulesets from quality.publication), ruleset_version)
 """
 
@@ -59,7 +59,8 @@ class Coverage:
 
     `of` says what was due: passages, answers of the status, or timetables; None where nothing is due. The
     widths say how far low and high lie apart: of the share on time by the polls alone, of a delay in seconds
-    on average, and of the 95 % interval of the estimated share on time.
+    on average, and of the 95 % interval of the estimated share on time, to which a date without requests
+    adds all from 0 to 1. Of passages `widest_interval` limits the last, of all else `threshold` the share.
     """
 
     of: str | None = None
@@ -70,6 +71,7 @@ class Coverage:
     on_time_share_width: float | None = None
     delay_width_seconds: float | None = None
     estimated_on_time_share_width: float | None = None
+    widest_interval: float | None = None
 
     def as_fields(self) -> dict[str, Any]:
         """Return the fields for a manifest, rounded."""
@@ -102,13 +104,18 @@ def coverage_of(source: Source, kind: str | None, period: Period) -> Coverage:
         return Coverage()
     condition = period.holds("service_date")
     [(n_dates,)] = source.rows(_DATES.format(condition=condition))
-    [(threshold,)] = source.rows(_THRESHOLD)
+    [(threshold, widest)] = source.rows(_RULES)
     query = {PASSAGES: _PASSAGES, STATUS: _STATUS, TIMETABLES: _TIMETABLES}[kind]
     [(share, *widths)] = source.rows(query.format(condition=condition, n_dates=period.n_dates))
-    if kind != TIMETABLES and share is not None:
+    n_without = period.n_dates - n_dates
+    if kind != PASSAGES:
+        seen = share * n_dates / period.n_dates if kind == STATUS and share is not None else share
+        return Coverage(kind, seen, threshold, period.n_dates, n_without)
+    polled, delay, interval = widths
+    if share is not None:
         share *= n_dates / period.n_dates
-    widths += [None] * (3 - len(widths))
-    return Coverage(kind, share, threshold, period.n_dates, period.n_dates - n_dates, *widths)
+        interval = (interval * n_dates + n_without) / period.n_dates
+    return Coverage(kind, share, None, period.n_dates, n_without, polled, delay, interval, widest)
 
 
 def what_is_missing(source: Source, coverage: Coverage, period: Period) -> list[str]:
@@ -118,11 +125,33 @@ def what_is_missing(source: Source, coverage: Coverage, period: Period) -> list[
     problems = []
     if coverage.of != TIMETABLES and period.last > source.publication.closed_date:
         problems.append(f"{period.last} is not over")
-    if coverage.share is None or coverage.share < (coverage.threshold or 0):
+    if _is_too_little(coverage):
         seen = f"{coverage.share or 0:.1%} {SEEN[coverage.of]}"
         dates = f", {coverage.n_dates_without_requests} of {coverage.n_dates} dates have no requests"
-        problems.append(
-            f"{seen}{dates if coverage.n_dates_without_requests else ''}; "
-            f"the ruleset asks for {coverage.threshold or 0:.0%}"
-        )
+        problems.append(f"{seen}{dates if coverage.n_dates_without_requests else ''}; {_rule(coverage)}")
     return problems
+
+
+def _is_too_little(coverage: Coverage) -> bool:
+    if coverage.of == PASSAGES:
+        width = coverage.estimated_on_time_share_width
+        return width is None or width > (coverage.widest_interval or 0)
+    return (coverage.share or 0) < (coverage.threshold or 0)
+
+
+def _rule(coverage: Coverage) -> str:
+    """Say what the ruleset asks for, and what was found instead."""
+    if coverage.of != PASSAGES:
+        return f"the ruleset asks for {coverage.threshold or 0:.0%}"
+    width = coverage.estimated_on_time_share_width
+    if width is None:
+        return "none was due, so there is no estimate"
+    return (
+        f"the 95 % interval of the estimated share on time is {points(width)} wide, "
+        f"the ruleset allows {points(coverage.widest_interval or 0)}"
+    )
+
+
+def points(share: float) -> str:
+    """Write the difference of two shares in percentage points."""
+    return f"{100 * share:.1f} percentage points"

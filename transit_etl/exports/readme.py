@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from transit_etl.exports.coverage import SEEN
+from transit_etl.exports.coverage import SEEN, points
 from transit_etl.exports.manifest import Manifest
 from transit_etl.exports.source import Table
 
@@ -35,9 +35,19 @@ def _lines(manifest: Manifest, tables: Sequence[Table]) -> Iterator[str]:
             yield f"| `{column.name}` | {column.type.lower()} | {column.unit} | {_cell(column.meaning)} |"
 
 
+UNKNOWN = "An empty value is unknown; it is never a missing service."
+INTERVALS = (
+    "A figure that is estimated has a 95 % interval from `low` to `high`: about 95 of 100 such intervals "
+    "contain the true value, and about 5 do not. Cite the figure with both ends."
+)
+HARD_BOUNDS = (
+    "Other columns with `low` and `high` are hard bounds of what was polled: the true value certainly lies "
+    "between them. The meaning of a column says which of the two it is."
+)
 _GENERAL = (
-    "An empty value is unknown; it is never a missing service.",
-    "Columns with `low` and `high` are bounds: the true value lies between them.",
+    UNKNOWN,
+    INTERVALS,
+    HARD_BOUNDS,
     "`sha256sum --check SHA256SUMS` tells whether the files arrived as they were sent.",
     "`manifest.json` says the same as this page, and the rest, for programs.",
 )
@@ -53,20 +63,16 @@ def _facts(manifest: Manifest) -> Iterator[str]:
     if coverage.get("estimated_on_time_share_width") is not None:
         yield (
             "- The share on time of all passages due, seen or not, is estimated: its 95 % interval is "
-            f"{_points(coverage['estimated_on_time_share_width'])} wide."
+            f"{points(coverage['estimated_on_time_share_width'])} wide."
         )
     if coverage.get("on_time_share_width") is not None:
         yield (
             "- What the polls alone prove leaves it open within "
-            f"{_points(coverage['on_time_share_width'])}, "
+            f"{points(coverage['on_time_share_width'])}, "
             f"and a delay within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
         )
     versions = ", ".join(f"{name} {_listed(value)}" for name, value in manifest.versions.items())
     yield f"- Versions: {versions}."
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:.1f} percentage points"
 
 
 def _listed(value: object) -> str:
