@@ -143,7 +143,8 @@ line_sums as (
 ),
 
 weighted as (
-    -- passages due per scheduled visit, per observed one, and per visit with a delay, of each line and direction
+    -- Passages due per scheduled visit, per observed one, and per visit with a delay, of each line and direction.
+    -- Decimals, because a sum of them does not depend on the order of the rows.
     select
         *,
         {%- if grouped_by %}
@@ -151,7 +152,9 @@ weighted as (
         {%- endif %}
         case when line_n_due >= line_n_scheduled then n_due else n_scheduled end as n_passages,
         {%- for count in ["n_scheduled", "n_likely", "n_delays"] %}
-        cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as weight_{{ count[2:] }}
+        cast(
+            cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as decimal(18, 9)
+        ) as weight_{{ count[2:] }}
         {{- "," if not loop.last }}
         {%- endfor %}
     from line_sums

@@ -60,8 +60,9 @@ shares as (
         cast(sum(n_hours_during) as bigint) as n_hours_compared,
         cast(sum(n_hours_without) as bigint) as n_hours_without,
         cast(sum(n_on_time_during) as double) / sum(n_judged_during) as on_time_share_during,
-        sum(cast(n_judged_during * n_on_time_without as double) / n_judged_without) / sum(n_judged_during)
-            as on_time_share_expected
+        -- decimals, because a sum of them does not depend on the order of the rows
+        sum(cast(cast(n_judged_during * n_on_time_without as double) / n_judged_without as decimal(18, 9)))
+        / sum(n_judged_during) as on_time_share_expected
     from hours_of_day
     group by operator, episode_id, line_code, draw
 ),
