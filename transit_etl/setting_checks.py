@@ -44,6 +44,15 @@ def http_url(url: str) -> str:
     return url if url.endswith("/") else url + "/"
 
 
+def contact(text: str | None) -> str | None:
+    """Check an address that people write to: of e-mail, or of a page."""
+    if text is None or re.fullmatch(r"[^@\s<>\"]{1,64}@[A-Za-z0-9.-]{1,255}", text):
+        return text
+    if re.fullmatch(r"https?://[^\s<>\"]+", text) and len(text) <= _LONGEST_ADDRESS:
+        return text
+    raise ValueError("must be an e-mail address or the http or https address of a page")
+
+
 def version_1(url: str) -> str:
     """Check that an address is the base of version 1."""
     if not url.endswith("/api/v1/"):

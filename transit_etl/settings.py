@@ -103,6 +103,7 @@ class Settings(BaseSettings):
     publisher: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     language: str = Field("it", pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")
     publisher_url: Url | None = None
+    publisher_contact: Annotated[str | None, AfterValidator(setting_checks.contact)] = None
     export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     export_url: Url | None = None
     export_keep_days: int = Field(30, ge=0, le=3650)
