@@ -223,6 +223,11 @@ def older_exports_dir(data_dir: Path) -> Path:
     return data_dir / "exports-older"
 
 
+def export_scratch(data_dir: Path, name: str) -> Path:
+    """Return the folder in which an exported dataset is built; it is held by the lock of the same name."""
+    return state_dir(data_dir).absolute() / "export-scratch" / name
+
+
 def export_lock(data_dir: Path, name: str) -> Path:
     """Return the file whose lock is held by who writes an exported dataset, or the catalogue of all."""
     return state_dir(data_dir) / "export-locks" / f"{name}.lock"

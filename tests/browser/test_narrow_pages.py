@@ -10,6 +10,7 @@ from playwright.sync_api import Page
 from tests.stage.landing import Folder, answer, passage
 from transit_etl.exports.catalogue import PAGE, write_catalogue
 from transit_etl.exports.manifest import File, Manifest, write_manifest
+from transit_etl.exports.pages import dataset_page
 from transit_etl.paths import exports_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import build_data_docs, stage
@@ -42,7 +43,17 @@ def catalogue(settings: Settings) -> Path:
     return exports_dir(settings.data_dir) / PAGE
 
 
-@pytest.mark.parametrize("write", [quality, catalogue])
+def dataset(settings: Settings) -> Path:
+    """Write the page of an export with a table as wide as its names of columns and files get."""
+    path = settings.data_dir / "index.html"
+    name = "estimated_mean_delay_seconds_high_of_all_passages" * 2
+    text = f"# {name}\n\n| file | column | meaning |\n|---|---|---|\n| `{name}.csv` | `{name}` | {name} |\n"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(dataset_page(name, text, is_listed=True))
+    return path
+
+
+@pytest.mark.parametrize("write", [quality, catalogue, dataset])
 def test_a_page_is_no_wider_than_a_telephone(
     page: Page, tmp_path: Path, write: Callable[[Settings], Path]
 ) -> None:
@@ -53,3 +64,15 @@ def test_a_page_is_no_wider_than_a_telephone(
 
     assert page.evaluate("document.documentElement.scrollWidth") <= WIDTH
     assert 1 == page.locator("meta[name=viewport]").count()
+
+
+def test_the_index_of_datasets_is_searched_by_words(page: Page, tmp_path: Path) -> None:
+    path = catalogue(Settings(data_dir=tmp_path, operator="x"))
+    page.goto(path.absolute().as_uri())
+
+    page.get_by_role("searchbox").fill("MONTHLY punctuality_4")
+    assert page.get_by_role("article").first.is_visible()
+    assert not page.get_by_text("No dataset matches.").is_visible()
+    page.get_by_role("searchbox").fill("monthly trams")
+    assert not page.get_by_role("article").first.is_visible()
+    assert page.get_by_text("No dataset matches.").is_visible()

@@ -1,6 +1,7 @@
 """The catalogue describes every exported dataset, as DCAT-AP asks for it."""
 
 import json
+import re
 from datetime import datetime
 from typing import Any
 
@@ -19,20 +20,51 @@ def catalogue(settings: Settings) -> dict[str, Any]:
     return found
 
 
-def test_a_dataset_has_what_dcat_ap_asks_for(published: Settings) -> None:
-    settings = published.model_copy(update={"export_url": "https://data.test/transit/"})
+def test_a_dataset_has_what_dcat_ap_asks_for_and_recommends(placed: Settings) -> None:
+    settings = placed.model_copy(
+        update={"export_url": "https://data.test/transit/", "publisher_contact": "data@city.test"}
+    )
     export(settings, Request(("core.lines",), "csv"))
 
     found = catalogue(settings)
     [dataset] = found["dcat:dataset"]
     [distribution] = dataset["dcat:distribution"]
-    assert {"dct:title", "dct:description", "dct:publisher"} <= found.keys()
+    assert {"dct:title", "dct:description", "dct:publisher", "dct:license", "dct:spatial"} <= found.keys()
     assert {"dct:title", "dct:description", "dct:publisher", "dct:temporal", "dct:modified"} <= dataset.keys()
-    assert "https://data.test/transit/lines-csv/" == dataset["@id"]
-    assert "https://data.test/transit/lines-csv/lines/lines.csv" == distribution["dcat:downloadURL"]["@id"]
+    assert "Lines, City of Tests" == dataset["dct:title"]
+    assert {"@id": "mailto:data@city.test"} == dataset["dcat:contactPoint"]["vcard:hasEmail"]
+    assert "public transport" in dataset["dcat:keyword"]
+    assert "POLYGON((8.9 44." in dataset["dct:spatial"]["dcat:bbox"]["@value"]
+    assert "https://data.test/transit/#lines" == dataset["@id"] == dataset["dct:identifier"]
+    assert [{"@id": "https://data.test/transit/lines-csv/lines/lines.csv"}] == distribution[
+        "dcat:downloadURL"
+    ]
     assert {"@id": "https://www.iana.org/assignments/media-types/text/csv"} == distribution["dcat:mediaType"]
+    assert distribution["dct:format"]["@id"].endswith("/file-type/CSV")
     assert {"@id": "https://spdx.org/licenses/CC-BY-4.0"} == distribution["dct:license"]
     assert 64 == len(distribution["spdx:checksum"]["spdx:checksumValue"]["@value"])
+
+
+def test_formats_of_one_table_are_distributions_of_one_dataset(published: Settings) -> None:
+    export(published, Request(("core.lines",), "csv"))
+    export(published, Request(("core.lines",), "parquet"))
+
+    [dataset] = catalogue(published)["dcat:dataset"]
+    assert ["CSV (RFC 4180)", "Parquet"] == [each["dct:title"] for each in dataset["dcat:distribution"]]
+    page = (exports_dir(published.data_dir) / "index.html").read_text()
+    assert 1 == page.count("<article")
+    assert {"lines-csv/index.html", "lines-parquet/index.html"} <= {*re.findall('href="([^"]+)"', page)}
+
+
+def test_a_dataset_says_how_it_is_cited(published: Settings) -> None:
+    settings = published.model_copy(update={"export_url": "https://data.test/transit/"})
+    folder = export(settings, Request(("core.lines",), "csv")).folder
+
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for name in ("README.md", "index.html"):
+        text = (folder / name).read_text()
+        assert "City of Tests (2026): Lines, City of Tests. Version " + manifest["version"] in text
+        assert "https://data.test/transit/#lines" in text
 
 
 @pytest.mark.parametrize(
@@ -58,7 +90,7 @@ def test_a_feed_says_what_it_is_and_which_standard_it_follows(published: Setting
     export(published, Request((), "gtfs-rt", at=at, allows_incomplete=True))
 
     [dataset] = catalogue(published)["dcat:dataset"]
-    assert "GTFS Realtime, 2026-11-18 06:30 UTC" in dataset["dct:title"]
+    assert "Service alerts (GTFS Realtime), 2026-11-18 06:30 UTC, City of Tests" == dataset["dct:title"]
     assert "An alert ends when" in dataset["dct:description"]
     assert {"@id": "https://gtfs.org/documentation/realtime/"} == dataset["dct:conformsTo"]
 
@@ -67,10 +99,11 @@ def test_texts_of_a_manifest_are_no_markup_of_the_page(published: Settings) -> N
     settings = published.model_copy(update={"publisher": "<script>alert(1)</script>"})
     export(settings, Request(("core.lines",), "csv"))
 
-    page = (exports_dir(settings.data_dir) / "index.html").read_text()
-
-    assert "<script>" not in page
-    assert "&lt;script&gt;" in page
+    folder = exports_dir(settings.data_dir)
+    for page in (folder / "index.html", folder / "lines-csv" / "index.html"):
+        text = page.read_text()
+        assert "<script>alert" not in text
+        assert "&lt;script&gt;alert" in text
 
 
 def test_an_incomplete_dataset_is_marked(published: Settings) -> None:

@@ -1,18 +1,33 @@
 """`export --all` writes what changed since the last time, and nothing else."""
 
 import json
+import shutil
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 
 from tests.exports.conftest import change
-from tests.warehouse.rehearsed import DAY
-from transit_etl.exports import Request, all_requests, damage_of_export, due, export, export_all
-from transit_etl.paths import exports_dir
+from tests.warehouse.rehearsed import DAY, Rehearsed
+from transit_etl import warehouse
+from transit_etl.exports import (
+    Request,
+    all_requests,
+    damage_of_export,
+    due,
+    export,
+    export_all,
+    exporter,
+    scratch,
+)
+from transit_etl.exports.manifest import read_manifest
+from transit_etl.paths import build_database, export_scratch, exports_dir, published_database
 from transit_etl.settings import Settings
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
+DuckDBConnect = duckdb.connect
 EARLIER = DAY - timedelta(days=31)
 VISITS = Request(("core.stop_visits",), "parquet", allows_incomplete=True)
 
@@ -99,6 +114,118 @@ def test_what_is_due_is_what_was_built_since(two_months: Settings) -> None:
     assert requests == due(two_months, requests)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("publisher", "Another city"),
+        ("publisher_url", "https://city.test/"),
+        ("publisher_contact", "data@city.test"),
+        ("export_licence", "CC0-1.0"),
+    ],
+)
+def test_an_export_is_written_again_when_a_setting_that_it_states_changes(
+    published: Settings, name: str, value: str
+) -> None:
+    lines = Request(("core.lines",), "csv")
+    export_all(published, [lines])
+    settings = published.model_copy(update={name: value})
+
+    assert [lines] == due(settings, [lines])
+    report = export_all(settings, [lines])
+
+    folder = exports_dir(published.data_dir)
+    assert 0 == report.n_new_versions  # the data are the same
+    assert value in (folder / "lines-csv" / "manifest.json").read_text()
+    assert value in (folder / "lines-csv" / "README.md").read_text()
+    assert value in (folder / "catalogue.jsonld").read_text()
+
+
+def test_data_that_are_stored_in_another_order_are_no_new_version(published: Settings) -> None:
+    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+        tables = connection.execute(
+            "select concat_ws('.', schema_name, table_name) from duckdb_tables() "
+            "where schema_name in ('core', 'marts') order by all"
+        ).fetchall()
+    requests = all_requests(published, ["csv"], allows_incomplete=True)
+    export_all(published, requests)
+    versions = versions_of(published)
+    built(published, DAY, is_full=True)
+    change(
+        published,
+        "update core.stop_visits set n_polls = n_polls - 1",  # which another build has added
+        "set preserve_insertion_order = true",
+        *(f"create or replace table {name} as from {name} order by hash(rowid)" for (name,) in tables),
+    )
+
+    report = export_all(published, requests)
+
+    assert (len(requests), 0, []) == (report.n_datasets, report.n_new_versions, report.refused)
+    assert versions == versions_of(published)
+
+
+def versions_of(settings: Settings) -> dict[str, tuple[str, str]]:
+    manifests = map(read_manifest, exports_dir(settings.data_dir).glob("*/"))
+    return {each.dataset: (each.version, each.modified_at) for each in manifests if each}
+
+
+def test_everything_is_read_from_one_opening_of_the_published_file(
+    published: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = [Request((name,), form) for name in ("lines", "stops", "news") for form in ("csv", "jsonl")]
+    opened = []
+
+    def connect(*given: Any, **options: Any) -> duckdb.DuckDBPyConnection:  # noqa: ANN401
+        opened.append(given)
+        return DuckDBConnect(*given, **options)
+
+    monkeypatch.setattr(duckdb, "connect", connect)
+    export_all(published, requests)
+    export_all(published, requests)
+
+    assert 2 == len(opened)
+
+
+def test_what_a_killed_export_left_is_not_served_and_goes_with_the_next(
+    published: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = exports_dir(published.data_dir)
+    (folder / ".replacement-trips-csv").mkdir(parents=True)  # as earlier versions built it
+    served: set[str] = set()
+
+    def killed(*_: object) -> None:
+        served.update(path.name for path in folder.iterdir())
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(exporter, "write_manifest", killed)
+        patched.setattr(scratch, "clear_away", lambda _: None)  # a process that is killed clears nothing away
+        with pytest.raises(KeyboardInterrupt):
+            export(published, Request(("stops",), "csv"))
+    left = export_scratch(published.data_dir, "stops-csv")
+    assert left.exists()
+
+    export(published, Request(("lines",), "csv"))
+
+    assert not left.exists()
+    assert {".replacement-trips-csv"} == served
+    assert {"lines-csv", "catalogue.jsonld", "index.html"} == {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.long
+def test_a_lake_that_is_built_twice_makes_no_new_version(rehearsed: Rehearsed, tmp_path: Path) -> None:
+    settings = rehearsed.settings.model_copy(update={"data_dir": tmp_path / "data"})
+    shutil.copytree(rehearsed.settings.data_dir, settings.data_dir)
+    requests = all_requests(settings, allows_incomplete=True)
+    export_all(settings, requests)
+    build_database(settings.data_dir).unlink()
+    warehouse.build(settings)
+    warehouse.publish(settings)
+
+    report = export_all(settings, requests)
+
+    assert (len(requests), 0) == (report.n_datasets, report.n_new_versions)
+
+
 @pytest.mark.long
 def test_every_dataset_is_exported_and_in_the_catalogue(published: Settings) -> None:
     requests = all_requests(published, allows_incomplete=True)
@@ -109,14 +236,16 @@ def test_every_dataset_is_exported_and_in_the_catalogue(published: Settings) -> 
     assert len(requests) == report.n_datasets
     folder = exports_dir(published.data_dir)
     catalogue = json.loads((folder / "catalogue.jsonld").read_text(encoding="utf-8"))
-    datasets = {each["dct:identifier"]: each for each in catalogue["dcat:dataset"]}
-    assert {path.name for path in folder.iterdir() if path.is_dir()} == set(datasets)
-    assert all(name in (folder / "index.html").read_text(encoding="utf-8") for name in datasets)
-    for name, dataset in datasets.items():
-        assert [] == damage_of_export(folder / name)
-        for distribution in dataset["dcat:distribution"]:
-            address = distribution["dcat:downloadURL"]["@id"]
-            assert (folder / address.replace("%3D", "=")).exists(), address
+    distributions = [each for one in catalogue["dcat:dataset"] for each in one["dcat:distribution"]]
+    pages = {each["dcat:accessURL"]["@id"] for each in distributions}
+    names = {path.name for path in folder.iterdir() if path.is_dir()}
+    assert {f"{name}/index.html" for name in names} == pages
+    assert all(page in (folder / "index.html").read_text(encoding="utf-8") for page in pages)
+    assert all((folder / page).exists() for page in pages)
+    assert all([] == damage_of_export(folder / name) for name in names)
+    for distribution in distributions:
+        for address in distribution["dcat:downloadURL"]:
+            assert (folder / address["@id"].replace("%3D", "=")).exists(), address
 
 
 def test_datasets_that_are_refused_do_not_stop_the_others(published: Settings) -> None:

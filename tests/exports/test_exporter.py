@@ -8,7 +8,10 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from frictionless import Package
 
 from benchmarks.synthetic_year import FIRST, make_year
 from tests.exports.conftest import change
@@ -49,6 +52,68 @@ def test_parquet_holds_the_same_values_in_a_folder_for_each_month(published: Set
     assert f"punctuality/month={DAY:%Y-%m}/punctuality.parquet" == str(file.relative_to(folder))
     rows = ask(published, f"from read_parquet('{file}', hive_partitioning=false) order by all")
     assert ask(published, "from marts.punctuality order by all") == rows
+
+
+def test_parquet_has_instants_with_their_zone_and_the_meaning_of_each_column(published: Settings) -> None:
+    [file] = export(published, request("core.stop_visits")).folder.rglob("*.parquet")
+
+    schema = pq.read_schema(file)
+    meanings = ask(
+        published,
+        "select column_name, comment from duckdb_columns() "
+        "where schema_name = 'core' and table_name = 'stop_visits'",
+    )
+    assert {"UTC"} == {field.type.tz for field in schema if pa.types.is_timestamp(field.type)}
+    assert {*meanings} == {(field.name, (field.metadata or {})[b"description"].decode()) for field in schema}
+    same = ask(
+        published,
+        "select count(*) from core.stop_visits as here "
+        f"join read_parquet('{file}', hive_partitioning = false) as there using (visit_key) "
+        "where here.last_seen_at = there.last_seen_at at time zone 'UTC'",
+    )
+    assert ask(published, "select count(*) from core.stop_visits") == same
+
+
+def test_instants_have_their_zone_in_every_text(placed: Settings) -> None:
+    texts = {
+        form: next(
+            export(placed, request("core.stop_visits", form=form)).folder.rglob(f"*.{form}")
+        ).read_text()
+        for form in ("csv", "jsonl", "geojson")
+    }
+
+    [(instant,)] = ask(
+        placed, "select strftime(min(scheduled_at), '%Y-%m-%dT%H:%M:%SZ') from core.stop_visits"
+    )
+    assert all(str(instant) in text for text in texts.values())
+    assert not any(re.search(r"\d\d:\d\d:\d\d[^Z.:\d]", text) for text in texts.values())
+
+
+def test_a_csv_has_names_beside_codes_and_schemas_beside_it(placed: Settings) -> None:
+    folder = export(placed, request("punctuality_by_stop", form="csv")).folder
+
+    report = Package.from_descriptor(str(folder / "datapackage.json")).validate()
+    assert [] == report.flatten(["title", "message"])
+    [file] = folder.rglob("*.csv")
+    with file.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    assert {f"Stop {row['stop_code']}" for row in rows} == {row["stop_name"] for row in rows}
+    schema = json.loads(file.with_suffix(".schema.json").read_text())
+    on_the_web = json.loads(file.with_name(f"{file.name}-metadata.json").read_text())
+    assert file.name == on_the_web["url"]
+    names = file.read_text().splitlines()[0].split(",")
+    assert names == [field["name"] for field in schema["fields"]]
+    assert names == [column["name"] for column in on_the_web["tableSchema"]["columns"]]
+    assert "string" == {field["name"]: field["type"] for field in schema["fields"]}["stop_code"]
+
+
+@pytest.mark.parametrize("form", TABLE_FORMATS)
+def test_a_view_with_names_is_exported_beside_its_table(placed: Settings, form: str) -> None:
+    report = export(placed, request("named.punctuality", form=form))
+
+    assert f"named_punctuality-{form}" == report.folder.name
+    [table] = json.loads((report.folder / "manifest.json").read_text())["tables"]
+    assert "line_name" in {column["name"] for column in table["columns"]}
 
 
 def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: Settings) -> None:
@@ -295,6 +360,28 @@ def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: Set
         about = archive.read("xl/worksheets/sheet1.xml").decode()
     assert {"City of Tests", "CC-BY-4.0"} <= {*re.findall("<t>([^<]*)</t>", about)}
     assert "of 3 dates have no requests" in about
+
+
+def test_a_workbook_marks_the_columns_to_cite_and_puts_them_first(published: Settings) -> None:
+    folder = export(published, request("network_punctuality_daily", form="xlsx")).folder
+
+    [file] = folder.glob("*.xlsx")
+    with zipfile.ZipFile(file) as archive:
+        about, sheet = (archive.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (1, 2))
+        styles = archive.read("xl/styles.xml").decode()
+    assert "about 95 of 100 such intervals contain the true value" in about
+    heading = re.findall(r'<c r="([A-Z]+)1" s="(\d+)" t="inlineStr"><is><t>(\w+)</t>', sheet)
+    kinds = {name: style for _, style, name in heading}
+    names = [name for _, _, name in heading]
+    assert ["operator", "service_date", "estimated_early_share", "estimated_early_share_low"] == names[:4]
+    marked = {name for name, style in kinds.items() if style == kinds["estimated_on_time_share"]}
+    assert {"estimated_on_time_share_low", "estimated_on_time_share_high", "estimate_null_reason"} < marked
+    assert marked.isdisjoint({"operator", "n_due", "coverage", "on_time_share", "on_time_share_low"})
+    column = {name: letter for letter, _, name in heading}["coverage"]
+    [style] = re.findall(rf'<c r="{column}2" s="(\d+)">', sheet)
+    cells = re.findall(r"<xf [^>]*>", styles.partition("<cellXfs")[2])
+    percent = re.findall(r'numFmtId="(\d+)" formatCode="0.0%"', styles)
+    assert percent == re.findall(r'numFmtId="(\d+)"', cells[int(style)])
 
 
 def test_a_geographic_export_describes_the_columns_that_it_has(placed: Settings) -> None:

@@ -1,24 +1,27 @@
-"""Writes rows of a table into a file by DuckDB's COPY: Parquet, CSV, JSON lines, GeoParquet; streamed."""
+"""Writes rows of a table into files by DuckDB's COPY: Parquet, CSV, JSON lines, GeoParquet; streamed."""
 
-from collections.abc import Callable, Sequence
+import base64
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from shutil import copyfileobj
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from transit_etl.exports.csv_schemas import with_schemas
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period, date_column, in_months
 from transit_etl.exports.request import ExportError, Request
 from transit_etl.exports.source import Column, Source, Table
+from transit_etl.exports.types import in_csv, in_json, in_parquet
 from transit_etl.stage.raw import sql_text
 
 PARQUET = "format parquet, compression zstd"
 CSV = "format csv, new_line '\\r\\n'"  # as RFC 4180 has it; with a header
 JSON_LINES = "format json"
-_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - what spreadsheets take for the start of a formula
-_MOST_SORTED = 1_000_000  # rows
 _GEOMETRY = "format('POINT({} {})', longitude, latitude)::geometry"
-
-Columns = Callable[[Request, Table], str]
 
 
 def copy(source: Source, query: str, options: str, path: Path) -> int:
@@ -42,72 +45,90 @@ def copy_in_turn(source: Source, queries: Sequence[str], path: Path) -> int:
     return n_rows
 
 
-def table_parts(
-    source: Source, request: Request, period: Period, *, options: str, suffix: str, columns: Columns
-) -> list[Part]:
-    """Return a part for each table and month, in folders `month=2026-03` of each table."""
-    parts = []
-    for table in source.chosen(request.names):
-        for month, condition in in_months(table, period):
-            query = f"select {columns(request, table)} from {table.place} where {condition} {ordered(table)}"
-            folder = f"{table.name}/month={month}" if month else table.name
-            write = partial(_write, query, options)
-            parts.append(Part(f"{folder}/{table.name}{suffix}", table.place, write, month))
-    return parts
+def parquet_parts(source: Source, request: Request, period: Period) -> list[Part]:
+    """Return a Parquet file for each table and month, with the meaning of each column in its metadata."""
+    return [
+        Part(path, table.place, partial(_write_parquet, table, f"select {columns} {rows}"), month)
+        for table in source.chosen(request.names)
+        for columns in [", ".join(map(in_parquet, table.columns))]
+        for path, rows, month in files_of(table, period, ".parquet")
+    ]
+
+
+def csv_parts(source: Source, request: Request, period: Period) -> list[Part]:
+    """Return a CSV file for each table and month, with schemas beside it."""
+    write_column = partial(in_csv, neutralises_formulas=request.neutralises_formulas)
+    return with_schemas(
+        [
+            (table, Part(path, table.place, partial(_write, f"select {columns} {rows}", CSV), month))
+            for table in with_names(source, request)
+            for columns in [", ".join(map(write_column, table.columns))]
+            for path, rows, month in files_of(table, period, ".csv")
+        ]
+    )
+
+
+def json_parts(source: Source, request: Request, period: Period) -> list[Part]:
+    """Return a file of JSON lines for each table and month."""
+    return [
+        Part(path, table.place, partial(_write, f"select {columns} {rows}", JSON_LINES), month)
+        for table in source.chosen(request.names)
+        for columns in [", ".join(map(in_json, table.columns))]
+        for path, rows, month in files_of(table, period, ".jsonl")
+    ]
+
+
+def files_of(table: Table, period: Period, suffix: str) -> Iterator[tuple[str, str, str]]:
+    """Yield path, rows (as `from` and what follows) and month of each file, in folders `month=2026-03`."""
+    for month, condition in in_months(table, period):
+        folder = f"{table.label}/month={month}" if month else table.label
+        yield (
+            f"{folder}/{table.label}{suffix}",
+            f"from {table.place} where {condition} {ordered(table)}",
+            month,
+        )
 
 
 def _write(query: str, options: str, source: Source, path: Path) -> int:
     return copy(source, query, options, path)
 
 
+def _write_parquet(table: Table, query: str, source: Source, path: Path) -> int:
+    """Write a file whose metadata have the Arrow schema with descriptions, as Arrow's readers look for it."""
+    copy(source, f"from ({query}) limit 0", PARQUET, path)
+    columns = {column.name: column for column in table.columns}
+    schema = pa.schema([_described(field, columns) for field in pq.read_schema(path)])
+    metadata = {
+        "ARROW:schema": base64.b64encode(schema.serialize().to_pybytes()).decode(),
+        "title": table.title,
+        "description": table.meaning,
+        "publisher": source.publisher,
+        "licence": source.licence,
+    }
+    listed = ", ".join(f"{sql_text(name)}: {sql_text(text)}" for name, text in metadata.items())
+    return copy(source, query, f"{PARQUET}, kv_metadata {{{listed}}}", path)
+
+
+def _described(field: "pa.Field[Any]", columns: Mapping[str, Column]) -> "pa.Field[Any]":
+    column = columns.get(field.name)
+    if column is None:
+        return field
+    return field.with_metadata({"description": column.meaning, "unit": column.unit})
+
+
 def ordered(table: Table) -> str:
     """Return the order of rows: by date and key, so that the same rows give the same file.
 
-    A large table keeps the order in which it is stored, which two exports of one file see alike: sorting a
-    month of a city takes twice as long as writing it.
+    The order in which they are stored would not: it differs from build to build.
     """
-    if (table.n_rows or 0) > _MOST_SORTED:
-        return ""
     first = date_column(table)
     keys = [name for name in (first, *table.key) if name]
     return f"order by {', '.join(dict.fromkeys(keys))}" if table.key else "order by all"
 
 
-def all_columns(_request: Request, _table: Table) -> str:
-    """Take the columns as they are."""
-    return "*"
-
-
-def csv_columns(request: Request, table: Table) -> str:
-    """Return the columns as CSV can hold them: lists as JSON, texts harmless to spreadsheets if asked for."""
-    return ", ".join(_csv_column(request, column) for column in table.columns)
-
-
-def _csv_column(request: Request, column: Column) -> str:
-    name, expression = column.quoted, column.quoted
-    if is_nested(column):
-        expression = f"to_json({name})::varchar"
-    if request.neutralises_formulas and (is_nested(column) or column.type == "VARCHAR"):
-        expression = (
-            f"case when regexp_matches({expression}, {sql_text(_FORMULA)}) "
-            f"then '''' || {expression} else {expression} end"
-        )
-    return name if expression == name else f"{expression} as {name}"
-
-
-def json_columns(_request: Request, table: Table) -> str:
-    """Return the columns as JSON can hold them: no numbers that are none."""
-    return ", ".join(
-        f"case when isfinite({column.quoted}) then {column.quoted} end as {column.quoted}"
-        if column.type == "DOUBLE"
-        else column.quoted
-        for column in table.columns
-    )
-
-
-def is_nested(column: Column) -> bool:
-    """Tell whether a column holds lists, structs or maps."""
-    return column.type.endswith("]") or column.type.startswith(("STRUCT", "MAP"))
+def with_names(source: Source, request: Request) -> list[Table]:
+    """Return the tables for people: with the names of lines and stops beside their codes."""
+    return list({each.place: each for each in map(source.named, source.chosen(request.names))}.values())
 
 
 def with_places(source: Source, request: Request) -> list[Table]:
@@ -115,7 +136,7 @@ def with_places(source: Source, request: Request) -> list[Table]:
     _require_places(source)
     placed = []
     for table in source.chosen(request.names):
-        placed.append(source.places[table.name])
+        placed.append(source.named(table))
         if not placed[-1].has("latitude", "longitude"):
             raise ExportError(f"{table.place} has no places: a geographic format needs stops")
     return placed
@@ -132,12 +153,10 @@ def _require_places(source: Source) -> None:
 
 def geoparquet_parts(source: Source, request: Request, period: Period) -> list[Part]:
     """Return a part for each table and month: its rows with names of stops, and their places as geometry."""
-    parts = []
-    for table in with_places(source, request):
-        for month, condition in in_months(table, period):
-            geometry = f"case when latitude is not null then {_GEOMETRY} end as geometry"
-            query = f"select *, {geometry} from {table.place} where {condition} {ordered(table)}"
-            folder = f"{table.name}/month={month}" if month else table.name
-            write = partial(_write, query, PARQUET)
-            parts.append(Part(f"{folder}/{table.name}.parquet", table.place, write, month))
-    return parts
+    geometry = f"case when latitude is not null then {_GEOMETRY} end as geometry"
+    return [
+        Part(path, table.place, partial(_write_parquet, table, f"select {columns}, {geometry} {rows}"), month)
+        for table in with_places(source, request)
+        for columns in [", ".join(map(in_parquet, table.columns))]
+        for path, rows, month in files_of(table, period, ".parquet")
+    ]

@@ -1,5 +1,6 @@
 """Says how much of a period is known, seen or estimated, and when that is too little for an export."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -150,6 +151,23 @@ def _rule(coverage: Coverage) -> str:
         f"the 95 % interval of the estimated share on time is {points(width)} wide, "
         f"the ruleset allows {points(coverage.widest_interval or 0)}"
     )
+
+
+def known_of(coverage: Mapping[str, Any]) -> Iterator[str]:
+    """Say how much is known, from the fields of a coverage."""
+    if coverage.get("share") is not None:
+        yield f"{coverage['share']:.1%} {SEEN[coverage['of']]}."
+    if coverage.get("estimated_on_time_share_width") is not None:
+        yield (
+            "The share on time of all passages due, seen or not, is estimated: its 95 % interval is "
+            f"{points(coverage['estimated_on_time_share_width'])} wide."
+        )
+    if coverage.get("on_time_share_width") is not None:
+        yield (
+            "By hard bounds, of what was polled alone, the share on time of the visits seen lies within "
+            f"{points(coverage['on_time_share_width'])}, "
+            f"and a delay within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
+        )
 
 
 def points(share: float) -> str:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from transit_etl import paths
-from transit_etl.exports.exporter import export
+from transit_etl.exports.catalogue import write_catalogue
+from transit_etl.exports.exporter import export_from
 from transit_etl.exports.formats import FORMATS
 from transit_etl.exports.plan import dataset_name
 from transit_etl.exports.request import ExportError, ExportReport, Request
-from transit_etl.exports.source import opened
+from transit_etl.exports.scratch import opened_with_scratch
 from transit_etl.settings import Settings
 
 PROMISED = ("core", "marts", "headline")
@@ -39,9 +39,8 @@ def all_requests(
     settings: Settings, formats: Sequence[str] = (), *, allows_incomplete: bool = False
 ) -> list[Request]:
     """Return a request for each table of core and marts in each format, and for each feed."""
-    scratch = paths.state_dir(settings.data_dir).absolute() / "export-scratch" / "all"
-    with opened(settings, scratch) as source:
-        tables = [table.name for table in source.tables.values() if table.schema in PROMISED]
+    with opened_with_scratch(settings, "requests") as source:
+        tables = [table.place for table in source.tables.values() if table.schema in PROMISED]
     chosen = [FORMATS[name] for name in formats] or [form for form in FORMATS.values() if form.is_in_all]
     return [
         Request(tuple(names), form.name, allows_incomplete=allows_incomplete)
@@ -55,12 +54,16 @@ def export_all(
 ) -> AllReport:
     """Carry out requests one after the other; one that is refused does not stop the others."""
     report = AllReport()
-    for number, request in enumerate(requests):
-        name = dataset_name(request)
-        if on_dataset:
-            on_dataset(number, len(requests), name)
+    with opened_with_scratch(settings, "all") as source:
         try:
-            report.count(export(settings, request, keeps_unchanged=True))
-        except ExportError as error:
-            report.refused.append(f"{name}: {error}")
+            for number, request in enumerate(requests):
+                name = dataset_name(request)
+                if on_dataset:
+                    on_dataset(number, len(requests), name)
+                try:
+                    report.count(export_from(settings, source, request, keeps_unchanged=True))
+                except ExportError as error:
+                    report.refused.append(f"{name}: {error}")
+        finally:
+            write_catalogue(settings)
     return report

@@ -1,14 +1,14 @@
 """Exports datasets: writes the planned files into a new folder, and puts it in place in one step."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from transit_etl import paths
 from transit_etl.exports.catalogue import write_catalogue
 from transit_etl.exports.changes import changed_months
 from transit_etl.exports.manifest import (
+    PAGE,
     README,
     File,
     Manifest,
@@ -17,15 +17,16 @@ from transit_etl.exports.manifest import (
     read_manifest,
     write_manifest,
 )
+from transit_etl.exports.pages import dataset_page
 from transit_etl.exports.parts import Part
 from transit_etl.exports.plan import Plan, dataset_name, format_of
 from transit_etl.exports.readme import readme_of
 from transit_etl.exports.request import ExportError, ExportReport, Request
-from transit_etl.exports.source import Source, opened
+from transit_etl.exports.scratch import emptied, opened_with_scratch
+from transit_etl.exports.source import Source
 from transit_etl.exports.versions import keep_version
 from transit_etl.files import (
     FILE_MODE,
-    clear_away,
     locked,
     make_folder,
     repair_folder,
@@ -45,27 +46,40 @@ def export(settings: Settings, request: Request, *, keeps_unchanged: bool = Fals
     ExportError refuses what cannot be exported, and a period of which too little was seen unless the request
     allows it; nothing is changed then.
     """
-    form = format_of(request)
-    name = dataset_name(request)
-    folder = (request.output or paths.exports_dir(settings.data_dir) / name).absolute()
-    scratch = paths.state_dir(settings.data_dir).absolute() / "export-scratch" / name
-    with locked(paths.export_lock(settings.data_dir, name)), _emptied(scratch):
-        repair_folder(folder)
-        before = _before(folder)
-        with opened(settings, scratch) as source:
-            plan = Plan(settings, request, form, source, name)
-            if keeps_unchanged and before is not None and plan.is_in(before):
-                return _as_before(folder, before)
-            built = replacement_of(folder)
-            kept = _kept(plan, before, folder) if keeps_unchanged else {}
-            report = _build(plan, built, kept)
-        report.folder = folder
-        if before is not None and not request.output:
-            report.is_new_version = keep_version(settings, folder, before, built)
-        replace_folder(built, folder)
+    format_of(request)
+    with opened_with_scratch(settings, dataset_name(request)) as source:
+        report = export_from(settings, source, request, keeps_unchanged=keeps_unchanged)
     if not request.output:
         write_catalogue(settings)
     return report
+
+
+def export_from(
+    settings: Settings, source: Source, request: Request, *, keeps_unchanged: bool = False
+) -> ExportReport:
+    """Write a dataset of an open warehouse as `export` does; the catalogue stays as it is."""
+    form = format_of(request)
+    name = dataset_name(request)
+    folder = (request.output or paths.exports_dir(settings.data_dir) / name).absolute()
+    with locked(paths.export_lock(settings.data_dir, name)):
+        repair_folder(folder)
+        before = _before(folder)
+        plan = Plan(settings, request, form, source, name)
+        if keeps_unchanged and before is not None and plan.is_in(before):
+            return _as_before(folder, before)
+        with emptied(_built_in(settings, request, folder)) as built:
+            kept = _kept(plan, before, folder) if keeps_unchanged else {}
+            report = _build(plan, built, kept, before)
+            report.folder = folder
+            if before is not None and not request.output:
+                report.is_new_version = keep_version(settings, folder, before, built)
+            replace_folder(built, folder)
+    return report
+
+
+def _built_in(settings: Settings, request: Request, folder: Path) -> Path:
+    """Return where an export is built: on the same disk as its place, and in no folder that is served."""
+    return replacement_of(folder) if request.output else paths.export_scratch(settings.data_dir, folder.name)
 
 
 def _before(folder: Path) -> Manifest | None:
@@ -84,8 +98,7 @@ def due(settings: Settings, requests: Sequence[Request]) -> list[Request]:
 
     A request that would be refused is not due.
     """
-    scratch = paths.state_dir(settings.data_dir).absolute() / "export-scratch" / "due"
-    with opened(settings, scratch) as source:
+    with opened_with_scratch(settings, "due") as source:
         return [request for request in requests if _is_due(settings, source, request)]
 
 
@@ -108,13 +121,13 @@ def _as_before(folder: Path, before: Manifest) -> ExportReport:
         n_rows=before.n_rows,
         n_bytes=before.n_bytes,
         is_new_version=False,
-        incomplete=list(before.incomplete),
+        incomplete=[*before.incomplete, *before.errors],
     )
 
 
 def _kept(plan: Plan, before: Manifest | None, folder: Path) -> dict[str, tuple[File, Path]]:
     """Return the files of the export before, by path, whose months have not changed since."""
-    if before is None or before.signature != plan.signature():
+    if before is None or before.signature != plan.signature:
         return {}
     changed = changed_months(plan.source, before, plan.period)
     if changed is None:
@@ -131,23 +144,43 @@ def _is_whole(path: Path, file: File) -> bool:
     return path.exists() and path.stat().st_size == file.n_bytes
 
 
-def _build(plan: Plan, built: Path, kept: dict[str, tuple[File, Path]]) -> ExportReport:
+def _build(
+    plan: Plan, built: Path, kept: dict[str, tuple[File, Path]], before: Manifest | None
+) -> ExportReport:
     """Write all files of an export into a new folder, and make them durable."""
-    clear_away(built)
-    make_folder(built)
     files = [_write_part(plan, built, part, kept) for part in plan.parts]
-    write_text(built / README, readme_of(plan.manifest(files), plan.tables))
-    manifest = plan.manifest([described(built, README, "", "", 0), *files])
+    errors = _errors(plan, built)
+    pages = _write_pages(plan, built, plan.manifest(files, before, errors))
+    manifest = plan.manifest([*pages, *files], before, errors)
     write_manifest(built, manifest)
     sync_tree(built)
     return ExportReport(
         folder=built,
-        n_files=len(files),
-        n_kept_files=len(kept),
+        n_files=sum(1 for file in files if file.table),
+        n_kept_files=sum(1 for file, _ in kept.values() if file.table),
         n_rows=manifest.n_rows,
         n_bytes=manifest.n_bytes,
-        incomplete=list(plan.missing),
+        incomplete=[*plan.missing, *errors],
     )
+
+
+def _errors(plan: Plan, built: Path) -> list[str]:
+    """Return what a public validator finds wrong with a feed; ExportError unless the request allows it."""
+    errors = plan.form.errors(built)
+    if errors and not plan.request.allows_incomplete:
+        raise ExportError(
+            f"the feed {plan.name} is not valid ({'; '.join(errors)}); "
+            "--allow-incomplete exports it all the same, marked"
+        )
+    return errors
+
+
+def _write_pages(plan: Plan, built: Path, manifest: Manifest) -> list[File]:
+    """Write the page of an export, as text and for a browser."""
+    text = readme_of(manifest, plan.tables)
+    write_text(built / README, text)
+    write_text(built / PAGE, dataset_page(manifest.title, text, is_listed=not plan.request.output))
+    return [described(built, name, "", "", 0) for name in (PAGE, README)]
 
 
 def _write_part(plan: Plan, built: Path, part: Part, kept: dict[str, tuple[File, Path]]) -> File:
@@ -160,14 +193,3 @@ def _write_part(plan: Plan, built: Path, part: Part, kept: dict[str, tuple[File,
     n_rows = part.write(plan.source, path)
     path.chmod(path.stat().st_mode & FILE_MODE)
     return described(built, part.path, part.table, part.month, n_rows)
-
-
-@contextmanager
-def _emptied(folder: Path) -> Iterator[None]:
-    """Have an empty folder for what does not fit into memory; a killed export may have left some."""
-    clear_away(folder)
-    make_folder(folder)
-    try:
-        yield
-    finally:
-        clear_away(folder)

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from transit_etl.exports.copying import json_columns, ordered, with_places
+from transit_etl.exports.copying import files_of, with_places
 from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period, in_months
+from transit_etl.exports.periods import Period
 from transit_etl.exports.request import Request
 from transit_etl.exports.source import Source
+from transit_etl.exports.types import in_json
 from transit_etl.files import open_atomic
 
 _AT_ONCE = 10_000  # features
@@ -32,13 +33,10 @@ def geojson_parts(source: Source, request: Request, period: Period) -> list[Part
             for column in table.columns
             if column.name not in ("latitude", "longitude")
         )
-        for month, condition in in_months(table, period):
-            rows = (
-                f"select {json_columns(request, table)} from {table.place} where {condition} {ordered(table)}"
-            )
-            folder = f"{table.name}/month={month}" if month else table.name
-            write = partial(_write, _FEATURE.format(fields=fields, rows=rows))
-            parts.append(Part(f"{folder}/{table.name}.geojson", table.place, write, month))
+        columns = ", ".join(map(in_json, table.columns))
+        for path, rows, month in files_of(table, period, ".geojson"):
+            write = partial(_write, _FEATURE.format(fields=fields, rows=f"select {columns} {rows}"))
+            parts.append(Part(path, table.place, write, month))
     return parts
 
 

@@ -1,5 +1,6 @@
 """Plans GTFS feeds: the timetable as it was collected, and what ran of it."""
 
+import hashlib
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -13,6 +14,7 @@ from transit_etl.exports.request import ExportError, Request
 from transit_etl.exports.source import Source
 from transit_etl.exports.statements import named_statements, statement
 from transit_etl.files import open_atomic
+from transit_etl.stage.raw import sql_text
 
 _ENTRY_TIME = (1980, 1, 1, 0, 0, 0)  # of every file in the zip: the same rows give the same bytes
 _CSV = "format csv, header"
@@ -63,7 +65,6 @@ def _write(period: Period, statements: str, comment: str, source: Source, path: 
         "language": source.language,
         "first": f"{period.first:%Y%m%d}",
         "last": f"{period.last:%Y%m%d}",
-        "version": f"build {publication.build_number}",
         "comment": " ".join([comment, *lacking]),
     }
     n_rows = 0
@@ -77,10 +78,17 @@ def _write(period: Period, statements: str, comment: str, source: Source, path: 
 
 
 def _texts(source: Source, texts: dict[str, str]) -> Iterator[tuple[str, Path, int]]:
-    """Write each table of the feed; yield its name, its file and the number of rows."""
+    """Write each table of the feed; yield its name, its file and the number of rows.
+
+    The version in `feed_info`, which is the last, is a digest of the others.
+    """
+    digest = hashlib.sha256()
     for name, query in named_statements("gtfs_files", texts):
+        source.connection.execute(f"set variable feed_version = {sql_text(digest.hexdigest()[:12])}")
         path = source.scratch / f"{name}.txt"
         yield name, path, copy(source, query, _CSV, path)
+        with path.open("rb") as content:
+            hashlib.file_digest(content, lambda: digest)
         path.unlink()
 
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from transit_etl.errors import MISSHAPEN, TransitError
 from transit_etl.files import write_text
 
-NAME, CHECKSUMS, README = "manifest.json", "SHA256SUMS", "README.md"
+NAME, CHECKSUMS, README, PAGE = "manifest.json", "SHA256SUMS", "README.md", "index.html"
 BESIDE = (NAME, CHECKSUMS)  # they list the other files
 
 
@@ -36,8 +36,11 @@ class File:
 class Manifest:
     """All that is known of an export; `versions` are those of code, build, models and rulesets.
 
-    `signature` is a digest of what decides how the files are written, apart from the rows. `notes` say what a
-    reader of the format must know.
+    `version` names its data, which came at `modified_at`, and stays when they are built again alike.
+    `signature` is a digest of all that decides what the files say, apart from the rows. `notes` say what a
+    reader of the format must know. `subject` is the name of the dataset without the format, `identifier` the
+    one that persists. `bounds` are west, south, east and north in degrees (WGS 84). `errors` are those that a
+    public validator found.
     """
 
     dataset: str
@@ -58,6 +61,21 @@ class Manifest:
     files: Sequence[File]
     signature: str
     notes: Sequence[str] = ()
+    version: str = ""
+    modified_at: str = ""
+    subject: str = ""
+    identifier: str = ""
+    group: str = ""
+    publisher_url: str = ""
+    contact: str = ""
+    keywords: Sequence[str] = ()
+    bounds: Sequence[float] | None = None
+    errors: Sequence[str] = ()
+
+    @property
+    def digest(self) -> str:
+        """A digest of the data: of every file with rows."""
+        return digest_of(self.files)
 
     @property
     def n_rows(self) -> int:
@@ -65,12 +83,36 @@ class Manifest:
         return sum(file.n_rows for file in self.files)
 
     @property
+    def n_data_bytes(self) -> int:
+        """How large the files with rows are."""
+        return sum(file.n_bytes for file in self.files if file.table)
+
+    @property
     def n_bytes(self) -> int:
         """How large all files are."""
         return sum(file.n_bytes for file in self.files)
 
 
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """What was exported of the same tables and dates, a manifest for each format."""
+
+    subject: str
+    formats: Sequence[Manifest]
+
+    @property
+    def newest(self) -> Manifest:
+        """The format whose data are the newest."""
+        return max(self.formats, key=lambda each: (each.modified_at, each.published_at))
+
+
 _MANIFEST = TypeAdapter(Manifest)
+
+
+def digest_of(files: Iterable[File]) -> str:
+    """Return a digest of the files that have rows: their paths and checksums."""
+    contents = [(file.path, file.sha256) for file in files if file.table]
+    return hashlib.sha256(json.dumps(contents).encode()).hexdigest()
 
 
 def described(folder: Path, path: str, table: str, month: str, n_rows: int) -> File:

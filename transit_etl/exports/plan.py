@@ -4,41 +4,61 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from importlib.metadata import version
+from functools import cache, cached_property
+from importlib import metadata
 from typing import Any
 
 from transit_etl import paths
 from transit_etl.exports.changes import changed_months
 from transit_etl.exports.coverage import Coverage, coverage_of, kind_of, what_is_missing
 from transit_etl.exports.formats import FORMATS, Format
-from transit_etl.exports.manifest import File, Manifest
+from transit_etl.exports.manifest import File, Manifest, digest_of
 from transit_etl.exports.periods import period_of
 from transit_etl.exports.request import ExportError, Request
 from transit_etl.exports.source import Source, Table
+from transit_etl.promised import NAMED
 from transit_etl.settings import Settings
 
 _LONGEST_NAME = 200  # of a folder, in characters
-_LAYOUT = 3  # of the files and their contents; another number makes incremental exports write all of them
+FEEDS = "feeds"  # the group of datasets that are no tables of the warehouse
+_KEYWORDS = ("public transport", "punctuality", "service quality")
+_LAYOUT = 4  # of the files and their contents; another number makes incremental exports write all of them
+
+
+@cache
+def version(package: str) -> str:
+    """Return the version of an installed package; reading it takes milliseconds."""
+    return metadata.version(package)
 
 
 def dataset_name(request: Request) -> str:
     """Return the name of the folder of an export: its tables, format and dates, if any are asked for."""
-    tables = "+".join(sorted(set(map(_short, request.names))))
-    dates = [str(request.first or "start"), str(request.last or "end")] if _has_dates(request) else []
-    dates += [paths.window_stamp(request.at)] if request.at else []
-    name = "-".join([*([tables] if tables else []), request.format, *dates])
+    tables = [_tables(request)] if request.names else []
+    name = "-".join([*tables, request.format, *_dates(request)])
     if len(name) > _LONGEST_NAME and not request.output:
         raise ExportError("so many tables make no name of a folder: name one with --output")
     return name[:_LONGEST_NAME]
 
 
-def _has_dates(request: Request) -> bool:
-    return request.first is not None or request.last is not None
+def subject_of(request: Request) -> str:
+    """Return the name of a dataset that is the same in each format: its tables and dates; a feed has one."""
+    return "-".join([_tables(request) if request.names else request.format, *_dates(request)])
+
+
+def _tables(request: Request) -> str:
+    return "+".join(sorted(set(map(_short, request.names))))
+
+
+def _dates(request: Request) -> list[str]:
+    has_dates = request.first is not None or request.last is not None
+    dates = [str(request.first or "start"), str(request.last or "end")] if has_dates else []
+    return dates + ([paths.window_stamp(request.at)] if request.at else [])
 
 
 def _short(name: str) -> str:
-    """Return the name of a table without its schema; it names a folder."""
-    short = name.strip().lower().rpartition(".")[2]
+    """Return the name of a table without its schema, but for views with names; it names a folder."""
+    schema, _, short = name.strip().lower().rpartition(".")
+    short = f"{NAMED}_{short}" if schema == NAMED else short
     if not re.fullmatch(r"\w+", short, re.ASCII):
         raise ExportError(f"there is no table {name!r} to export; transit-etl tables lists them")
     return short
@@ -82,29 +102,56 @@ class Plan:
 
     def is_in(self, before: Manifest) -> bool:
         """Tell whether an export has all that this one would have: nothing was built since."""
-        is_same = before.signature == self.signature() and list(before.incomplete) == self.missing
+        is_same = before.signature == self.signature and list(before.incomplete) == self.missing
         return is_same and changed_months(self.source, before, self.period) == set()
 
+    @cached_property
     def signature(self) -> str:
-        """Return a digest of what decides how rows are written: format, options, columns, the code."""
-        columns = [(each.place, column.name, column.type) for each in self.tables for column in each.columns]
-        described = [
-            _LAYOUT, version("transit-etl"), self.form.name, self.request.neutralises_formulas,
-            self.source.publication.fingerprint, self.source.language, columns,
+        """A digest of all that decides what the files say, apart from the rows."""
+        source = self.source
+        given = [
+            _LAYOUT, version("transit-etl"), source.publication.fingerprint,
+            source.publisher_url, source.language, self.request.neutralises_formulas,
+            self.description,
         ]  # fmt: skip
-        return hashlib.sha256(json.dumps(described).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(given).encode()).hexdigest()
 
-    def manifest(self, files: Sequence[File]) -> Manifest:
-        """Return the manifest of the export with these files."""
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """The fields of the manifest that say what the dataset is, whatever rows it has."""
+        source, operator = self.source, self.source.publication.operator
+        return {
+            "dataset": self.name,
+            "subject": subject_of(self.request),
+            "identifier": self._identifier(),
+            "group": FEEDS if self.form.is_feed else self.tables[0].schema,
+            "title": f"{self._contents()}{self._moment()}, {source.publisher}",
+            "format": self.form.name,
+            "media_type": self.form.media_type,
+            "timezone": source.publication.timezone,
+            "publisher": source.publisher,
+            "publisher_url": self.settings.publisher_url or "",
+            "contact": source.contact,
+            "licence": source.licence,
+            "keywords": [*_KEYWORDS, operator, *self.form.keywords],
+            "bounds": source.bounds,
+            "tables": [_table_entry(table) for table in self.tables],
+            "notes": list(self.form.notes),
+        }
+
+    def manifest(
+        self, files: Sequence[File], before: Manifest | None, errors: Sequence[str] = ()
+    ) -> Manifest:
+        """Return the manifest of the export with these files; one with the same data has the same version."""
         publication = self.source.publication
+        published_at = f"{publication.published_at.isoformat(timespec='seconds')}Z"
+        digest = digest_of(files)
+        is_same = before is not None and before.digest == digest and before.modified_at
+        modified_at = before.modified_at if before is not None and is_same else published_at
         return Manifest(
-            dataset=self.name,
-            title=f"{self._contents()} of {publication.operator}, {self.form.title}{self._moment()}",
-            format=self.form.name,
-            media_type=self.form.media_type,
+            **self.description,
             first_date=str(self.period.first),
             last_date=str(self.period.last),
-            timezone=publication.timezone,
             is_complete=not self.missing,
             incomplete=self.missing,
             coverage=self.coverage.as_fields(),
@@ -113,22 +160,26 @@ class Plan:
                 "build": publication.build_number,
                 "models": publication.fingerprint[:12],
                 "rulesets": list(publication.rulesets),
-                "schema": self.signature()[:12],
+                "schema": self.signature[:12],
             },
-            published_at=f"{publication.published_at.isoformat(timespec='seconds')}Z",
-            publisher=self.source.publisher,
-            licence=self.source.licence,
-            tables=[_table_entry(table) for table in self.tables],
+            version=f"{modified_at[:10]}-{digest[:8]}",
+            modified_at=modified_at,
+            published_at=published_at,
             files=files,
-            signature=self.signature(),
-            notes=self.form.notes,
+            errors=errors,
+            signature=self.signature,
         )
+
+    def _identifier(self) -> str:
+        """Return the address of the dataset in the index, or its name among those of the operator."""
+        subject, address = subject_of(self.request), self.settings.export_url
+        return f"{address}#{subject}" if address else f"{self.source.publication.operator}/{subject}"
 
     def _moment(self) -> str:
         return f", {self.request.at:%Y-%m-%d %H:%M} UTC" if self.request.at else ""
 
     def _contents(self) -> str:
-        return ", ".join(table.place for table in self.tables) or self.form.contents
+        return ", ".join(table.title for table in self.tables) or self.form.contents
 
 
 def _table_entry(table: Table) -> dict[str, Any]:

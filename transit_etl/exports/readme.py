@@ -1,8 +1,10 @@
 """Writes the page for whoever gets an export: what it is, how much was seen, what the columns mean."""
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import quote
 
-from transit_etl.exports.coverage import SEEN, points
+from transit_etl.exports.citation import rules_of
+from transit_etl.exports.coverage import known_of
 from transit_etl.exports.manifest import Manifest
 from transit_etl.exports.source import Table
 
@@ -14,65 +16,64 @@ def readme_of(manifest: Manifest, tables: Sequence[Table]) -> str:
 
 def _lines(manifest: Manifest, tables: Sequence[Table]) -> Iterator[str]:
     yield f"# {manifest.title}\n"
+    yield from (f"{table.meaning}\n" for table in tables)
     if not manifest.is_complete:
         yield "**Incomplete.** Too little is known of the period; it was exported all the same:\n"
         yield from (f"- {reason}" for reason in manifest.incomplete)
         yield ""
-    yield from _facts(manifest)
-    yield ""
-    yield from (f"- {note}" for note in (*_GENERAL, *manifest.notes))
+    if manifest.errors:
+        yield "**Not valid.** A public validator finds errors:\n"
+        yield from (f"- {error}" for error in manifest.errors)
+        yield ""
+    yield from (f"- {fact}" for fact in _facts(manifest))
     yield "\n## Files\n"
     yield "| file | table | rows | bytes |"
     yield "|---|---|---:|---:|"
     for file in manifest.files:
-        yield f"| `{file.path}` | {file.table} | {file.n_rows} | {file.n_bytes} |"
+        n_rows = f"{file.n_rows:,}" if file.table else ""
+        yield f"| [{file.path}]({quote(file.path)}) | {file.table} | {n_rows} | {file.n_bytes:,} |"
+    yield "\n## How to read them\n"
+    yield from (f"- {note}" for note in (*rules_of(tables), *manifest.notes, *_GENERAL))
+    if known := known_of(manifest.coverage):
+        yield "\n## How much is known\n"
+        yield from (f"- {sentence}" for sentence in known)
+    yield "\n## How to cite\n"
+    yield f"> {citation(manifest)}"
     for table in tables:
         yield f"\n## {table.place}\n"
-        yield f"{table.meaning}\n"
         yield "| column | type | unit | meaning |"
         yield "|---|---|---|---|"
         for column in table.columns:
             yield f"| `{column.name}` | {column.type.lower()} | {column.unit} | {_cell(column.meaning)} |"
 
 
-UNKNOWN = "An empty value is unknown; it is never a missing service."
-INTERVALS = (
-    "A figure that is estimated has a 95 % interval from `low` to `high`: about 95 of 100 such intervals "
-    "contain the true value, and about 5 do not. Cite the figure with both ends."
-)
-HARD_BOUNDS = (
-    "Other columns with `low` and `high` are hard bounds of what was polled: the true value certainly lies "
-    "between them. The meaning of a column says which of the two it is."
-)
 _GENERAL = (
-    UNKNOWN,
-    INTERVALS,
-    HARD_BOUNDS,
     "`sha256sum --check SHA256SUMS` tells whether the files arrived as they were sent.",
     "`manifest.json` says the same as this page, and the rest, for programs.",
 )
 
 
+def citation(manifest: Manifest) -> str:
+    """Return the reference to a dataset: publisher, year, title, version, date, identifier and licence."""
+    return (
+        f"{manifest.publisher} ({manifest.modified_at[:4]}): {manifest.title}. Version {manifest.version}, "
+        f"{manifest.first_date} to {manifest.last_date}. {manifest.identifier}. Licence: {manifest.licence}."
+    )
+
+
 def _facts(manifest: Manifest) -> Iterator[str]:
-    coverage = manifest.coverage
-    yield f"- Format: {manifest.format}. Service dates: {manifest.first_date} to {manifest.last_date}."
-    yield f"- Publisher: {manifest.publisher}. Licence: {manifest.licence}."
-    yield f"- Instants are UTC; the operator's local time is {manifest.timezone}."
-    if coverage.get("share") is not None:
-        yield f"- {coverage['share']:.1%} {SEEN[coverage['of']]}."
-    if coverage.get("estimated_on_time_share_width") is not None:
-        yield (
-            "- The share on time of all passages due, seen or not, is estimated: its 95 % interval is "
-            f"{points(coverage['estimated_on_time_share_width'])} wide."
-        )
-    if coverage.get("on_time_share_width") is not None:
-        yield (
-            "- What the polls alone prove leaves it open within "
-            f"{points(coverage['on_time_share_width'])}, "
-            f"and a delay within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
-        )
-    versions = ", ".join(f"{name} {_listed(value)}" for name, value in manifest.versions.items())
-    yield f"- Versions: {versions}."
+    yield f"Service dates: {manifest.first_date} to {manifest.last_date}. Format: {manifest.format}."
+    yield f"Version: {manifest.version}; its data are of {manifest.modified_at}."
+    yield f"Publisher: {manifest.publisher}{_address(manifest.publisher_url)}. Licence: {manifest.licence}."
+    if manifest.contact:
+        yield f"Questions: <{manifest.contact}>."
+    yield f"Instants are UTC; the operator's local time is {manifest.timezone}."
+    made_by = {name: value for name, value in manifest.versions.items() if name != "build"}
+    yield f"Made by: {', '.join(f'{name} {_listed(value)}' for name, value in made_by.items())}."
+
+
+def _address(url: str) -> str:
+    return f", <{url}>" if url else ""
 
 
 def _listed(value: object) -> str:

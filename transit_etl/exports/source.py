@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -28,12 +28,15 @@ select published_at, version, build_number, fingerprint, operator, timezone, fir
 from quality.publication
 """
 _TABLES = """
-select schema_name, table_name, meaning, key_columns, reads, stored.estimated_size
+select schema_name, table_name, meaning, key_columns, reads
 from quality.dictionary_tables
-left join (from duckdb_tables() where database_name = current_database()) as stored
-    using (schema_name, table_name)
 where list_contains($schemas, schema_name)
 order by list_position($schemas, schema_name), table_name
+"""
+_READS = "select schema_name, table_name, reads from quality.dictionary_tables"
+_BOUNDS = """
+select round(min(longitude), 5), round(min(latitude), 5), round(max(longitude), 5), round(max(latitude), 5)
+from core.stops
 """
 _COLUMNS = """
 select found.schema_name, found.table_name, found.column_name, found.data_type, coalesce(found.comment, ''),
@@ -88,7 +91,7 @@ class Column:
 class Table:
     """A table of the file, with the tables and datasets of the lake (`lake x`) that it was made of.
 
-    `n_rows` is about how many it stores; None for a view.
+    `label` is the name of its files: without the schema, unless it is a view with names asked for as such.
     """
 
     schema: str
@@ -97,12 +100,17 @@ class Table:
     key: Sequence[str]
     reads: Sequence[str]
     columns: Sequence[Column]
-    n_rows: int | None
+    label: str
 
     @property
     def place(self) -> str:
         """The name with its schema."""
         return f"{self.schema}.{self.name}"
+
+    @property
+    def title(self) -> str:
+        """The name as a heading has it."""
+        return self.name.replace("_", " ").capitalize()
 
     def has(self, *names: str) -> bool:
         """Tell whether the table has all these columns."""
@@ -111,17 +119,23 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The published file, open, what is known of it, who publishes it and under which licence."""
+    """The published file, open, what is known of it, who publishes it and under which licence.
+
+    `bounds` are those of the places of stops: west, south, east and north in degrees (WGS 84). `reads` says
+    what each table of any schema was made of.
+    """
 
     connection: duckdb.DuckDBPyConnection
     publication: Publication
     tables: Mapping[str, Table]
-    places: Mapping[str, Table]
     scratch: Path
     publisher: str
     publisher_url: str
     language: str
+    contact: str
     licence: str
+    bounds: Sequence[float] | None
+    reads: Mapping[str, Sequence[str]]
 
     def table(self, name: str) -> Table:
         """Return a table by its name with or without schema, or raise ExportError with names like it."""
@@ -134,6 +148,13 @@ class Source:
             hint = f": is it {' or '.join(near)}?" if near else "; transit-etl tables lists them"
             raise ExportError(f"there is no table {name!r} to export{hint}")
         return found
+
+    def named(self, table: Table) -> Table:
+        """Return the view of a table with names and places of lines and stops; the table if it has none."""
+        view = self.tables.get(f"{promised.NAMED}.{table.name}")
+        if view is None or table.schema == promised.NAMED or table.has("latitude", "longitude"):
+            return table
+        return replace(view, label=table.label)
 
     def chosen(self, names: Sequence[str]) -> list[Table]:
         """Return tables by their names, each once."""
@@ -151,17 +172,8 @@ class Source:
             name = ahead.pop()
             if name not in found:
                 found.add(name)
-                ahead += self._reads.get(name, ())
+                ahead += self.reads.get(name, ())
         return found
-
-    @property
-    def _reads(self) -> Mapping[str, Sequence[str]]:
-        return {
-            f"{schema}.{name}": _split(reads)
-            for schema, name, reads in self.rows(
-                "select schema_name, table_name, reads from quality.dictionary_tables"
-            )
-        }
 
 
 def licence_address(text: str) -> str | None:
@@ -198,28 +210,38 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Sett
         columns.setdefault((schema, name), []).append(Column(*column))
     found = connection.execute(_TABLES, {"schemas": list(promised.SCHEMAS)}).fetchall()
     tables = [
-        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name], n_rows)
-        for schema, name, meaning, key, reads, n_rows in found
+        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name], name)
+        for schema, name, meaning, key, reads in found
+    ]
+    views = [
+        replace(
+            table,
+            schema=promised.NAMED,
+            meaning=f"{table.meaning} With names of lines and stops.",
+            columns=columns[promised.NAMED, table.name],
+            label=f"{promised.NAMED}_{table.name}",
+        )
+        for table in tables
+        if (promised.NAMED, table.name) in columns
     ]
     return Source(
         connection,
         publication,
-        {table.place: table for table in tables},
-        {table.name: _with_places(table, columns) for table in tables},
+        {table.place: table for table in (*tables, *views)},
         scratch,
         settings.publisher or publication.operator,
         settings.publisher_url or settings.base_url,
         settings.language,
+        settings.publisher_contact or "",
         settings.export_licence or NO_LICENCE,
+        _bounds(connection),
+        {f"{schema}.{name}": _split(reads) for schema, name, reads in connection.execute(_READS).fetchall()},
     )
 
 
-def _with_places(table: Table, columns: Mapping[tuple[str, str], list[Column]]) -> Table:
-    """Return the view of a table with the names and places of its stops; the table itself if it has none."""
-    named = columns.get(("named", table.name))
-    if named is None or table.has("latitude", "longitude"):
-        return table
-    return Table("named", table.name, table.meaning, table.key, table.reads, named, None)
+def _bounds(connection: duckdb.DuckDBPyConnection) -> list[float] | None:
+    [bounds] = connection.execute(_BOUNDS).fetchall()
+    return None if None in bounds else list(bounds)
 
 
 def _split(names: str) -> list[str]:

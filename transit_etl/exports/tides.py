@@ -93,7 +93,7 @@ def _describe(parts: Sequence[Part], period: Period, source: Source, path: Path)
         "title": f"{publication.operator}, {period.first} to {period.last}",
         "description": " ".join(NOTES),
         "agency": publication.operator,
-        "version": f"build-{publication.build_number}",
+        "version": f"{period.first}-{period.last}",
         **_licences(source.licence),
         "contributors": [{"title": source.publisher, "role": "publisher"}],
         "sources": [

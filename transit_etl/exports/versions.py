@@ -7,7 +7,7 @@ from pathlib import Path
 
 from transit_etl import paths
 from transit_etl.exports.manifest import Manifest, read_manifest
-from transit_etl.files import clear_away, make_folder, rename, replacement_of, sync_tree
+from transit_etl.files import clear_away, make_folder, replace_folder, sync_tree
 from transit_etl.settings import Settings
 
 
@@ -17,27 +17,22 @@ def keep_version(settings: Settings, folder: Path, before: Manifest, built: Path
     Its folder is named by the instant of the publication that ended it. Files that both have take no room.
     """
     after = read_manifest(built)
-    if after is None or _contents(after) == _contents(before):
+    if after is None or after.digest == before.digest:
         return False
     ended_at = _stamp(after)
     older = paths.older_exports_dir(settings.data_dir) / folder.name
     if settings.export_keep_days:
-        _link(folder, older / ended_at)
+        _link(folder, older / ended_at, built.with_name(f"{built.name}.older"))
     _remove_expired(older, ended_at, settings.export_keep_days)
     return True
-
-
-def _contents(manifest: Manifest) -> list[tuple[str, str]]:
-    return [(file.path, file.sha256) for file in manifest.files if file.table]
 
 
 def _stamp(manifest: Manifest) -> str:
     return paths.window_stamp(datetime.fromisoformat(manifest.published_at))
 
 
-def _link(folder: Path, target: Path) -> None:
+def _link(folder: Path, target: Path, built: Path) -> None:
     """Make a second folder with the same files; it has its name only when it is whole."""
-    built = replacement_of(target)
     clear_away(built)
     make_folder(built)
     for path in sorted(folder.rglob("*")):
@@ -46,8 +41,7 @@ def _link(folder: Path, target: Path) -> None:
             make_folder(copy.parent)
             os.link(path, copy)
     sync_tree(built)
-    clear_away(target)
-    rename(built, target)
+    replace_folder(built, target)
 
 
 def _remove_expired(older: Path, now: str, keep_days: int) -> None:

@@ -10,12 +10,14 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from transit_etl.exports.copying import is_nested, ordered
-from transit_etl.exports.coverage import SEEN, coverage_of, kind_of, what_is_missing
+from transit_etl.exports.citation import cited, cited_first, rules_of
+from transit_etl.exports.copying import ordered, with_names
+from transit_etl.exports.coverage import coverage_of, kind_of, known_of, what_is_missing
 from transit_etl.exports.parts import Part
 from transit_etl.exports.periods import Period, in_months
 from transit_etl.exports.request import ExportError, Request
 from transit_etl.exports.source import Column, Source, Table
+from transit_etl.exports.types import is_nested
 
 _MOST_ROWS = 1_048_575  # of a sheet, below its header
 _LONGEST_NAME = 31  # of a sheet
@@ -32,19 +34,26 @@ _OPTIONS = {
     "remove_timezone": True,
 }
 Formats = dict[str, Format]
+_CITED_COLOUR = "#fff2cc"
+_RULES = ("Empty cells", "95 % intervals", "Hard bounds")
+_TO_CITE = (
+    "Columns with a yellow heading are those to cite; they stand first. Cite a figure with low and high. "
+    "Where it is empty it is not known, and the reason stands beside it."
+)
+_SHARES = ("share", "probability", "difference of shares")  # units shown as percent
 _EXPLAINED = ("sheet", "column", "type", "unit", "meaning")
 
 
 def xlsx_parts(source: Source, request: Request, period: Period) -> list[Part]:
     """Return one part: the workbook with all tables."""
-    tables = source.chosen(request.names)
+    tables = with_names(source, request)
     n_most = max(map(partial(_n_rows, source, period=period), tables))
     if n_most > _MOST_ROWS:
         raise ExportError(
             f"a sheet holds {_MOST_ROWS:,} rows at most and this period has {n_most:,}: ask for a shorter "
             "period, or for csv or parquet"
         )
-    name = "+".join(table.name for table in tables)
+    name = "+".join(table.label for table in tables)
     return [Part(f"{name}.xlsx", ", ".join(table.place for table in tables), partial(_write, tables, period))]
 
 
@@ -66,6 +75,10 @@ def _write(tables: Sequence[Table], period: Period, source: Source, path: Path) 
         formats: Formats = {
             "heading": book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}),
             "text": book.add_format({"text_wrap": True, "valign": "top"}),
+            "cited": book.add_format(
+                {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "bg_color": _CITED_COLOUR}
+            ),
+            "share": book.add_format({"num_format": "0.0%"}),
             "DATE": book.add_format({"num_format": "yyyy-mm-dd"}),
             "TIMESTAMP": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
         }
@@ -79,20 +92,20 @@ def _facts(source: Source, tables: Sequence[Table], period: Period) -> dict[str,
     """Say what the workbook is, also for one who was given nothing else."""
     publication = source.publication
     coverage = coverage_of(source, kind_of(source, [*tables]), period)
-    seen = "" if coverage.share is None else f"{coverage.share:.1%} {SEEN[coverage.of or '']}"
     facts = {
         "Operator": publication.operator,
         "Publisher": source.publisher,
         "Licence": source.licence,
         "Service dates": f"{period.first} to {period.last}",
-        "Seen": seen,
+        "Known": " ".join(known_of(coverage.as_fields())),
         "Incomplete": "; ".join(what_is_missing(source, coverage, period)),
         "Instants": f"UTC; local time is {publication.timezone}",
-        "Empty cells": "An empty value is unknown; it is never a missing service.",
+        **dict(zip(_RULES, rules_of(tables), strict=False)),
+        **({"To cite": _TO_CITE} if any(map(cited, tables)) else {}),
         "Published": f"{publication.published_at:%Y-%m-%d %H:%M:%S} UTC, build {publication.build_number}",
         "Rulesets": ", ".join(map(str, publication.rulesets)),
         "More": "README.md and manifest.json next to this file",
-        **{table.name: table.meaning for table in tables},
+        **{table.label: table.meaning for table in tables},
     }
     return {name: text for name, text in facts.items() if text}
 
@@ -116,9 +129,9 @@ def _explain(
     for number, name in enumerate(_EXPLAINED):
         sheet.write_string(row, number, name, heading)
     for table in tables:
-        for column in table.columns:
+        for column in cited_first(table):
             row += 1
-            texts = (table.name, column.name, column.type.lower(), column.unit, column.meaning)
+            texts = (table.label, column.name, column.type.lower(), column.unit, column.meaning)
             for number, text in enumerate(texts):
                 sheet.write_string(row, number, text, wrapped)
 
@@ -126,12 +139,15 @@ def _explain(
 def _write_sheet(
     book: xlsxwriter.Workbook, formats: Formats, source: Source, table: Table, query: str
 ) -> int:
-    sheet = book.add_worksheet(table.name[:_LONGEST_NAME])
+    sheet = book.add_worksheet(table.label[:_LONGEST_NAME])
     sheet.freeze_panes(1, 0)
-    writers = [_writer(sheet, column, formats) for column in table.columns]
-    for number, column in enumerate(table.columns):
+    columns = cited_first(table)
+    marked = cited(table)
+    writers = [_writer(sheet, column, formats) for column in columns]
+    for number, column in enumerate(columns):
         sheet.set_column(number, number, min(max(len(column.name), _NARROWEST), _WIDEST))
-        sheet.write_string(0, number, column.name, formats["heading"])
+        heading = formats["cited" if column in marked else "heading"]
+        sheet.write_string(0, number, column.name, heading)
     cursor = source.connection.cursor()
     cursor.execute(query)
     n_rows = 0
@@ -141,12 +157,12 @@ def _write_sheet(
             for number, value in enumerate(values):
                 if value is not None:
                     writers[number](n_rows, number, value)
-    sheet.autofilter(0, 0, n_rows, len(table.columns) - 1)
+    sheet.autofilter(0, 0, n_rows, len(columns) - 1)
     return n_rows
 
 
 def _query(table: Table, period: Period) -> str:
-    selected = ", ".join(map(_plain, table.columns))
+    selected = ", ".join(map(_plain, cited_first(table)))
     return f"select {selected} from {table.place} where {_condition(table, period)} {ordered(table)}"
 
 
@@ -170,12 +186,18 @@ def _writer(sheet: Worksheet, column: Column, formats: Formats) -> Callable[[int
             return partial(_write_text, sheet)
         case _ if is_nested(column):
             return partial(_write_text, sheet)
+        case _ if column.unit in _SHARES:
+            return partial(_write_share, sheet, formats["share"])
         case _:
             return partial(_write_value, sheet.write_number)
 
 
 def _write_instant(sheet: Worksheet, form: Format, row: int, column: int, value: datetime) -> None:
     sheet.write_datetime(row, column, value, form)  # dates too
+
+
+def _write_share(sheet: Worksheet, form: Format, row: int, column: int, value: float) -> None:
+    sheet.write_number(row, column, value, form)
 
 
 def _write_value(write: Callable[..., object], row: int, column: int, value: object) -> None:

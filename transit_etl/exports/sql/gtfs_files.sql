@@ -74,6 +74,6 @@ select
     $language as feed_lang,
     $first as feed_start_date,
     $last as feed_end_date,
-    $version as feed_version,
+    getvariable('feed_version') as feed_version,
     $url as feed_contact_url,
     $comment as feed_comment
