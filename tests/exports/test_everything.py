@@ -15,6 +15,7 @@ from transit_etl import warehouse
 from transit_etl.exports import (
     Request,
     all_requests,
+    copying,
     damage_of_export,
     due,
     export,
@@ -23,6 +24,7 @@ from transit_etl.exports import (
     scratch,
 )
 from transit_etl.exports.manifest import read_manifest
+from transit_etl.exports.source import Source
 from transit_etl.paths import build_database, export_scratch, exports_dir, published_database
 from transit_etl.settings import Settings
 
@@ -248,10 +250,25 @@ def test_every_dataset_is_exported_and_in_the_catalogue(published: Settings) -> 
             assert (folder / address["@id"].replace("%3D", "=")).exists(), address
 
 
-def test_datasets_that_are_refused_do_not_stop_the_others(published: Settings) -> None:
-    asked = [Request(("punctuality",), "csv", None, DAY + timedelta(days=5)), Request(("core.lines",), "csv")]
+def test_datasets_that_are_refused_or_fail_do_not_stop_the_others(
+    published: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = [
+        Request(("punctuality",), "csv", None, DAY + timedelta(days=5)),
+        Request(("core.news",), "csv"),
+        Request(("core.lines",), "csv"),
+    ]
+    write = copying.copy
+
+    def copy(opened: Source, query: str, options: str, path: Path) -> int:
+        if path.name == "news.csv":
+            raise duckdb.OutOfMemoryException("too large")
+        return write(opened, query, options, path)
+
+    monkeypatch.setattr(copying, "copy", copy)
 
     report = export_all(published, asked)
 
     assert 1 == report.n_datasets
     assert "too little is known" in report.refused[0]
+    assert "too large" in report.refused[1]

@@ -23,7 +23,7 @@ from transit_etl.exports.plan import Plan, dataset_name, format_of
 from transit_etl.exports.readme import readme_of
 from transit_etl.exports.request import ExportError, ExportReport, Request
 from transit_etl.exports.scratch import emptied, opened_with_scratch
-from transit_etl.exports.source import Source
+from transit_etl.exports.source import Source, readable_errors
 from transit_etl.exports.versions import keep_version
 from transit_etl.files import (
     FILE_MODE,
@@ -61,7 +61,7 @@ def export_from(
     form = format_of(request)
     name = dataset_name(request)
     folder = (request.output or paths.exports_dir(settings.data_dir) / name).absolute()
-    with locked(paths.export_lock(settings.data_dir, name)):
+    with locked(paths.export_lock(settings.data_dir, name)), readable_errors(settings):
         repair_folder(folder)
         before = _before(folder)
         plan = Plan(settings, request, form, source, name)

@@ -192,14 +192,21 @@ def opened(settings: Settings, scratch: Path) -> Iterator[Source]:
     path = paths.published_database(settings.data_dir)
     if not path.exists():
         raise NotPublishedError(f"nothing is published at {path} yet: run build and publish first")
+    with readable_errors(settings), duckdb.connect(path, read_only=True) as connection:
+        connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
+        connection.execute("set enable_progress_bar = false")  # it would be printed between ours
+        connection.execute(f"set temp_directory = {sql_text(str(scratch))}")
+        connection.execute(macros())
+        yield _source(connection, scratch, settings)
+
+
+@contextmanager
+def readable_errors(settings: Settings) -> Iterator[None]:
+    """Raise an error of DuckDB as an ExportError that names the published file."""
     try:
-        with duckdb.connect(path, read_only=True) as connection:
-            connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
-            connection.execute("set enable_progress_bar = false")  # it would be printed between ours
-            connection.execute(f"set temp_directory = {sql_text(str(scratch))}")
-            connection.execute(macros())
-            yield _source(connection, scratch, settings)
+        yield
     except duckdb.Error as error:
+        path = paths.published_database(settings.data_dir)
         raise ExportError(f"cannot export from {path}: {first_line(error)}") from error
 
 
