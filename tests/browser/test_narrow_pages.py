@@ -70,7 +70,7 @@ def test_the_index_of_datasets_is_searched_by_words(page: Page, tmp_path: Path) 
     path = catalogue(Settings(data_dir=tmp_path, operator="x"))
     page.goto(path.absolute().as_uri())
 
-    page.get_by_role("searchbox").fill("MONTHLY punctuality_4")
+    page.get_by_role("searchbox").fill("NETWORK monthly_4")
     assert page.get_by_role("article").first.is_visible()
     assert not page.get_by_text("No dataset matches.").is_visible()
     page.get_by_role("searchbox").fill("monthly trams")
