@@ -53,6 +53,7 @@ def test_formats_of_one_table_are_distributions_of_one_dataset(published: Settin
     assert ["CSV (RFC 4180)", "Parquet"] == [each["dct:title"] for each in dataset["dcat:distribution"]]
     page = (exports_dir(published.data_dir) / "index.html").read_text()
     assert 1 == page.count("<article")
+    assert "What was planned and what was observed" in page
     assert {"lines-csv/index.html", "lines-parquet/index.html"} <= {*re.findall('href="([^"]+)"', page)}
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import zipfile
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -382,6 +383,22 @@ def test_a_workbook_marks_the_columns_to_cite_and_puts_them_first(published: Set
     cells = re.findall(r"<xf [^>]*>", styles.partition("<cellXfs")[2])
     percent = re.findall(r'numFmtId="(\d+)" formatCode="0.0%"', styles)
     assert percent == re.findall(r'numFmtId="(\d+)"', cells[int(style)])
+
+
+def test_a_feed_in_which_a_validator_finds_an_error_is_refused_unless_it_is_asked_for(
+    placed: Settings,
+) -> None:
+    asked = Request((), "gtfs")
+    assert [] == export(placed, asked).incomplete
+    change(placed, "update intermediate.stop_names set latitude = 200")
+
+    with pytest.raises(ExportError, match=r"is not valid \(gtfs-guru: .*--allow-incomplete"):
+        export(placed, asked)
+
+    report = export(placed, replace(asked, allows_incomplete=True))
+    manifest = json.loads((report.folder / "manifest.json").read_text())
+    assert report.incomplete == manifest["errors"] != []
+    assert "**Not valid.**" in (report.folder / "README.md").read_text()
 
 
 def test_a_geographic_export_describes_the_columns_that_it_has(placed: Settings) -> None:

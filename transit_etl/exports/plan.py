@@ -124,7 +124,7 @@ class Plan:
             "dataset": self.name,
             "subject": subject_of(self.request),
             "identifier": self._identifier(),
-            "group": FEEDS if self.form.is_feed else self.tables[0].schema,
+            "group": self._group(),
             "title": f"{self._contents()}{self._moment()}, {source.publisher}",
             "format": self.form.name,
             "media_type": self.form.media_type,
@@ -169,6 +169,10 @@ class Plan:
             errors=errors,
             signature=self.signature,
         )
+
+    def _group(self) -> str:
+        """Return the schema of the first table, also of one that is exported with names; feeds have none."""
+        return FEEDS if self.form.is_feed else self.source.table(self.tables[0].name).schema
 
     def _identifier(self) -> str:
         """Return the address of the dataset in the index, or its name among those of the operator."""
