@@ -111,7 +111,7 @@ def _measure(running: Installation, upstream: Program, down_seconds: float) -> d
         "status, over": lambda: running.tells("status")["outage"] is None,
         "check, over": lambda: not running.is_down_by_check(),
         "first page, over": lambda: running.n_failed_dags() == 0,
-        "alert, over": lambda: "upstream is over" in running.alerts,
+        "alert, over": lambda: any("upstream answers again" in title for title in running.alerts),
     }
     _wait_until(running.is_well)
     killed_at = time.monotonic()

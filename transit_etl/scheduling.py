@@ -210,7 +210,7 @@ def usable(report: "CollectReport") -> dict[str, int]:
             f"until then {report.outcome_text}"
         )
     if not report.outcomes.get("ok"):
-        raise CollectionError(f"no usable answer for {report.dataset}: {report.outcome_text}")
+        raise CollectionError(report.failure_text)
     if not is_polled(report.dataset) and report.outcomes.get("not_sent"):
         raise CollectionError(
             f"the list of {report.dataset} was given up before its end: {report.outcome_text}"

@@ -1,6 +1,9 @@
 """Who is told of what, over real sockets."""
 
 import errno
+import json
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from unittest.mock import patch
 
@@ -11,6 +14,7 @@ from transit_emulator.process import free_port
 from transit_etl.check import Problem, check
 from transit_etl.check.alerts import send_alerts
 from transit_etl.errors import TransitError
+from transit_etl.paths import alerts_file
 from transit_etl.settings import Settings
 
 DOWN, FULL = Problem("upstream", "UPSTREAM DOWN since 08:00"), Problem("space", "the disk is full")
@@ -26,7 +30,38 @@ def test_each_problem_is_told_once_and_once_when_it_is_over(tmp_path: Path) -> N
         for problems in ([], [DOWN], [DOWN], [DOWN, FULL], [FULL], [FULL], []):
             assert [] == send_alerts(settings, problems)
 
-    assert ["upstream", "space", "upstream is over", "space is over"] == titles
+    assert ["upstream", "space", "upstream answers again after 0 s", "space is over after 0 s"] == titles
+
+
+def test_the_end_of_an_outage_says_after_how_long_the_upstream_answers_again(tmp_path: Path) -> None:
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        began_at = settings.clock.now() - timedelta(minutes=12)
+        for problems in ([replace(DOWN, since=began_at)], []):
+            assert [] == send_alerts(settings, problems)
+
+    assert ["upstream", "upstream answers again after 12 min"] == titles
+
+
+def test_an_outage_does_not_end_by_answers_where_a_request_still_gets_none(tmp_path: Path) -> None:
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        for problems in ([DOWN], [Problem("address", "no usable answer")]):
+            assert [] == send_alerts(settings, problems)
+
+    assert ["upstream", "upstream is over after 0 s", "address"] == titles
+
+
+def test_the_end_of_what_an_earlier_version_told_is_said_without_its_length(tmp_path: Path) -> None:
+    with web_server() as (url, titles):
+        settings = settings_for(tmp_path, url)
+        send_alerts(settings, [DOWN])
+        told = json.loads(alerts_file(tmp_path).read_text())
+        del told["upstream"]["since"]
+        alerts_file(tmp_path).write_text(json.dumps(told))
+        send_alerts(settings, [])
+
+    assert ["upstream", "upstream answers again"] == titles
 
 
 def test_a_mail_has_the_problem_in_its_subject(tmp_path: Path) -> None:
@@ -34,7 +69,7 @@ def test_a_mail_has_the_problem_in_its_subject(tmp_path: Path) -> None:
         for problems in ([DOWN], [DOWN], []):
             assert [] == send_alerts(settings_for(tmp_path, url), problems)
 
-    assert ["upstream", "upstream is over"] == subjects
+    assert ["upstream", "upstream answers again after 0 s"] == subjects
 
 
 def test_an_address_that_takes_no_message_is_told_later_and_the_others_once(tmp_path: Path) -> None:
@@ -68,7 +103,7 @@ def test_a_full_disk_keeps_nobody_from_being_told_once(tmp_path: Path) -> None:
             send_alerts(settings, [DOWN, FULL])
         send_alerts(settings, [DOWN])
 
-    assert ["upstream", "space", "space is over"] == titles
+    assert ["upstream", "space", "space is over after 0 s"] == titles
 
 
 def test_people_are_told_once_that_nothing_can_be_found(tmp_path: Path) -> None:

@@ -130,13 +130,14 @@ def lost_database(operator: Operator) -> None:
 MISTAKES: dict[str, tuple[Callable[[Operator], None], str, str]] = {
     "wrong token": (lambda it: it.meets("401 Unauthorized"), "token: ", "TRANSIT_TOKEN"),
     "no token": (lambda it: it.meets("403 Forbidden"), "token: ", "TRANSIT_TOKEN"),
-    "wrong path": (lambda it: it.meets("404 Not Found"), "address: ", "TRANSIT_BASE_URL"),
-    "log-in page": (lambda it: it.meets("200 OK", b"<html>"), "address: ", "TRANSIT_BASE_URL"),
-    "wrong port": (nobody_listens, "address: ", "TRANSIT_BASE_URL"),
+    "wrong path": (lambda it: it.meets("404 Not Found"), "address: ", "; look at TRANSIT_BASE_URL"),
+    "log-in page": (lambda it: it.meets("200 OK", b"<html>"), "address: ", "; look at TRANSIT_BASE_URL"),
+    "wrong port": (nobody_listens, "address: ", "; look at TRANSIT_BASE_URL"),
     "wrong host": (
-        lambda it: it.begins_anew(base_url="http://nowhere.invalid/api/v1/"), "address: ", "TRANSIT_BASE_URL",
+        lambda it: it.begins_anew(base_url="http://nowhere.invalid/api/v1/"), "address: ",
+        "; look at TRANSIT_BASE_URL",
     ),
-    "wrong protocol": (wrong_protocol, "address: ", "TRANSIT_BASE_URL"),
+    "wrong protocol": (wrong_protocol, "address: ", "; look at TRANSIT_BASE_URL"),
     "no emulator": (lambda it: it.begins_anew(), "address: ", "`transit-etl emulator`"),
     "half an address": (
         lambda it: it.sets(base_url="http://example.org/"), "TRANSIT_BASE_URL: ", "must end in /api/v1/",

@@ -33,12 +33,15 @@ def upstream() -> Iterator[dict[str, str]]:
         }
 
 
-def test_a_round_that_gets_no_answer_fails_at_its_first_step(cli: RunCli) -> None:
+def test_a_round_that_gets_no_answer_fails_at_its_first_step_and_says_what_to_do(cli: RunCli) -> None:
     with serving(lambda _: http(b"{}", "401 Unauthorized")) as base_url:
         done = cli("run", "--for", "5s", TRANSIT_BASE_URL=base_url)
 
     assert 1 == done.returncode
-    assert "transit-etl: no usable answer for lines: 1 client_error" in done.stderr.splitlines()[-1]
+    assert (
+        f"transit-etl: no usable answer for lines: 1 client_error; {base_url} refuses a request without a "
+        "token: HTTP 401; look at TRANSIT_TOKEN"
+    ) == done.stderr.splitlines()[-1]
 
 
 @pytest.mark.long

@@ -109,6 +109,33 @@ def test_a_list_is_given_up_when_nothing_is_answered_with_every_request_in_the_l
     assert any("unanswered" in warning for warning in report.warnings)
 
 
+@pytest.mark.parametrize(
+    ("dataset", "status", "advice"),
+    [
+        ("lines", 404, "http://t.test/api/v1/ gives no usable answer: HTTP 404; look at TRANSIT_BASE_URL"),
+        ("lines", 403, "http://t.test/api/v1/ refuses the token: HTTP 403; look at TRANSIT_TOKEN"),
+        ("legacy", 403, "http://t.test/api/amt/ refuses the token: HTTP 403; look at TRANSIT_LEGACY_TOKEN"),
+        (
+            "legacy",
+            404,
+            (
+                "http://t.test/api/amt/ gives no usable answer: HTTP 404; "
+                "look at TRANSIT_LEGACY_BASE_URL and TRANSIT_OPERATOR_SEGMENT"
+            ),
+        ),
+    ],
+)
+def test_a_collection_without_a_usable_answer_says_which_setting_to_look_at(
+    tmp_path: Path, dataset: str, status: int, advice: str
+) -> None:
+    write_network(tmp_path, NETWORK)
+    settings = settings_at(tmp_path, base_url="http://t.test/api/v1/", token="t")
+    report = collect_from(lambda _: httpx.Response(status), settings, dataset)
+
+    assert report.is_failure
+    assert f"no usable answer for {dataset}: {report.outcome_text}; {advice}" == report.failure_text
+
+
 def test_polling_slows_down_without_answers_and_goes_on_at_full_rate_after_that(
     tmp_path: Path,
 ) -> None:

@@ -71,11 +71,10 @@ class Client(AbstractAsyncContextManager["Client"]):
         self._redactor = Redactor(_tokens(settings))
         self._http = _connection_pool(settings, transport)
         self._open = AsyncExitStack()
+        self._warned_of: set[str] = set()
 
     async def __aenter__(self) -> Self:
         self._open.enter_context(WireLogGuard(self._redactor))
-        for url in _readable_on_the_way(self._settings):
-            _log.warning("%s is not https: everybody on the way can read the token", url)
         await self._open.enter_async_context(self._http)
         return self
 
@@ -177,11 +176,18 @@ class Client(AbstractAsyncContextManager["Client"]):
     def _build(self, request: Request) -> httpx.Request:
         root = self._settings.base_url if request.version else self._settings.legacy_root
         headers = self._legacy_credential() if request.version == 0 else self._credential()
+        self._warn_of_readers(root, has_token=bool(headers))
         if self._clock.is_simulated:
             headers[NOW_HEADER] = self._clock.now().isoformat()
         return self._http.build_request(
             "GET", root + request.path, params=request.query or None, headers=headers
         )
+
+    def _warn_of_readers(self, root: str, *, has_token: bool) -> None:
+        """Warn once of an address to which a token is sent without encryption, unless it is this machine."""
+        if has_token and root.startswith("http:") and not _is_here(root) and root not in self._warned_of:
+            self._warned_of.add(root)
+            _log.warning("%s is not https: everybody on the way can read the token", root)
 
     def _credential(self) -> dict[str, str]:
         token, header = self._settings.token, self._settings.token_header
@@ -199,12 +205,6 @@ class Client(AbstractAsyncContextManager["Client"]):
 
 def _tokens(settings: Settings) -> list[str]:
     return [token.get_secret_value() for token in (settings.token, settings.legacy_token) if token]
-
-
-def _readable_on_the_way(settings: Settings) -> list[str]:
-    """List the addresses to which a token is sent without encryption, other than those of this machine."""
-    used = [(settings.base_url, settings.token), (settings.legacy_root, settings.token_of_version_0)]
-    return [url for url, token in used if token and url.startswith("http:") and not _is_here(url)]
 
 
 def _is_here(url: str) -> bool:

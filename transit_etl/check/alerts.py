@@ -5,26 +5,33 @@ import logging
 import socket
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import apprise
 from pydantic import TypeAdapter
 
-from transit_etl.check.problem import Problem
+from transit_etl.check.problem import UPSTREAM, Problem
 from transit_etl.files import locked
 from transit_etl.memory import keep, recall
 from transit_etl.paths import alerts_file
 from transit_etl.settings import Settings
+from transit_etl.status import span
 
+_NO_ANSWER = {"token", "address", "allowance"}  # problems with which the upstream gives no usable answer
 _QUIET = logging.getLogger("apprise")  # its messages hold addresses, and with them passwords
 
 
 @dataclass(slots=True)
 class _Told:
-    """A problem that some addresses were told of; an address is known by its hash."""
+    """A problem that some addresses were told of; an address is known by its hash.
+
+    `since` is when it began; unknown of what was told by an earlier version.
+    """
 
     text: str
     addresses: set[str] = field(default_factory=set)
+    since: datetime | None = None
 
 
 _STATE = TypeAdapter(dict[str, _Told])
@@ -41,6 +48,7 @@ def send_alerts(settings: Settings, problems: list[Problem], *, are_all: bool = 
         return []
     _QUIET.setLevel(logging.CRITICAL)
     path = alerts_file(settings.data_dir)
+    now = settings.clock.now()
     lasting = {problem.name for problem in problems}
     failed: set[str] = set()
     with locked(path.with_suffix(".lock")):
@@ -49,12 +57,13 @@ def send_alerts(settings: Settings, problems: list[Problem], *, are_all: bool = 
         for known in told.values():
             known.addresses &= set(addresses)  # one that was taken out of the settings is told nothing more
         for problem in problems:
-            told.setdefault(problem.name, _Told(problem.text))
+            told.setdefault(problem.name, _Told(problem.text, since=problem.since or now))
         for key, address in addresses.items():
             for name, known in told.items():
                 is_over = name not in lasting
                 if key not in failed and (key in known.addresses) == is_over:
-                    if _send(settings, address, name, known.text, is_over=is_over):
+                    title = f"{name} {_end(name, known, lasting, now)}" if is_over else name
+                    if _send(settings, address, title, known.text, is_over=is_over):
                         known.addresses ^= {key}
                         _remember(path, told)
                     else:
@@ -85,14 +94,21 @@ def _addresses(settings: Settings) -> dict[str, str]:
     return {hashlib.sha256(url.encode()).hexdigest()[:12]: url for url in urls}
 
 
-def _send(settings: Settings, address: str, name: str, text: str, *, is_over: bool) -> bool:
+def _end(name: str, known: _Told, lasting: set[str], now: datetime) -> str:
+    """Say that a problem is over, and after how long."""
+    how = "answers again" if name == UPSTREAM and not lasting & _NO_ANSWER else "is over"
+    return how if known.since is None else f"{how} after {span(now - known.since)}"
+
+
+def _send(settings: Settings, address: str, title: str, text: str, *, is_over: bool) -> bool:
     target = apprise.Apprise()
     if not target.add(address):
         return False
     where = f"transit-etl {settings.operator} on {socket.gethostname()}"
     kind = apprise.NotifyType.SUCCESS if is_over else apprise.NotifyType.FAILURE
-    title = f"{where}: {name} is over" if is_over else f"{where}: {name}"
     body = f"It was: {text}" if is_over else text
     return bool(
-        target.notify(body=body, title=title, notify_type=kind, body_format=apprise.NotifyFormat.TEXT)
+        target.notify(
+            body=body, title=f"{where}: {title}", notify_type=kind, body_format=apprise.NotifyFormat.TEXT
+        )
     )

@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from transit_etl.api.exchange import Answer, Outcome
+from transit_etl.api.advice import advice_about
+from transit_etl.api.exchange import Outcome
 from transit_etl.check.probe import ask_once
-from transit_etl.check.problem import Problem
+from transit_etl.check.problem import UPSTREAM, Problem
 from transit_etl.collect.allowance.budget import BudgetClosedError
 from transit_etl.collect.allowance.budget_store import BudgetStoreError
 from transit_etl.settings import Settings
 from transit_etl.status import Status, describe_outage
 
 RECENT = timedelta(minutes=2)
-REFUSALS_OF_A_CALLER = (401, 403)
 FEWEST_UNSENT, LARGEST_UNSENT_SHARE = 10, 0.1  # a few are left over at the end of every window
 
 
@@ -32,7 +32,7 @@ def problems(settings: Settings, status: Status) -> Iterator[Problem]:
 def _answers(settings: Settings, status: Status) -> Iterator[Problem]:
     outage = status.outage
     if outage is not None:
-        yield Problem("upstream", describe_outage(outage, status.now))
+        yield Problem(UPSTREAM, describe_outage(outage, status.now), outage.since)
     if status.budget_error is not None:
         yield Problem("allowance", status.budget_error)
         return
@@ -45,20 +45,8 @@ def _answers(settings: Settings, status: Status) -> Iterator[Problem]:
         yield Problem("allowance", f"no request could be sent: {error}")
         return
     if answer.outcome is not Outcome.OK:
-        yield _refusal(settings, answer)
-
-
-def _refusal(settings: Settings, answer: Answer) -> Problem:
-    came = answer.error or answer.outcome.value
-    if answer.http_status in REFUSALS_OF_A_CALLER:
-        what = "the token" if settings.token else "a request without a token"
-        return Problem("token", f"{settings.base_url} refuses {what}: {came}; look at TRANSIT_TOKEN")
-    if answer.outcome is Outcome.RATE_LIMITED:
-        return Problem("allowance", f"{settings.base_url} refuses a request: {came}")
-    look = "; look at TRANSIT_BASE_URL"
-    if settings.base_url == Settings().base_url:
-        look = ": it is the emulator's, for want of a TRANSIT_BASE_URL; `transit-etl emulator` starts one"
-    return Problem("address", f"{settings.base_url} gives no usable answer: {came}{look}")
+        advice = advice_about(settings, answer)
+        yield Problem(advice.subject, advice.text)
 
 
 def _allowance(status: Status) -> Iterator[Problem]:

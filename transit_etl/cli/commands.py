@@ -95,7 +95,7 @@ def collect(
     if report.is_stopped:
         raise typer.Exit(EXIT_STOPPED)
     if report.is_failure:
-        raise TransitError(f"no usable answer for {dataset}: {report.outcome_text}")
+        raise TransitError(report.failure_text)
 
 
 @app.command()

@@ -38,7 +38,7 @@ class Round:
         self.is_stopped = self.is_stopped or report.is_stopped
         print_step(report.dataset, report.outcome_text)
         if report.is_failure:
-            self.warnings.append(f"no usable answer for {report.dataset}: {report.outcome_text}")
+            self.warnings.append(report.failure_text)
             self.is_failure = True
 
 
@@ -92,7 +92,7 @@ def _collect_lists(settings: Settings, done: Round) -> None:
         if dataset in collections_of("network"):
             _stage(settings, done)
             if done.is_failure:
-                raise TransitError(f"{done.warnings[-1]}; `transit-etl check` may say why")
+                raise TransitError(done.warnings[-1])
 
 
 def _collect(settings: Settings, done: Round, dataset: str) -> None:

@@ -121,7 +121,7 @@ async def _collect(
                     await collector.run(begin_at)
     return tally.report(
         max(clock.now() - begin_at, timedelta()),
-        settings.rate_per_minute,
+        settings,
         landing.finished,
         recovered,
         is_stopped=collector.is_stopped,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
+from transit_etl.api.advice import advice_about
 from transit_etl.api.exchange import Answer, Outcome
+from transit_etl.settings import Settings
 
 MAX_WARNINGS = 20
 
@@ -30,6 +32,7 @@ class CollectReport:
 
     `allowance_share` is the number of requests sent, retries included, over what the allowance permits in
     the time. `is_stopped` says that a signal ended it early, `is_given_up` that the upstream did not answer.
+    `advice` says what the last answer that was not usable means, if no answer was usable.
     """
 
     dataset: str
@@ -44,6 +47,7 @@ class CollectReport:
     received: int
     is_stopped: bool = False
     is_given_up: bool = False
+    advice: str = ""
 
     @property
     def is_failure(self) -> bool:
@@ -54,6 +58,12 @@ class CollectReport:
     def outcome_text(self) -> str:
         """The outcomes as one text, such as `12 ok, 3 timeout`."""
         return ", ".join(f"{count} {outcome}" for outcome, count in self.outcomes.items()) or "nothing"
+
+    @property
+    def failure_text(self) -> str:
+        """What a failure consists in, and what to do about it."""
+        advice = self.advice or "`transit-etl check` may say why"
+        return f"no usable answer for {self.dataset}: {self.outcome_text}; {advice}"
 
 
 ProgressCallback = Callable[[Progress], None]
@@ -71,12 +81,15 @@ class Tally:
     received: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
+    last_unusable: Answer | None = None
 
     def add(self, answer: Answer) -> None:
         """Count an answer; it was received if the upstream said anything at all."""
         self.retries += answer.attempts - 1
         self.received += answer.http_status is not None
         self.outcomes[answer.outcome.value] += 1
+        if answer.outcome is not Outcome.OK:
+            self.last_unusable = answer
 
     def add_unanswered(self, outcome: Outcome) -> None:
         """Count a request that ends without an answer."""
@@ -102,7 +115,7 @@ class Tally:
     def report(
         self,
         elapsed: timedelta,
-        rate_per_minute: int,
+        settings: Settings,
         windows: list[Path],
         recovered: list[Path],
         *,
@@ -110,7 +123,8 @@ class Tally:
         is_given_up: bool,
     ) -> CollectReport:
         """Return the final counts."""
-        allowed = rate_per_minute * max(1.0, elapsed.total_seconds()) / 60
+        unusable = None if self.outcomes[Outcome.OK.value] else self.last_unusable
+        allowed = settings.rate_per_minute * max(1.0, elapsed.total_seconds()) / 60
         return CollectReport(
             dataset=self.dataset,
             planned=self.planned,
@@ -124,4 +138,5 @@ class Tally:
             received=self.received,
             is_stopped=is_stopped,
             is_given_up=is_given_up,
+            advice=advice_about(settings, unusable).text if unusable else "",
         )

@@ -231,9 +231,13 @@ def ago(instant: datetime | None, now: datetime) -> str:
     """Write how long ago an instant was, in the largest unit that says enough; `never` for None."""
     if instant is None:
         return "never"
-    age = now - instant
-    if age < 2 * MINUTE:
-        return f"{max(0, age // SECOND)} s ago"
-    if age < 2 * HOUR:
-        return f"{age // MINUTE} min ago"
-    return f"{age // HOUR} h ago" if age < 2 * DAY else f"{age // DAY} days ago"
+    return f"{span(now - instant)} ago"
+
+
+def span(length: timedelta) -> str:
+    """Write how long something lasts, in the largest unit that says enough."""
+    if length < 2 * MINUTE:
+        return f"{max(0, length // SECOND)} s"
+    if length < 2 * HOUR:
+        return f"{length // MINUTE} min"
+    return f"{length // HOUR} h" if length < 2 * DAY else f"{length // DAY} days"
