@@ -38,7 +38,10 @@ def is_whole(path: Path, entry: Entry) -> bool:
 
 
 def read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
-    """Return the entries of a manifest by path (none without a file), and how many lines are damaged."""
+    """Return the entries of a manifest by path (none without a file), and how many lines are damaged.
+
+    IsADirectoryError, which names it, if it is a folder: no manifest could be written in its place.
+    """
     entries, n_damaged = {}, 0
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
         try:

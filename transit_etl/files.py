@@ -36,6 +36,23 @@ def open_atomic(path: Path, *, temporary: Path | None = None) -> Iterator[Binary
         temporary.unlink(missing_ok=True)
 
 
+def in_words(error: OSError) -> str:
+    """Say an error of the system in one line, without its number, and what to do where that is known."""
+    path = error.filename if error.filename2 is None else error.filename2
+    if isinstance(error, IsADirectoryError) and path is not None:
+        return misplaced_text(path)
+    if isinstance(error, NotADirectoryError) and path is not None:
+        return f"{path}: a file is where a folder belongs: move it away"
+    if error.filename is None or error.strerror is None:
+        return str(error)
+    return f"{error.filename}: {error.strerror}"
+
+
+def misplaced_text(path: Path | str) -> str:
+    """Say that a folder has the name of a file, and what to do about it."""
+    return f"{path} is a folder where a file belongs: move it away"
+
+
 @contextmanager
 def replaced_atomically(path: Path) -> Iterator[Path]:
     """Yield the name of a file for another program to make; it takes its name as that of `open_atomic` does.

@@ -14,7 +14,7 @@ def recall(path: Path, shape: TypeAdapter[Fact]) -> Fact | None:
     """Return the fact that a file keeps; None if there is none that can be read."""
     try:
         return shape.validate_json(path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
         return None
 
 

@@ -91,6 +91,7 @@ def _single(settings: Settings, found: Examination) -> Iterator[tuple[str, str, 
     waiting_since = status.waiting_since or status.now
     yield "examined_timestamp_seconds", "When status and check were read", _seconds(status.real_now)
     yield "clock_shift_seconds", "How far the pipeline's clock is moved", status.clock_shift_seconds
+    yield "rehearsals", "Rehearsals in the data folder, of which nothing counts here", len(status.rehearsals)
     yield "problems", "Number of problems that check finds", len(found.problems)
     yield "upstream_down", "1 while the upstream gives no usable answer", float(status.outage is not None)
     yield "allowance_requests_per_minute", "Requests allowed in a minute", status.rate_per_minute

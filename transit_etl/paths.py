@@ -3,15 +3,18 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, datetime
 from fnmatch import filter as matching
 from pathlib import Path
 
 RAW_SUFFIX = ".jsonl.zst"
 DAY_STEM = "day"  # of the file that holds a compacted day
+REHEARSAL_WORKER = "rehearsal"  # ends the names of the windows of a rehearsal
 NO_OPERATOR = "none"  # of the lake files without rows that keep every dataset readable
 _WINDOW_STAMP = "%Y%m%dT%H%M%SZ"
 _OPEN_SUFFIX = ".part"
+_DATASET_FILES = ("operator=*", "dataset=*", "date=*", "*.parquet")  # below the lake, and quarantine
 _INTENTS_SUFFIX = ".planned.part"
 
 
@@ -38,6 +41,62 @@ def _listed(folder: Path, *patterns: str) -> Iterator[Path]:
     for name in names:
         if "*" in first or (folder / name).exists():
             yield from _listed(folder / name, *others)
+
+
+def _files(folder: Path, *patterns: str, are_folders: bool = False) -> Iterator[Path]:
+    """Yield files as `_listed` does; or the folders that stand where such files belong."""
+    *above, last = patterns
+    for parent in _listed(folder, *above):
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(parent) as entries:
+            names = [entry.name for entry in entries if _is_folder(entry) == are_folders]
+            yield from (parent / name for name in matching(names, last))
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Tell whether an entry is a folder; a link that leads nowhere is none."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
+
+
+def misplaced_folders(data_dir: Path) -> list[Path]:
+    """List the folders that stand where a file of ours belongs, sorted: a hand or a copy put them there."""
+    single = (identity_file, manifest, build_database, published_database)
+    places = (
+        (raw_dir(data_dir), ("operator=*", "endpoint=*", "date=*", f"*{RAW_SUFFIX}")),
+        (raw_dir(data_dir), ("operator=*", "endpoint=*", "date=*", f"*{_OPEN_SUFFIX}")),
+        (lake_dir(data_dir), _DATASET_FILES),
+        (quarantine_dir(data_dir), _DATASET_FILES),
+        (state_dir(data_dir), ("*.json",)),
+        (state_dir(data_dir), ("*.lock",)),
+        (state_dir(data_dir), ("*-locks", "*.lock")),
+    )
+    found = [path for place in single if (path := place(data_dir)).is_dir()]
+    for folder, patterns in places:
+        found += _files(folder, *patterns, are_folders=True)
+    return sorted(found)
+
+
+def misplaced_raw(data_dir: Path) -> list[Path]:
+    """List the folders that stand where a raw file belongs, sorted."""
+    return [path for path in misplaced_folders(data_dir) if path.is_relative_to(raw_dir(data_dir))]
+
+
+def identity_file(data_dir: Path) -> Path:
+    """Return the file that says whose answers a data folder holds, and how their service days are read."""
+    return data_dir / "folder.json"
+
+
+def identity_lock(data_dir: Path) -> Path:
+    """Return the file whose lock is held by who changes what a data folder is."""
+    return state_dir(data_dir) / "folder.lock"
+
+
+def operators_of(data_dir: Path) -> list[str]:
+    """List the operators of which there are raw or staged answers, sorted."""
+    folders = (*_listed(raw_dir(data_dir), "operator=*"), *_listed(lake_dir(data_dir), "operator=*"))
+    return sorted({partition_of(folder)["operator"] for folder in folders} - {NO_OPERATOR})
 
 
 def partition_of(path: Path) -> dict[str, str]:
@@ -69,6 +128,11 @@ def window_started_at(window: str) -> datetime | None:
         return datetime.strptime(window[: len("20260302T060000Z")], _WINDOW_STAMP)  # noqa: DTZ007 - UTC
     except ValueError:
         return None
+
+
+def is_rehearsed(window: str) -> bool:
+    """Tell whether a window, or the file of one, is of a rehearsal: on a virtual clock, of another time."""
+    return window.partition(".")[0].endswith(f"-{REHEARSAL_WORKER}")
 
 
 def raw_file(data_dir: Path, operator: str, endpoint: str, day: date, window: str) -> Path:
@@ -120,7 +184,7 @@ def intents_files(data_dir: Path) -> Iterator[Path]:
 
 def _raw_glob(data_dir: Path, operator: str, endpoint: str, day: date | None, suffix: str) -> Iterator[Path]:
     days = "*" if day is None else day.isoformat()
-    return _listed(
+    return _files(
         raw_dir(data_dir), f"operator={operator}", f"endpoint={endpoint}", f"date={days}", f"*{suffix}"
     )
 
@@ -147,7 +211,7 @@ def lake_glob(data_dir: Path, dataset: str, operator: str = "*", day: date | Non
 def lake_files(data_dir: Path, dataset: str, operator: str = "*", day: date | None = None) -> list[Path]:
     """List the lake files of a dataset, sorted: of every operator and UTC day unless given."""
     pattern = lake_glob(data_dir, dataset, operator, day).relative_to(data_dir)
-    return sorted(_listed(data_dir, *pattern.parts))
+    return sorted(_files(data_dir, *pattern.parts))
 
 
 def all_lake_files(data_dir: Path, operator: str = "*", day: date | None = None) -> list[Path]:
@@ -180,7 +244,7 @@ def quarantine_file(data_dir: Path, operator: str, dataset: str, day: date, wind
 
 def quarantine_files(data_dir: Path) -> list[Path]:
     """List the files of rows that broke a rule, of every dataset, operator and UTC day, sorted."""
-    return sorted(_listed(quarantine_dir(data_dir), "operator=*", "dataset=*", "date=*", "*.parquet"))
+    return sorted(_files(quarantine_dir(data_dir), *_DATASET_FILES))
 
 
 def restaging_dir(data_dir: Path, operator: str, day: date) -> Path:

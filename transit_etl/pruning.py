@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transit_etl.files import clear_away
+from transit_etl.identity import claim
 from transit_etl.paths import lake_day, logs_dirs, quarantine_files, raw_dir, restaging_root, state_dir
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
@@ -30,6 +31,7 @@ def prune(settings: Settings) -> PruneReport:
     Raw answers, lake and warehouse stay, and files set aside as damaged too. Quarantine goes by its UTC day,
     and `transit-etl reprocess` makes it again; logs and leftovers go by when they were written last.
     """
+    claim(settings)
     report, root = PruneReport(), settings.data_dir
     first = settings.clock.now().date() - DAY * settings.quarantine_keep_days
     for path in quarantine_files(root):

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from transit_etl import paths, promised
 from transit_etl.errors import TransitError, first_line
+from transit_etl.files import misplaced_text
 from transit_etl.settings import Settings
 
 _LOCKED = """
@@ -55,6 +56,16 @@ class QueryError(TransitError):
     """The query was refused; the message says why, in DuckDB's words where DuckDB refused it."""
 
 
+class UnreadableError(QueryError):
+    """The published file is damaged, or not ours to read; the message says what to do."""
+
+    def __init__(self, path: Path, error: duckdb.Error) -> None:
+        what = misplaced_text(path) if path.is_dir() else _in_one_line(str(error))
+        super().__init__(
+            f"the published warehouse {path} cannot be read ({what}): `transit-etl publish` makes it again"
+        )
+
+
 def query(settings: Settings, sql: str) -> pa.Table:
     """Return the rows of one query, or of `explain` of one, on the published warehouse; instants are UTC.
 
@@ -77,9 +88,11 @@ def query_all(settings: Settings, sql: str) -> Iterator[pa.Table]:
             _lock(connection, paths.lake_dir(settings.data_dir).absolute())
             lines_before = 0
             for text in _only_queries(connection, sql):
-                yield _rows(connection, text, lines_before)
+                yield _rows(connection, text, lines_before, path)
                 lines_before += text.count("\n")
     except duckdb.Error as error:
+        if _is_damage(path, error):
+            raise UnreadableError(path, error) from error
         raise QueryError(_in_one_line(str(error))) from error
 
 
@@ -88,10 +101,18 @@ def quoted_name(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, text: str, lines_before: int) -> pa.Table:
+def _is_damage(path: Path, error: duckdb.Error) -> bool:
+    """Tell whether an error is of the published file itself, not of the query."""
+    is_of_file = isinstance(error, duckdb.IOException) and str(path) in str(error)
+    return is_of_file or "Corrupt database file" in str(error)
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, text: str, lines_before: int, path: Path) -> pa.Table:
     try:
         rows: pa.Table = connection.sql(text).to_arrow_table()
     except duckdb.Error as error:
+        if _is_damage(path, error):
+            raise
         raise QueryError(_in_one_line(_with_place(connection, text, error), lines_before)) from error
     return rows
 

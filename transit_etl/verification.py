@@ -6,12 +6,15 @@ from pathlib import Path
 
 from transit_etl.checksums import Entry, entry_of, read_manifest, write_manifest
 from transit_etl.exports import damage_of_export
+from transit_etl.files import misplaced_text
+from transit_etl.identity import claim
 from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
     exports_dir,
     lake_dir,
     manifest,
+    misplaced_folders,
     published_database,
     quarantine_files,
     raw_dir,
@@ -50,6 +53,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     A file that was checked before must have the same SHA-256 unless it was replaced, which raw files never
     are; a new one must be readable to its end. Raw files must not disappear. A damaged export is a warning.
     """
+    claim(settings)
     root, report = settings.data_dir, VerificationReport()
     entries, n_damaged_lines = read_manifest(manifest(root))
     if n_damaged_lines:
@@ -80,6 +84,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     if repairs:
         _repair_lake(settings, damaged, found, report)
     report.damaged = [f"{path}: {damage}" for path, damage in damaged.items()]
+    report.damaged += map(misplaced_text, misplaced_folders(root))
     report.warnings += _damaged_exports(root)
     write_manifest(manifest(root), found | lost)
     return report
@@ -96,7 +101,7 @@ def _files(root: Path) -> Iterator[Path]:
     yield from sorted(raw_files(root))
     yield from all_lake_files(root)
     yield from quarantine_files(root)
-    if published_database(root).exists():
+    if published_database(root).is_file():
         yield published_database(root)
 
 

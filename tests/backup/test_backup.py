@@ -9,6 +9,7 @@ import pytest
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.backup import backup, last_backup, release_raw, restore
 from transit_etl.backup.place import SETTINGS_FILE, BackupError, backup_manifest
+from transit_etl.identity import accept
 from transit_etl.paths import alerts_file, open_raw_file, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings, load_with_sources
@@ -58,7 +59,7 @@ def test_everything_raw_comes_back_identical_and_verified(settings: Settings, ta
     shutil.rmtree(settings.data_dir)
     restored = restore(settings, target, target.parent)
 
-    assert len(whole) == saved.n_new == restored.n_restored
+    assert len(whole) == saved.n_new == restored.n_restored - 1  # the file that says what the folder is
     assert whole == contents(settings.data_dir)
     assert (0, False) == (verify(settings).n_new, verify(settings).is_failure)
 
@@ -131,14 +132,14 @@ def test_a_damaged_copy_replaces_nothing(settings: Settings, target: Path) -> No
     report = restore(settings, target, target.parent)
 
     assert 1 == len(report.damaged)
-    assert len(list(raw_files(target))) - 1 == report.n_restored == len(contents(settings.data_dir))
+    assert len(list(raw_files(target))) == report.n_restored == len(contents(settings.data_dir)) + 1
 
 
 def test_restoring_twice_changes_nothing(settings: Settings, target: Path) -> None:
     backup(settings, target)
     report = restore(settings, target, target.parent)
 
-    assert (0, len(contents(target))) == (report.n_restored, report.n_kept)
+    assert (0, len(contents(target)) + 1) == (report.n_restored, report.n_kept)
     assert [] == report.to_do
 
 
@@ -209,13 +210,14 @@ def test_settings_come_back_without_secrets(
     }  # fmt: skip
     project = tmp_path / "new project"
     project.mkdir()
+    accept(Settings(**given))
     backup(Settings(**given), target)
-    report = restore(settings, target, project)
+    report = restore(settings_at(tmp_path / "new"), target, project)
     monkeypatch.setenv("TRANSIT_PROJECT_DIR", str(project))
     loaded = load_with_sources().settings
 
     assert not [path for path in target.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()]
-    assert ["set TRANSIT_TOKEN again: a backup holds no secret"] == report.to_do
+    assert "set TRANSIT_TOKEN again: a backup holds no secret" == report.to_do[0]
     assert ["transit-etl.toml", "our stops.csv", "timing points.csv"] == [
         Path(path).name for path in report.settings_written
     ]
@@ -226,7 +228,7 @@ def test_settings_come_back_without_secrets(
 
 
 def test_damaged_settings_are_not_restored(settings: Settings, target: Path, tmp_path: Path) -> None:
-    backup(Settings(data_dir=settings.data_dir, operator="before"), target)
+    backup(Settings(data_dir=settings.data_dir, publisher="before"), target)
     (target / SETTINGS_FILE).write_text("operator = [")
     report = restore(settings, target, tmp_path)
 
@@ -235,11 +237,11 @@ def test_damaged_settings_are_not_restored(settings: Settings, target: Path, tmp
 
 
 def test_settings_that_differ_are_told_and_stay(settings: Settings, target: Path, tmp_path: Path) -> None:
-    backup(Settings(data_dir=settings.data_dir, operator="before"), target)
-    now = Settings(data_dir=settings.data_dir, operator="now")
+    backup(Settings(data_dir=settings.data_dir, publisher="before"), target)
+    now = Settings(data_dir=settings.data_dir, publisher="now")
     report = restore(now, target, tmp_path)
 
-    assert ["TRANSIT_OPERATOR was 'before' and is 'now'"] == report.to_do
+    assert ["TRANSIT_PUBLISHER was 'before' and is 'now'"] == report.to_do
     assert [] == report.settings_written
 
 

@@ -20,6 +20,11 @@ from transit_etl.settings import Settings
 DOWN, FULL = Problem("upstream", "UPSTREAM DOWN since 08:00"), Problem("space", "the disk is full")
 
 
+def without_length(titles: list[str]) -> list[str]:
+    """Return titles without how long a problem lasted."""
+    return [title.partition(" after ")[0] for title in titles]
+
+
 def settings_for(folder: Path, *urls: str) -> Settings:
     return Settings(data_dir=folder, alert_urls=" ".join(urls))
 
@@ -30,7 +35,7 @@ def test_each_problem_is_told_once_and_once_when_it_is_over(tmp_path: Path) -> N
         for problems in ([], [DOWN], [DOWN], [DOWN, FULL], [FULL], [FULL], []):
             assert [] == send_alerts(settings, problems)
 
-    assert ["upstream", "space", "upstream answers again after 0 s", "space is over after 0 s"] == titles
+    assert ["upstream", "space", "upstream answers again", "space is over"] == without_length(titles)
 
 
 def test_the_end_of_an_outage_says_after_how_long_the_upstream_answers_again(tmp_path: Path) -> None:
@@ -49,7 +54,7 @@ def test_an_outage_does_not_end_by_answers_where_a_request_still_gets_none(tmp_p
         for problems in ([DOWN], [Problem("address", "no usable answer")]):
             assert [] == send_alerts(settings, problems)
 
-    assert ["upstream", "upstream is over after 0 s", "address"] == titles
+    assert ["upstream", "upstream is over", "address"] == without_length(titles)
 
 
 def test_the_end_of_what_an_earlier_version_told_is_said_without_its_length(tmp_path: Path) -> None:
@@ -69,7 +74,7 @@ def test_a_mail_has_the_problem_in_its_subject(tmp_path: Path) -> None:
         for problems in ([DOWN], [DOWN], []):
             assert [] == send_alerts(settings_for(tmp_path, url), problems)
 
-    assert ["upstream", "upstream answers again after 0 s"] == subjects
+    assert ["upstream", "upstream answers again"] == without_length(subjects)
 
 
 def test_an_address_that_takes_no_message_is_told_later_and_the_others_once(tmp_path: Path) -> None:
@@ -103,7 +108,7 @@ def test_a_full_disk_keeps_nobody_from_being_told_once(tmp_path: Path) -> None:
             send_alerts(settings, [DOWN, FULL])
         send_alerts(settings, [DOWN])
 
-    assert ["upstream", "space", "space is over after 0 s"] == titles
+    assert ["upstream", "space", "space is over"] == without_length(titles)
 
 
 def test_people_are_told_once_that_nothing_can_be_found(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
 from transit_etl.check import check, machine
 from transit_etl.errors import TransitError
+from transit_etl.identity import claim
 from transit_etl.settings import PREFIX, load_settings
 from transit_etl.stage import stage
 
@@ -127,7 +128,7 @@ def lost_database(operator: Operator) -> None:
     operator.sets(limiter_url=f"postgresql://nobody@127.0.0.1:{free_port()}/nothing")
 
 
-MISTAKES: dict[str, tuple[Callable[[Operator], None], str, str]] = {
+MISTAKES: dict[str, tuple[Callable[[Operator], object], str, str]] = {
     "wrong token": (lambda it: it.meets("401 Unauthorized"), "token: ", "TRANSIT_TOKEN"),
     "no token": (lambda it: it.meets("403 Forbidden"), "token: ", "TRANSIT_TOKEN"),
     "wrong path": (lambda it: it.meets("404 Not Found"), "address: ", "; look at TRANSIT_BASE_URL"),
@@ -145,7 +146,13 @@ MISTAKES: dict[str, tuple[Callable[[Operator], None], str, str]] = {
     "misspelt setting": (lambda it: it.sets(baseurl="x"), "unknown setting: ", "TRANSIT_BASEURL"),
     "no such zone": (lambda it: it.sets(timezone="Europe/Roma"), "TRANSIT_TIMEZONE: ", "no such time zone"),
     "wrong zone": (wrong_zone, "rejected_passages_waits_mostly_agree: ", "is TRANSIT_TIMEZONE right?"),
-    "other operator": (lambda it: it.sets(operator="other"), "empty: ", "is TRANSIT_OPERATOR right?"),
+    "other operator": (
+        lambda it: it.sets(operator="other"), "other_folder: ", "emulated, not of other (TRANSIT_OPERATOR)",
+    ),
+    "moved day": (
+        lambda it: (claim(load_settings()), it.sets(service_day_cutoff="03:00")), "other_folder: ",
+        "has service days from 04:00:00, not 03:00:00 (TRANSIT_SERVICE_DAY_CUTOFF)",
+    ),
     "other folder": (lambda it: it.begins_anew(), "empty: ", "is TRANSIT_DATA_DIR right?"),
     "no folder": (folder_is_a_file, "folder: ", "cannot write"),
     "full disk": (lambda it: it.has_disk(free=1024 * 1024), "space: ", "1 MiB are free"),

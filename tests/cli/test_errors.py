@@ -64,12 +64,20 @@ def test_a_collection_without_any_answer_fails(cli: RunCli) -> None:
     assert 0 == json.loads(done.stdout)["received"]
 
 
-@pytest.mark.parametrize("status", ["401 Unauthorized", "404 Not Found"])
-def test_a_collection_that_is_refused_fails_and_says_what_came(cli: RunCli, status: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        ("401 Unauthorized", "refuses a request without a token: HTTP 401; look at TRANSIT_TOKEN"),
+        ("404 Not Found", "gives no usable answer: HTTP 404; look at TRANSIT_BASE_URL"),
+    ],
+)
+def test_a_collection_that_is_refused_fails_and_says_what_came_and_what_to_do(
+    cli: RunCli, status: str, words: str
+) -> None:
     with serving(lambda _: http(b"{}", status)) as base_url:
         done = cli("collect", "lines", TRANSIT_BASE_URL=base_url)
 
-    assert "transit-etl: no usable answer for lines: 1 client_error" == line(done)
+    assert f"transit-etl: no usable answer for lines: 1 client_error; {base_url} {words}" == line(done)
 
 
 def test_the_truth_needs_its_dates_in_order(cli: RunCli, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.cli.conftest import RunCli
 COMMANDS = [
     "run",
     "config",
+    "folder",
     "collect",
     "stage",
     "reprocess",

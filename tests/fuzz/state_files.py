@@ -16,6 +16,7 @@ from tests.collect.upstream import settings_at
 from tests.fuzz.answers import LINES
 from tests.fuzz.mutation import of_bytes, of_json, of_text
 from tests.fuzz.target import NOW, START, Target, UnclearError, reported_in_one_line
+from transit_etl import identity
 from transit_etl.api import v0, v1
 from transit_etl.api.classification import classify
 from transit_etl.api.client import Client
@@ -32,7 +33,7 @@ from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.endpoints import Kind
 from transit_etl.errors import MISSHAPEN
-from transit_etl.paths import raw_files, rehearsal_journal
+from transit_etl.paths import identity_file, raw_files, rehearsal_journal
 from transit_etl.rehearsal.journal import Journal, Schedule
 from transit_etl.settings import PREFIX, BadSettingError, PolicyName, Settings, load_settings
 from transit_etl.status.allowance import read_pace
@@ -111,6 +112,29 @@ def _seeds_of_journals(_folder: Path) -> list[bytes]:
         text = rehearsal_journal(Path(scratch)).read_bytes()
     used = json.loads(text) | {"budget": dumps(_used_state()), "done_until": NOW.isoformat()}
     return [text, json.dumps(used).encode()]
+
+
+# What a data folder is
+
+
+def _check_identity(data: bytes, folder: Path) -> None:
+    """Claim, describe and change a data folder that any content says what it is of."""
+    settings = settings_at(folder)
+    identity_file(folder).write_bytes(data)
+    for use in (identity.difference, identity.outdated_of, identity.rehearsals_in, identity.claim_to_build):
+        with reported_in_one_line():
+            use(settings)
+    identity.accept(settings)
+    identity.mark_reprocessed(settings, START.date(), START.date())
+    identity.mark_rehearsed(settings, START, NOW)
+    identity.claim(settings)
+
+
+def _seeds_of_identities(_folder: Path) -> list[bytes]:
+    known = {"operators": ["emulated"], "timezone": "Europe/Rome", "service_day_cutoff": "04:00:00"}
+    rehearsed = {"rehearsals": [{"start": START.isoformat(), "end": NOW.isoformat()}]}
+    pending = {"to_reprocess": [START.date().isoformat(), NOW.date().isoformat()]}
+    return [json.dumps(each).encode() for each in (known, {**known, **rehearsed, **pending})]
 
 
 # A planner
@@ -236,6 +260,7 @@ TARGETS = (
     Target("budget text", _check_budget_text, _only(dumps(_used_state()).encode()), of_json),
     Target("budget file", _check_budget_file, _seeds_of_budget_files, of_bytes, weight=2),
     Target("journal", _check_journal, _seeds_of_journals, of_json),
+    Target("identity", _check_identity, _seeds_of_identities, of_json),
     Target("planner", _check_planner, _seeds_of_planners, of_json, weight=2),
     Target("settings", _check_settings, _seeds_of_settings, of_text, weight=2),
     Target("headers", _check_headers, _seeds_of_headers, of_text),

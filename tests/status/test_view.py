@@ -78,7 +78,7 @@ def test_a_rejected_batch_is_shown_with_its_reason(settings: Settings) -> None:
 OLDER = """
 create schema quality; create schema core;
 create table quality.builds as select 7 as build_number;
-create table core.requests as select timestamp '2026-11-10 08:00' as received_at;
+create table core.requests as select timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
 """
 WITH_FINDINGS = f"""{OLDER}
 create table quality.findings as select * from (values
@@ -164,4 +164,4 @@ def test_a_damaged_publication_is_named_among_all_the_rest(settings: Settings) -
     shown = " ".join(screen(settings, 300).split())
 
     assert "0 being written" in shown
-    assert "Published cannot be read: " in shown
+    assert f"Published the published warehouse {path} cannot be read (" in shown

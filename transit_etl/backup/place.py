@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from transit_etl.checksums import Entry
 from transit_etl.errors import TransitError
 from transit_etl.files import open_atomic
-from transit_etl.paths import alerts_file, raw_dir, rehearsal_journal
+from transit_etl.paths import alerts_file, identity_file, raw_dir, rehearsal_journal
 from transit_etl.project import TOML
 
 SETTINGS = "settings"  # the folder of the settings, and of the file of stops that they name
@@ -38,8 +38,11 @@ def backup_lock(backup: Path) -> Path:
 
 
 def kept_state(data_dir: Path) -> list[Path]:
-    """List the state that nothing can make again: what people were told, and the progress of a rehearsal."""
-    return [alerts_file(data_dir), rehearsal_journal(data_dir)]
+    """List the state that nothing can make again.
+
+    That is what the data folder is, what people were told, and the progress of a rehearsal.
+    """
+    return [identity_file(data_dir), alerts_file(data_dir), rehearsal_journal(data_dir)]
 
 
 def is_restorable(name: str, data_dir: Path) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from transit_etl.backup.place import BackupError, backup_manifest
 from transit_etl.checksums import is_whole, read_manifest, write_manifest
+from transit_etl.identity import claim
 from transit_etl.paths import manifest, partition_of, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
@@ -16,6 +17,7 @@ def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, in
     BackupError, before anything is removed, if one of them is not staged, or if its copy in the backup is
     missing or has another checksum: every copy is read. `transit-etl restore` brings them back.
     """
+    claim(settings)
     root = settings.data_dir
     entries, _ = read_manifest(backup_manifest(backup))
     old = sorted(path for path in raw_files(root) if date.fromisoformat(partition_of(path)["date"]) < before)

@@ -14,6 +14,7 @@ from transit_etl.backup.place import (
 from transit_etl.backup.saved_settings import restore_settings
 from transit_etl.checksums import Entry, is_whole, read_manifest, write_manifest
 from transit_etl.files import locked, make_folder, rename
+from transit_etl.identity import claim, identity_of, kept_identity
 from transit_etl.paths import manifest, raw_dir, restore_lock
 from transit_etl.settings import Settings
 
@@ -46,6 +47,8 @@ def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
     if not backup_manifest(source).exists():
         raise BackupError(f"{source} is no backup: it has no {backup_manifest(source).name}")
     report, root = RestoreReport(), settings.data_dir
+    claim(settings)
+    _require_same_folder(settings, source)
     make_folder(root)
     with locked(restore_lock(root)):
         entries, n_damaged = read_manifest(backup_manifest(source))
@@ -62,6 +65,19 @@ def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
     _add_checksums(root, restored)
     report.to_do += _next_steps(report)
     return report
+
+
+def _require_same_folder(settings: Settings, source: Path) -> None:
+    """Raise BackupError if the data folder holds answers already, and the backup is that of another one."""
+    saved, here = kept_identity(source), identity_of(settings)
+    if saved is None or here is None:
+        return
+    is_other_day = (saved.timezone, saved.service_day_cutoff) != (here.timezone, here.service_day_cutoff)
+    if is_other_day or not set(saved.operators) <= set(here.operators):
+        raise BackupError(
+            f"{source} is the backup of a data folder of {saved}, and {settings.data_dir.absolute()} is "
+            f"one of {here}: restore it into a folder of its own (TRANSIT_DATA_DIR)"
+        )
 
 
 def _put_back(root: Path, source: Path, entry: Entry, report: RestoreReport) -> bool:

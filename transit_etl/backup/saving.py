@@ -16,8 +16,9 @@ from transit_etl.backup.place import (
 from transit_etl.backup.record import LastBackup, last_backup, remember
 from transit_etl.backup.saved_settings import save_settings
 from transit_etl.checksums import Entry, entry_of, is_whole, read_manifest, write_manifest
-from transit_etl.files import locked
-from transit_etl.paths import backups_file, manifest, open_raw_files, raw_files
+from transit_etl.files import locked, misplaced_text
+from transit_etl.identity import claim
+from transit_etl.paths import backups_file, manifest, misplaced_raw, open_raw_files, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import RawFileError, check_whole
 
@@ -48,6 +49,7 @@ def backup(settings: Settings, target: Path, *, verifies: bool = False) -> Backu
     is read and compared with its checksum. Collecting may go on meanwhile. Raises BackupError for a folder
     that cannot be right.
     """
+    claim(settings)
     _check_place(settings, target)
     report, root = BackupReport(), settings.data_dir
     if target.stat().st_dev == root.stat().st_dev:
@@ -66,6 +68,8 @@ def backup(settings: Settings, target: Path, *, verifies: bool = False) -> Backu
     report.repaired = sorted(lost & kept.keys())
     report.damaged += [f"{target / name}: damaged, and nowhere else" for name in sorted(lost - kept.keys())]
     report.n_files, report.n_open = len(kept), len(list(open_raw_files(root)))
+    misplaced = [path for path in kept_state(root) if path.is_dir()]
+    report.damaged += map(misplaced_text, [*misplaced_raw(root), *misplaced])
     if not report.damaged:
         remember(root, LastBackup(str(target.absolute()), datetime.now(UTC), len(kept)))
     return report
@@ -124,5 +128,5 @@ def _small_files(settings: Settings, target: Path) -> Iterator[Entry]:
     for name in save_settings(settings, target):
         yield entry_of(target, target / name)
     for path in kept_state(settings.data_dir):
-        if path.exists():
+        if path.is_file():
             yield copy(settings.data_dir, target, str(path.relative_to(settings.data_dir)))

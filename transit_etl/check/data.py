@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
 
 from transit_etl.backup import last_backup
 from transit_etl.check.problem import Problem
 from transit_etl.endpoints import CADENCES, ENDPOINTS
-from transit_etl.paths import raw_dir, window_started_at
+from transit_etl.identity import difference, outdated_of
+from transit_etl.paths import is_rehearsed, raw_dir, window_started_at
 from transit_etl.settings import Settings
 from transit_etl.status import Status, ago, last_answer
 from transit_etl.status.lake import LastDay
@@ -19,9 +22,12 @@ _CHECKED = [each for each in ENDPOINTS.values() if not CADENCES[each.dag].is_pau
 
 def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Problem]:
     """Yield what is too old, was refused, or is new in the data."""
+    folder = list(_folder(settings, status))
+    yield from folder
     began_at = _began_at(settings)
     if began_at is None:
-        yield Problem("empty", _empty(settings))
+        if not folder:
+            yield Problem("empty", _empty(settings))
         return
     age = status.now - began_at
     yield from _last_answers(settings, status, age)
@@ -35,22 +41,37 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
 
 def _empty(settings: Settings) -> str:
     folder = settings.data_dir.absolute()
-    others = sorted(path.name.removeprefix("operator=") for path in raw_dir(folder).glob("operator=*"))
-    if not others:
-        return f"nothing was collected into {folder} yet: is TRANSIT_DATA_DIR right? `transit-etl run` begins"
-    return (
-        f"nothing was collected of {settings.operator} into {folder}, but of {', '.join(others)}: "
-        "is TRANSIT_OPERATOR right?"
-    )
+    return f"nothing was collected into {folder} yet: is TRANSIT_DATA_DIR right? `transit-etl run` begins"
+
+
+def _folder(settings: Settings, status: Status) -> Iterator[Problem]:
+    """Say if the data folder is not what the settings say, or of another time."""
+    if other := difference(settings):
+        yield Problem("other_folder", other)
+    elif outdated := outdated_of(settings):
+        yield Problem("outdated_folder", outdated)
+    if status.rehearsals:
+        yield Problem(
+            "rehearsed",
+            f"{settings.data_dir.absolute()} holds answers of a rehearsal on a virtual clock "
+            f"({', '.join(map(str, status.rehearsals))}), which are not judged: collect a real interface "
+            "into a folder of its own (TRANSIT_DATA_DIR)",
+        )
 
 
 def _began_at(settings: Settings) -> datetime | None:
-    """Return when the first window of the operator's oldest day began; None if there is none."""
-    folders = list(raw_dir(settings.data_dir).glob(f"operator={settings.operator}/*/date=*"))
-    first = min((folder.name for folder in folders), default=None)
-    names = (path.name for folder in folders if folder.name == first for path in folder.iterdir())
-    began = [at for name in names if (at := window_started_at(name))]
-    return min(began).replace(tzinfo=UTC) if began else None
+    """Return when the first window of the operator began that is of no rehearsal; None if there is none."""
+    folders = raw_dir(settings.data_dir).glob(f"operator={settings.operator}/*/date=*")
+    for _, of_day in groupby(sorted(folders, key=_name), _name):
+        names = (path.name for folder in of_day for path in folder.iterdir())
+        began = [at for name in names if not is_rehearsed(name) and (at := window_started_at(name))]
+        if began:
+            return min(began).replace(tzinfo=UTC)
+    return None
+
+
+def _name(path: Path) -> str:
+    return path.name
 
 
 def _last_answers(settings: Settings, status: Status, age: timedelta) -> Iterator[Problem]:
@@ -124,10 +145,7 @@ def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[P
             yield Problem("published", "nothing is published yet: `transit-etl build`, `transit-etl publish`")
         return
     if status.published_error is not None:
-        yield Problem(
-            "published",
-            f"the published warehouse cannot be read: {status.published_error}: `transit-etl publish`",
-        )
+        yield Problem("published", status.published_error)
     elif status.real_now - status.published_at > longest:
         yield Problem(
             "published",

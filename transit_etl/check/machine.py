@@ -9,10 +9,12 @@ from pathlib import Path
 
 from transit_etl.check.problem import Problem
 from transit_etl.collect.raw.rawfile import DataFolderError, check_writable
+from transit_etl.files import misplaced_text
 from transit_etl.paths import lake_dir, raw_dir
 from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
+from transit_etl.status import Status
 from transit_etl.warehouse.judged_stops import JudgedStopsFileError, judged_stops
 from transit_etl.warehouse.stop_names import StopsFileError, stop_names
 
@@ -43,6 +45,14 @@ def problems(settings: Settings) -> Iterator[Problem]:
             "locked and replaced as only a local disk does it reliably",
         )
     yield from _space(settings)
+
+
+def misplaced(status: Status) -> Iterator[Problem]:
+    """Yield that folders stand where files belong."""
+    if status.misplaced:
+        first, n_others = status.misplaced[0], len(status.misplaced) - 1
+        more = f"; {n_others} more: `transit-etl status`" if n_others else ""
+        yield Problem("misplaced", misplaced_text(first) + more)
 
 
 def file_system(folder: Path) -> str:

@@ -6,6 +6,7 @@ from transit_etl.check import data, machine, runs, upstream
 from transit_etl.check.alerts import send_alerts
 from transit_etl.check.problem import Problem
 from transit_etl.errors import first_line
+from transit_etl.files import in_words
 from transit_etl.settings import Settings
 from transit_etl.status import Status, read_status
 from transit_etl.status.lake import LastDay, last_day
@@ -38,11 +39,20 @@ def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
         found = _examine(settings)
     except Exception as error:
         if sends_alerts:
-            blind = Problem("check", f"`transit-etl check` cannot see what is wrong: {first_line(error)}")
+            what = in_words(error) if isinstance(error, OSError) else first_line(error)
+            blind = Problem("check", f"`transit-etl check` cannot see what is wrong: {what}")
             send_alerts(settings, [blind], are_all=False)
         raise
-    alerts = send_alerts(settings, found.problems) if sends_alerts else []
+    alerts = _alerts(settings, found.problems) if sends_alerts else []
     return replace(found, problems=[*found.problems, *alerts])
+
+
+def _alerts(settings: Settings, found: list[Problem]) -> list[Problem]:
+    """Tell people; return what is wrong with the alerts, also where nothing can be kept of them."""
+    try:
+        return send_alerts(settings, found)
+    except OSError as error:
+        return [Problem("alerts", f"nobody can be told: {in_words(error)}")]
 
 
 def _examine(settings: Settings) -> Examination:
@@ -50,6 +60,7 @@ def _examine(settings: Settings) -> Examination:
     day = last_day(settings, status.now)
     found = [
         *machine.problems(settings),
+        *machine.misplaced(status),
         *upstream.problems(settings, status),
         *data.problems(settings, status, day),
         *runs.problems(settings.data_dir, status.now),

@@ -14,6 +14,7 @@ from transit_etl.cli.backup import backup, prune, restore
 from transit_etl.cli.config import config
 from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.export import export
+from transit_etl.cli.folder import folder
 from transit_etl.cli.options import (
     COLLECTION,
     EXIT_FAILED,
@@ -31,6 +32,7 @@ from transit_etl.cli.rehearse import rehearse
 from transit_etl.cli.run import run_round
 from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.errors import TransitError
+from transit_etl.files import in_words
 from transit_etl.paths import operators_on
 from transit_etl.settings import load_settings
 
@@ -65,6 +67,7 @@ def about(
 
 app.command("run")(run_round)
 app.command()(config)
+app.command()(folder)
 
 
 @app.command()
@@ -345,6 +348,9 @@ def main() -> None:
     """Run the command line; an error written for the user is one clear line and a non-zero exit."""
     try:
         app()
-    except (TransitError, OSError) as error:
+    except TransitError as error:
         output.print_error(error)
+        sys.exit(EXIT_FAILED)
+    except OSError as error:
+        output.print_error(in_words(error))
         sys.exit(EXIT_FAILED)

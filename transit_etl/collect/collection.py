@@ -21,6 +21,7 @@ from transit_etl.collect.session import Session, landing_of, session_of
 from transit_etl.collect.signals import StopRequest, stop_on_signal
 from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
+from transit_etl.identity import claim
 from transit_etl.settings import Settings
 
 
@@ -89,6 +90,7 @@ def collect_together(
 def _prepare(settings: Settings) -> list[Path]:
     """Make sure that the data folder can be written; finish the windows of killed collectors."""
     check_writable(settings.data_dir)
+    claim(settings, begins=True)
     return recover(settings.data_dir)
 
 

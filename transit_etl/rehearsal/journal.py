@@ -11,11 +11,17 @@ from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.errors import MISSHAPEN, TransitError
 from transit_etl.files import write_text
-from transit_etl.paths import lake_dir, quarantine_dir, raw_dir, rehearsal_journal, window_stamp
+from transit_etl.paths import (
+    REHEARSAL_WORKER,
+    lake_dir,
+    quarantine_dir,
+    raw_dir,
+    rehearsal_journal,
+    window_stamp,
+)
 from transit_etl.settings import Settings
 
-WORKER = "rehearsal"
-_WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{WORKER}\.")
+_WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{REHEARSAL_WORKER}\.")
 
 
 class RehearsalError(TransitError):

@@ -23,7 +23,8 @@ from transit_etl.collect.session import landing_of, session_of
 from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import Tally
 from transit_etl.endpoints import CADENCES, Cadence, collections_of, is_polled
-from transit_etl.rehearsal.journal import WORKER, RehearsalError, Schedule
+from transit_etl.paths import REHEARSAL_WORKER
+from transit_etl.rehearsal.journal import RehearsalError, Schedule
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
@@ -143,7 +144,7 @@ class Period:
         start = self._clock.now()
         source = self._source(dataset, start)
         tally = Tally(dataset, (end - start).total_seconds() if is_polled(dataset) else None)
-        with landing_of(self._settings, self._clock, WORKER) as landing:
+        with landing_of(self._settings, self._clock, REHEARSAL_WORKER) as landing:
             collector = Collector(
                 self._session, landing, source, tally,
                 deadline=end, on_progress=lambda _: self._on_answer(self._clock.now()),

@@ -15,6 +15,7 @@ import httpx
 
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import ENDPOINTS
+from transit_etl.identity import claim, mark_rehearsed
 from transit_etl.rehearsal.journal import Checkpoint, Journal, Schedule
 from transit_etl.rehearsal.metering import Meter
 from transit_etl.rehearsal.periods import Period
@@ -56,9 +57,11 @@ def rehearse(
         period=timedelta(seconds=period_seconds),
         policy=settings.policy.value,
     )
+    claim(settings)
     if transport is None:
         require_emulated_clock(settings)
     journal = Journal(settings, schedule)
+    mark_rehearsed(settings, schedule.start, schedule.end)
     journal.begin()
     with closing(SubprocessStaging(settings) if in_two_processes else Staging(settings)) as staging:
         return _Rehearsal(settings, schedule, journal, staging, transport, on_progress).run()

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import repair_folder, replace_folder, replacement_of
+from transit_etl.identity import claim
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING, older_schema
 from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
 from transit_etl.settings import Settings
@@ -24,6 +25,7 @@ def compact(settings: Settings, day: date) -> int:
     Rows do not change. Windows staged later are merged by the next call. Running it again changes nothing,
     and finishes or clears away what a killed run left.
     """
+    claim(settings)
     merged = 0
     for operator in operators_on(settings.data_dir, day):
         with day_lock(settings.data_dir, operator, day):

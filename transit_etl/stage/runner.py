@@ -13,9 +13,10 @@ from itertools import islice
 from pathlib import Path
 
 from transit_etl.errors import TransitError
-from transit_etl.files import clear_away, make_folder, remove_folder, replace_folder
+from transit_etl.files import clear_away, in_words, make_folder, misplaced_text, remove_folder, replace_folder
+from transit_etl.identity import claim, mark_reprocessed
 from transit_etl.lake_schemas import IN_ORDER_OF_WRITING
-from transit_etl.paths import DAY_STEM, lake_file, quarantine_file, restaging_dir
+from transit_etl.paths import DAY_STEM, lake_file, misplaced_raw, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import build_data_docs, keep_results
@@ -54,6 +55,7 @@ def stage(
     """
     started = time.monotonic()
     report = StageReport()
+    claim(settings)
     ensure_schemas(settings.data_dir)
     waiting = waiting_windows(settings.data_dir, endpoints)
     if waiting:
@@ -66,6 +68,7 @@ def stage(
             keep_results(settings, stager.validator.last)
         if builds_pages:
             build_data_docs(settings)
+    report.errors += map(misplaced_text, misplaced_raw(settings.data_dir))
     report.seconds = time.monotonic() - started
     return report
 
@@ -81,6 +84,7 @@ def restage(
     """
     started = time.monotonic()
     report = StageReport()
+    claim(settings)
     ensure_schemas(settings.data_dir)
     days = _by_day(settings.data_dir, first_day, last_day)
     total = sum(map(len, days.values()))
@@ -93,6 +97,7 @@ def restage(
                     on_progress(StageProgress(report.windows, total, windows[-1].name))
             keep_results(settings, stager.validator.last)
         build_data_docs(settings)
+    mark_reprocessed(settings, first_day, last_day)
     report.seconds = time.monotonic() - started
     return report
 
@@ -124,7 +129,7 @@ def _stage_all(
                 stager.finish(being_read.popleft().result(), root, listed_lines, report)
                 is_staged = True
             except OSError as error:
-                report.errors.append(f"{window.path}: {error}")
+                report.errors.append(f"{window.path}: {in_words(error)}")
             except TransitError as error:
                 stager.set_aside(window, root, str(error), report)
             except Exception as error:  # noqa: BLE001 - whatever it is, the rest is staged

@@ -3,4 +3,12 @@
 from transit_etl.status.facts import Status, read_status
 from transit_etl.status.view import ago, describe_outage, last_answer, show_status, span
 
-__all__ = ["Status", "ago", "describe_outage", "last_answer", "read_status", "show_status", "span"]
+__all__ = [
+    "Status",
+    "ago",
+    "describe_outage",
+    "last_answer",
+    "read_status",
+    "show_status",
+    "span",
+]

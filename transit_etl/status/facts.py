@@ -1,7 +1,7 @@
 """Puts together the state of an installation: requests, coverage, windows, and the age of the warehouse."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -9,7 +9,14 @@ from pathlib import Path
 
 from transit_etl.clock import naive_utc
 from transit_etl.collect.allowance.budget_store import BudgetStoreError
-from transit_etl.paths import build_database, open_raw_files, published_database
+from transit_etl.identity import Rehearsal, rehearsals_in
+from transit_etl.paths import (
+    build_database,
+    is_rehearsed,
+    misplaced_folders,
+    open_raw_files,
+    published_database,
+)
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
 from transit_etl.status import lake
@@ -23,6 +30,7 @@ from transit_etl.warehouse import (
     AuditFigures,
     NotPublishedError,
     QueryError,
+    UnreadableError,
     audit_figures,
     last_durations,
     published_findings,
@@ -30,7 +38,10 @@ from transit_etl.warehouse import (
 )
 
 NEW_FOR = timedelta(days=1)
-_BUILD = "select (select max(build_number) from quality.builds), max(received_at) from core.requests"
+_BUILD = f"""
+select (select max(build_number) from quality.builds), max(received_at) filter ({lake.NOT_REHEARSED})
+from core.requests
+"""
 _TABLES = """
 select concat(schema_name, '.', table_name) as name from duckdb_tables()
 union all
@@ -38,7 +49,7 @@ select concat(schema_name, '.', view_name) from duckdb_views()
 """
 _VERSION = "select version from quality.publication"
 _NEW_NAMES = """
-select concat(kind, ' ', name, ' of ', dataset) as name from quality.drift
+select concat(kind, ' ', name, ' of ', dataset) as name, first_seen_at from quality.drift
 where first_seen_at > '{since}'::timestamp order by all
 """
 
@@ -58,7 +69,9 @@ class Status:
     codes were listed for the first time in the last day. `unseen` is the stop of a listed line whose last
     good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds` and `publish_seconds`
     are how long the last build that passed, and the last publication, took. Answers after `now` are not
-    counted: `future_until` is the last of them.
+    counted: `future_until` is the last of them. Nor are those of `rehearsals`, in the ledger or in
+    `published_until`: they are of a virtual clock, whatever time they speak of. `misplaced` are folders that
+    stand where files belong, and are passed over.
     """
 
     now: datetime
@@ -97,6 +110,8 @@ class Status:
     findings: list[str]
     audit: AuditFigures | None
     future_until: datetime | None
+    rehearsals: tuple[Rehearsal, ...]
+    misplaced: list[Path]
 
 
 def read_status(settings: Settings) -> Status:
@@ -117,7 +132,8 @@ def read_status(settings: Settings) -> Status:
     stops = sorted({stop for direction in directions for stop in direction.stop_codes})
     unseen = longest_unseen(stops, answered_at)
     pace, budget_error = _pace(settings)
-    published, durations = _published(settings, now), last_durations(settings.data_dir)
+    rehearsals = rehearsals_in(settings)
+    published, durations = _published(settings, now, rehearsals), last_durations(settings.data_dir)
     return Status(
         now=now,
         real_now=clock.to_real(now),
@@ -137,7 +153,10 @@ def read_status(settings: Settings) -> Status:
         lines=line_coverage(directions, answered_at, now),
         n_open=len(list(open_raw_files(settings.data_dir))),
         waiting=dict(Counter(window.endpoint for window in waiting)),
-        waiting_since=min((window.began_at.replace(tzinfo=UTC) for window in waiting), default=None),
+        waiting_since=min(
+            (each.began_at.replace(tzinfo=UTC) for each in waiting if not is_rehearsed(each.name)),
+            default=None,
+        ),
         rejected=lake.rejections(settings, now),
         n_stops=len(stops),
         n_stops_never_seen=sum(code not in answered_at for code in stops),
@@ -155,6 +174,8 @@ def read_status(settings: Settings) -> Status:
         findings=published.findings,
         audit=published.audit,
         future_until=lake.last_future_answer(settings, now),
+        rehearsals=rehearsals,
+        misplaced=misplaced_folders(settings.data_dir.absolute()),
     )
 
 
@@ -217,7 +238,7 @@ class _Published:
     audit: AuditFigures | None = None
 
 
-def _published(settings: Settings, now: datetime) -> _Published:
+def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal]) -> _Published:
     """Read the published warehouse; one of an older version does not say everything."""
     try:
         build, until = query(settings, _BUILD).to_pylist()[0].values()
@@ -226,16 +247,23 @@ def _published(settings: Settings, now: datetime) -> _Published:
         audit = audit_figures(lambda sql: query(settings, sql).to_pylist())
         versions = query(settings, _VERSION).to_pylist() if "quality.publication" in tables else []
         since = naive_utc(now - NEW_FOR)
-        names = query(settings, _NEW_NAMES.format(since=since)) if "quality.drift" in tables else None
+        drift = _NEW_NAMES.format(since=since)
+        names = query(settings, drift).to_pylist() if "quality.drift" in tables else []
     except NotPublishedError:
         return _Published()
-    except QueryError as error:  # damaged, or not for us to read: all the rest can still be said
+    except UnreadableError as error:  # damaged, or not for us to read: all the rest can still be said
         return _Published(error=str(error))
+    except QueryError as error:
+        return _Published(error=f"the published warehouse cannot be read: {error}: `transit-etl publish`")
     return _Published(
         build=build,
         until=until and until.replace(tzinfo=UTC),
         version=str(versions[0]["version"]) if versions else None,
-        new_names=[str(name) for name in names["name"].to_pylist()] if names is not None else [],
+        new_names=[
+            str(each["name"])
+            for each in names
+            if not any(one.has(each["first_seen_at"].replace(tzinfo=UTC)) for one in rehearsals)
+        ],
         findings=findings,
         audit=audit,
     )

@@ -11,11 +11,12 @@ import duckdb
 from transit_etl.clock import naive_utc
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.paths import lake_day, lake_files
+from transit_etl.paths import REHEARSAL_WORKER, lake_day, lake_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.status.last_hour import UNUSABLE, EndpointRequests
 
+NOT_REHEARSED = f"""coalesce(not ends_with("window", '-{REHEARSAL_WORKER}'), true)"""
 N_REJECTED = 10
 LEDGER_DAYS = 14  # the status is read every minute, and the ledger of a year takes seconds
 
@@ -135,13 +136,17 @@ def _first_day(now: datetime) -> date:
 def _query(
     settings: Settings, dataset: str, sql: str, *, since: date, **parameters: object
 ) -> list[tuple[Any, ...]]:
-    """Query this operator's rows of a dataset, from a UTC day on, as the view `lake`; none without files."""
+    """Query this operator's rows of a dataset, from a UTC day on, as the view `lake`; none without files.
+
+    Rows of a rehearsal are not in it: they are of another time than the ledger's.
+    """
 
     def run(files: list[Path]) -> list[tuple[Any, ...]]:
         if not files:
             return []
         with duckdb.connect() as connection:
-            connection.read_parquet([str(path) for path in files], union_by_name=True).create_view("lake")
+            rows = connection.read_parquet([str(path) for path in files], union_by_name=True)
+            rows.filter(NOT_REHEARSED).create_view("lake")
             return connection.execute(sql, parameters or None).fetchall()
 
     files = lake_files(settings.data_dir, dataset, settings.operator)

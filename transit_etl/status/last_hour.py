@@ -1,4 +1,4 @@
-"""Counts the requests of the last hour, read from the raw files while they are written."""
+"""Counts the requests of the last hour, without rehearsed ones, from the raw files while they are written."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.errors import MISSHAPEN
-from transit_etl.paths import finished_raw_file
+from transit_etl.paths import finished_raw_file, is_rehearsed
 from transit_etl.settings import Settings
 
 MINUTE = timedelta(minutes=1)
@@ -165,7 +165,8 @@ class _LastListing(NamedTuple):
 @contextmanager
 def last_hour(settings: Settings, now: datetime) -> Iterator[LastHour]:
     """Read the last hour's raw files, finished and open, for as long as the context lasts."""
-    files = recent_windows(settings.data_dir, settings.operator, now)
+    windows = recent_windows(settings.data_dir, settings.operator, now)
+    files = [path for path in windows if not is_rehearsed(path.name)]
     with duckdb.connect() as connection:
         _read(connection, files, now - HOUR, now)
         yield LastHour(connection, now, settings.zone)

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from datetime import datetime
 
+from transit_etl.paths import is_rehearsed
 from transit_etl.service_day import DAY
 from transit_etl.stage.raw import RawWindow
 from transit_etl.status.lake import LEDGER_DAYS
@@ -16,7 +17,7 @@ def unstaged_answers(waiting: Iterable[RawWindow], operator: str, now: datetime)
     """Return the last good answers in the newest windows of an operator that wait for being staged."""
     of_endpoint = defaultdict(list)
     for window in waiting:
-        if window.operator == operator:
+        if window.operator == operator and not is_rehearsed(window.name):
             of_endpoint[window.endpoint].append(window)
     newest = [
         window.path

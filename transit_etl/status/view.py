@@ -7,6 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from transit_etl.files import misplaced_text
 from transit_etl.status.allowance import KindRequests
 from transit_etl.status.coverage import LineCoverage
 from transit_etl.status.facts import Status
@@ -27,6 +28,7 @@ def show_status(status: Status, console: Console) -> None:
         Group(
             Text.assemble((status.operator, "bold"), f" at {status.base_url}, {_at(status.now)}"),
             Text(f"data in {status.data_dir}", style="dim"),
+            *_rehearsed(status),
             *_outage(status),
             Text(),
             *_allowance(status),
@@ -38,6 +40,13 @@ def show_status(status: Status, console: Console) -> None:
         highlight=False,
         soft_wrap=not console.is_terminal,
     )
+
+
+def _rehearsed(status: Status) -> Iterator[Text]:
+    if status.rehearsals:
+        when = ", ".join(map(str, status.rehearsals))
+        said = f"REHEARSED on a virtual clock: {when}. None of these answers counts here; published figures "
+        yield Text(said + "are of them too", style="bold yellow")
 
 
 def _outage(status: Status) -> Iterator[Text]:
@@ -165,10 +174,12 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
         yield _section("Findings", map(Text, status.findings))
     if status.future_until:
         said = (
-            f"answers until {_at(status.future_until)} lie in the future, by a rehearsal or a wrong clock: "
+            f"answers until {_at(status.future_until)} lie in the future, by a moved or wrong clock: "
             "none of them is counted above"
         )
         yield _section("Future", [Text(said, style="yellow")])
+    if status.misplaced:
+        yield _section("Misplaced", [Text(misplaced_text(path)) for path in status.misplaced], style="red")
     rejected = [f"{each.dataset} of {each.window}: {each.rule}: {each.reason}" for each in status.rejected]
     if rejected:
         again = "after a repair, `transit-etl reprocess --from DATE --to DATE` stages their days again"
@@ -179,12 +190,18 @@ def _published(status: Status) -> str:
     if status.published_at is None:
         return "nothing yet"
     if status.published_error is not None:
-        return f"cannot be read: {status.published_error}"
+        return status.published_error
     took = "" if status.publish_seconds is None else f" in {status.publish_seconds:,.0f} s"
     return (
         f"build {status.published_build}, {ago(status.published_at, status.real_now)}{took}, "
-        f"with answers until {_at(status.published_until)}"
+        f"with {_published_answers(status)}"
     )
+
+
+def _published_answers(status: Status) -> str:
+    if status.published_until is None and status.rehearsals:
+        return "rehearsed answers alone"
+    return f"answers until {_at(status.published_until)}"
 
 
 def _section(label: str, sentences: Iterable[Text], style: str = "") -> Table:

@@ -1,6 +1,6 @@
 """Turns the lake into the warehouse: builds and checks it, publishes it in one step, answers questions."""
 
-from transit_etl.queries import NotPublishedError, QueryError, query, query_all
+from transit_etl.queries import NotPublishedError, QueryError, UnreadableError, query, query_all
 from transit_etl.stage.repair import repairing
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
@@ -26,6 +26,7 @@ __all__ = [
     "NotPublishedError",
     "QueryError",
     "UncheckedBuildError",
+    "UnreadableError",
     "Variant",
     "WarehouseError",
     "audit_figures",

@@ -8,6 +8,7 @@ from datetime import date
 
 import duckdb
 
+from transit_etl.identity import claim_to_build
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt, lake_changes
@@ -64,10 +65,11 @@ def build(
 ) -> BuildReport:
     """Rebuild whole service dates from the lake and check them: those given, or those that changed.
 
-    A changed model, macro or seed rebuilds everything. BuildFailedError, BuildRunningError or EmptyLakeError
-    say why it failed; the published warehouse is not changed here.
+    A changed model, macro or seed rebuilds everything. BuildFailedError, BuildRunningError, EmptyLakeError,
+    OtherFolderError or OutdatedFolderError say why it failed; the published warehouse is not changed here.
     """
     started_at = time.monotonic()
+    claim_to_build(settings)
     with warehouse_lock(settings) as lock:
         started = _start(settings, first_date, last_date)
         try:
@@ -144,7 +146,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
     with open_build_database(settings) as connection:
         number, _ = last_build(connection)
         changes = lake_changes.find_changes(connection, settings, files)
-        fingerprint = dbt.fingerprint()
+        fingerprint = dbt.fingerprint(settings)
         is_full = fingerprint != _built_fingerprint(connection)
         chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         # what rulesets judge at named stops is counted by date: other stops change every date

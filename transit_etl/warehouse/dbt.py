@@ -62,9 +62,9 @@ MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
 
-def fingerprint() -> str:
-    """Return a hash that changes whenever a model, a macro, a seed or the configuration changes."""
-    digest = sha256()
+def fingerprint(settings: Settings) -> str:
+    """Return a hash that changes with any model, macro or seed, the configuration or the service day."""
+    digest = sha256(f"{settings.timezone}\0{settings.service_day_cutoff}\0".encode())
     for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())

@@ -9,6 +9,7 @@ import duckdb
 
 from transit_etl import paths
 from transit_etl.files import replaced_atomically
+from transit_etl.identity import claim
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import (
     WarehouseError,
@@ -35,6 +36,7 @@ def publish(settings: Settings) -> Path:
     Readers that hold the old file open keep it. UncheckedBuildError leaves the published file unchanged.
     """
     target = paths.published_database(settings.data_dir).absolute()
+    claim(settings)
     with warehouse_lock(settings):
         started_at = time.monotonic()
         with _passed_build(settings) as build, replaced_atomically(target) as unfinished:
@@ -58,5 +60,5 @@ def _passed_build(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
             raise UncheckedBuildError(
                 f"nothing published: build {number} is {outcome}, not passed; correct it and build again"
             )
-        drop_unfinished(connection)
+        drop_unfinished(connection, settings)
         yield connection

@@ -8,6 +8,7 @@ import duckdb
 
 from transit_etl import promised
 from transit_etl.clock import naive_utc
+from transit_etl.identity import claim_to_build
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import BuildReport, build_dates
@@ -61,6 +62,7 @@ def build_variant(
     that fails leaves no schema. WarehouseError where the main build is missing, failed or out of date.
     """
     started_at = time.monotonic()
+    claim_to_build(settings)
     with warehouse_lock(settings) as lock:
         dates = _start(settings, variant, first_date, last_date)
         try:
@@ -69,7 +71,7 @@ def build_variant(
             )
         except dbt.BuildFailedError:
             with open_build_database(settings) as connection:
-                drop_unfinished(connection)
+                drop_unfinished(connection, settings)
             raise
         with open_build_database(settings) as connection:
             connection.execute(
@@ -86,11 +88,11 @@ def build_variant(
     )
 
 
-def drop_unfinished(connection: duckdb.DuckDBPyConnection) -> None:
+def drop_unfinished(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
     """Remove the schemas of variants that did not pass or were built by an older version of the models."""
     rows = connection.execute(
         "select suffix from quality.variants where outcome <> 'passed' or fingerprint <> ?",
-        [dbt.fingerprint()],
+        [dbt.fingerprint(settings)],
     ).fetchall()
     for (suffix,) in rows:
         _drop(connection, str(suffix))
@@ -100,7 +102,7 @@ def _start(
     settings: Settings, variant: Variant, first_date: date | None, last_date: date | None
 ) -> list[date]:
     """Check the request, drop an older build of the variant, record that it is running; return its dates."""
-    fingerprint = dbt.fingerprint()
+    fingerprint = dbt.fingerprint(settings)
     with open_build_database(settings) as connection:
         _require_build(connection, fingerprint)
         _require_ruleset(connection, variant.ruleset)

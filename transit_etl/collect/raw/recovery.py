@@ -17,6 +17,7 @@ from transit_etl.collect.raw.rawfile import (
     read_lines,
     write_finished,
 )
+from transit_etl.files import in_words
 from transit_etl.paths import (
     finished_raw_file,
     intents_file,
@@ -55,7 +56,7 @@ def _recover_or_leave(data_dir: Path, path: Path) -> list[Path]:
     try:
         return _recover_window(data_dir, path)
     except OSError as error:
-        _log.warning("left %s to the next recovery: %s", path.name, error)
+        _log.warning("left %s to the next recovery: %s", path.name, in_words(error))
         return []
 
 

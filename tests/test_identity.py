@@ -1,0 +1,221 @@
+"""What a data folder is: who else writes into it is refused, until the folder is told otherwise."""
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from tests.collect.helpers import NOON, write_lake
+from tests.status.installations import Exchange, land, minutes, stop
+from transit_etl import identity
+from transit_etl.backup import BackupReport, backup, release_raw, restore
+from transit_etl.backup.place import BackupError
+from transit_etl.check import check
+from transit_etl.collect import collect, collect_together
+from transit_etl.identity import (
+    OtherFolderError,
+    OutdatedFolderError,
+    Rehearsal,
+    claim,
+    claim_to_build,
+    identity_of,
+    kept_identity,
+    mark_rehearsed,
+    mark_reprocessed,
+)
+from transit_etl.paths import identity_file, published_database, raw_dir
+from transit_etl.pruning import prune
+from transit_etl.rehearsal import rehearse
+from transit_etl.settings import Settings
+from transit_etl.stage import compact, restage, stage
+from transit_etl.verification import verify
+from transit_etl.warehouse import Variant, build, build_variant, dbt, publish
+
+DAY = date(2026, 3, 4)
+WRITERS: dict[str, Callable[[Settings], object]] = {
+    "collect": lambda it: collect(it, "lines"),
+    "run": lambda it: collect_together(it, ["status", "passages"], 1),
+    "rehearse": lambda it: rehearse(it, NOON, 1),
+    "stage": stage,
+    "reprocess": lambda it: restage(it, DAY, DAY),
+    "compact": lambda it: compact(it, DAY),
+    "build": build,
+    "build a variant": lambda it: build_variant(it, Variant(2, None)),
+    "publish": publish,
+    "verify": verify,
+    "prune": prune,
+    "prune raw": lambda it: release_raw(it, it.data_dir.parent, DAY),
+    "backup": lambda it: backup(it, it.data_dir.parent),
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Return the settings of a data folder that holds an answer."""
+    settings = Settings(data_dir=tmp_path / "data")
+    land(settings, Exchange(stop(1), minutes(0.1), {})).close()
+    claim(settings)
+    return settings
+
+
+def changed(settings: Settings, **values: object) -> Settings:
+    return settings.model_copy(update=values)
+
+
+@pytest.mark.parametrize("writes", WRITERS.values(), ids=WRITERS)
+def test_who_writes_with_settings_of_another_folder_is_refused_and_nothing_changes(
+    settings: Settings, writes: Callable[[Settings], object]
+) -> None:
+    before = set(settings.data_dir.rglob("*"))
+    other = changed(settings, operator="other")
+
+    with pytest.raises(OtherFolderError, match=r"answers of emulated, not of other .* folder --accept"):
+        writes(other)
+    assert before == set(settings.data_dir.rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"operator": "other"}, "holds answers of emulated, not of other (TRANSIT_OPERATOR)"),
+        ({"timezone": "Europe/Athens"}, "time zone Europe/Rome, not Europe/Athens (TRANSIT_TIMEZONE)"),
+        (
+            {"service_day_cutoff": time(3)},
+            "has service days from 04:00:00, not 03:00:00 (TRANSIT_SERVICE_DAY_CUTOFF)",
+        ),
+    ],
+)
+def test_a_setting_of_another_folder_is_named_also_by_check(
+    settings: Settings, values: dict[str, object], words: str
+) -> None:
+    (problem,) = [each for each in check(changed(settings, **values)) if each.name == "other_folder"]
+
+    assert words in problem.text
+    assert "\n" not in problem.text
+
+
+def test_an_empty_folder_becomes_that_of_who_fills_it_and_of_nobody_else(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    claim(settings)
+    was_claimed = settings.data_dir.exists()
+    claim(settings, begins=True)
+
+    assert not was_claimed
+    assert ("emulated",) == identity_of(settings).operators  # type: ignore[union-attr]
+
+
+def test_a_folder_without_the_file_is_what_its_answers_and_its_published_file_say(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data", timezone="Europe/Athens")
+    land(settings, Exchange(stop(1), minutes(0.1), {})).close()
+    land(changed(settings, operator="other"), Exchange(stop(1), minutes(0.1), {})).close()
+    path = published_database(settings.data_dir)
+    path.parent.mkdir(parents=True)
+    with duckdb.connect(path) as connection:
+        connection.execute(
+            "create schema quality; create table quality.publication as "
+            "select 'Europe/Madrid' as timezone, time '03:00' as service_day_cutoff"
+        )
+
+    assert identity.Identity(("emulated", "other"), "Europe/Madrid", time(3)) == identity_of(settings)
+    with pytest.raises(OtherFolderError):
+        claim(settings)
+    claim(changed(settings, timezone="Europe/Madrid", service_day_cutoff=time(3)))
+    assert ("emulated", "other") == kept_identity(settings.data_dir).operators  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"operators": 3}'])
+def test_a_damaged_file_is_made_again_from_what_the_folder_holds(settings: Settings, text: str) -> None:
+    identity_file(settings.data_dir).write_text(text)
+    with pytest.raises(OtherFolderError):
+        claim(changed(settings, operator="other"))
+    claim(settings)
+
+    assert ["emulated"] == json.loads(identity_file(settings.data_dir).read_text())["operators"]
+
+
+def test_a_folder_that_accepts_another_operator_has_both(settings: Settings) -> None:
+    (said,) = identity.accept(changed(settings, operator="other"))
+    claim(settings)
+    claim(changed(settings, operator="other"))
+
+    assert "hold the answers of emulated, other from now on" in said
+
+
+def test_a_folder_that_accepts_another_zone_is_built_once_all_days_are_staged_again(
+    settings: Settings,
+) -> None:
+    land(settings, Exchange(stop(1), timedelta(days=1), {}), worker="w2").close()
+    moved = changed(settings, timezone="Europe/Athens")
+    today = datetime.now(UTC).date()
+    yesterday = today - timedelta(days=1)
+    (said,) = identity.accept(moved)
+
+    assert f"`transit-etl reprocess --from {yesterday} --to {today}`" in said
+    assert "outdated_folder" in {problem.name for problem in check(moved)}
+    for last in (yesterday, today):
+        with pytest.raises(OutdatedFolderError, match="staged with service days of earlier settings"):
+            claim_to_build(moved)
+        mark_reprocessed(moved, yesterday, last)
+    claim_to_build(moved)
+
+
+def test_to_stage_days_again_makes_them_those_of_the_folder(settings: Settings) -> None:
+    moved = changed(settings, timezone="Europe/Athens")
+    identity.accept(moved)
+    shutil.rmtree(raw_dir(settings.data_dir))  # so that there is nothing to stage, which takes seconds
+    restage(moved, date(2020, 1, 1), datetime.now(UTC).date())
+
+    claim_to_build(moved)
+
+
+def test_other_service_days_are_built_from_nothing(settings: Settings) -> None:
+    fingerprints = {
+        dbt.fingerprint(changed(settings, **values))
+        for values in ({}, {"operator": "x"}, {"timezone": "UTC"}, {"service_day_cutoff": time(3)})
+    }
+
+    assert 3 == len(fingerprints)
+
+
+def test_a_backup_brings_back_what_the_folder_was(settings: Settings, tmp_path: Path) -> None:
+    identity.accept(changed(settings, operator="other"))
+    target = tmp_path / "backup"
+    target.mkdir()
+    made = backup(settings, target)
+    empty = changed(settings, data_dir=tmp_path / "new")
+    restore(empty, target, tmp_path)
+
+    assert isinstance(made, BackupReport)
+    assert ("emulated", "other") == identity_of(empty).operators  # type: ignore[union-attr]
+
+
+def test_the_backup_of_one_folder_is_not_restored_into_another(settings: Settings, tmp_path: Path) -> None:
+    target = tmp_path / "backup"
+    target.mkdir()
+    backup(settings, target)
+    other = changed(settings, operator="other", data_dir=tmp_path / "other")
+    claim(other, begins=True)
+
+    with pytest.raises(BackupError, match="backup of a data folder of emulated in the time zone Europe/Rome"):
+        restore(other, target, tmp_path)
+
+
+def test_a_folder_knows_for_good_what_was_rehearsed_in_it(settings: Settings) -> None:
+    for hours in (3, 2):
+        mark_rehearsed(settings, NOON, NOON + timedelta(hours=hours))
+
+    assert (Rehearsal(NOON, NOON + timedelta(hours=3)),) == identity.rehearsals_in(settings)
+
+
+def test_a_rehearsal_of_an_earlier_version_is_known_by_the_names_of_its_windows(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path / "data")
+    for hour in (8, 9):
+        window = f"20260304T{hour:02}0000Z-passages-rehearsal"
+        write_lake(settings.data_dir, "requests", [{}], window, at=NOON)
+    first = datetime(2026, 3, 4, 8, tzinfo=UTC)
+
+    assert (Rehearsal(first, first + timedelta(hours=1)),) == identity.rehearsals_in(settings)
