@@ -124,11 +124,16 @@ def too_fast(operator: Operator) -> None:
     operator.collects(Exchange(stop(1), minutes(3), {}, Outcome.RATE_LIMITED))
 
 
+def moved_day(operator: Operator) -> None:
+    claim(load_settings())
+    operator.sets(service_day_cutoff="03:00")
+
+
 def lost_database(operator: Operator) -> None:
     operator.sets(limiter_url=f"postgresql://nobody@127.0.0.1:{free_port()}/nothing")
 
 
-MISTAKES: dict[str, tuple[Callable[[Operator], object], str, str]] = {
+MISTAKES: dict[str, tuple[Callable[[Operator], None], str, str]] = {
     "wrong token": (lambda it: it.meets("401 Unauthorized"), "token: ", "TRANSIT_TOKEN"),
     "no token": (lambda it: it.meets("403 Forbidden"), "token: ", "TRANSIT_TOKEN"),
     "wrong path": (lambda it: it.meets("404 Not Found"), "address: ", "; look at TRANSIT_BASE_URL"),
@@ -150,7 +155,7 @@ MISTAKES: dict[str, tuple[Callable[[Operator], object], str, str]] = {
         lambda it: it.sets(operator="other"), "other_folder: ", "emulated, not of other (TRANSIT_OPERATOR)",
     ),
     "moved day": (
-        lambda it: (claim(load_settings()), it.sets(service_day_cutoff="03:00")), "other_folder: ",
+        moved_day, "other_folder: ",
         "has service days from 04:00:00, not 03:00:00 (TRANSIT_SERVICE_DAY_CUTOFF)",
     ),
     "other folder": (lambda it: it.begins_anew(), "empty: ", "is TRANSIT_DATA_DIR right?"),
