@@ -19,26 +19,15 @@ with sums as (
     select line_code, direction, sum(greatest(n_due, n_scheduled)) as n_due,
         sum(n_likely_early + n_likely_on_time + n_likely_late) as n_seen,
         sum(n_scheduled) as n_scheduled, sum(n_indeterminate) as n_indeterminate,
-        sum(n_bounded_delays) as n_delays, sum(n_due) as n_estimated,
-        count(distinct service_date) filter (n_due > 0) as n_dates,
-        sum(on_time_variance::double) as on_time_variance, sum(common_error::double) as common_error,
+        sum(n_bounded_delays) as n_delays,
         sum(delay_high_seconds_sum) - sum(delay_low_seconds_sum) as width_seconds
     from marts.punctuality where {condition}
     group by line_code, direction
 )
 select sum(n_seen) / nullif(sum(n_due), 0), sum(n_indeterminate) / nullif(sum(n_scheduled), 0),
     sum(width_seconds) / nullif(sum(n_delays), 0),
-    least(
-        2 * 1.96 * sqrt(
-            sum(on_time_variance) * (1 + max(date_correlation) * greatest(max(n_dates) - 1, 0))
-            + sum(common_error) ** 2
-        ) / nullif(sum(n_estimated), 0),
-        1
-    )
-from sums cross join (
-    select max(date_correlation) as date_correlation from core.rulesets
-    where list_contains((select rulesets from quality.publication), ruleset_version)
-)
+    (select interval_width from punctuality_between('all', date '{first}', date '{last}'))
+from sums
 """
 _STATUS = """
 select sum(covered_seconds) / sum(86400.0) from marts.status_coverage where {condition}
@@ -107,7 +96,8 @@ def coverage_of(source: Source, kind: str | None, period: Period) -> Coverage:
     [(n_dates,)] = source.rows(_DATES.format(condition=condition))
     [(threshold, widest)] = source.rows(_RULES)
     query = {PASSAGES: _PASSAGES, STATUS: _STATUS, TIMETABLES: _TIMETABLES}[kind]
-    [(share, *widths)] = source.rows(query.format(condition=condition, n_dates=period.n_dates))
+    text = query.format(condition=condition, n_dates=period.n_dates, first=period.first, last=period.last)
+    [(share, *widths)] = source.rows(text)
     n_without = period.n_dates - n_dates
     if kind != PASSAGES:
         seen = share * n_dates / period.n_dates if kind == STATUS and share is not None else share
@@ -115,7 +105,8 @@ def coverage_of(source: Source, kind: str | None, period: Period) -> Coverage:
     polled, delay, interval = widths
     if share is not None:
         share *= n_dates / period.n_dates
-        interval = (interval * n_dates + n_without) / period.n_dates
+        estimated = 1.0 if interval is None else interval  # seen, but due by no timetable: no estimate
+        interval = (estimated * n_dates + n_without) / period.n_dates
     return Coverage(kind, share, None, period.n_dates, n_without, polled, delay, interval, widest)
 
 
