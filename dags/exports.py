@@ -17,12 +17,11 @@ manifests.
 **What not to do.** Do not edit files in `data/exports`: they would no longer be those of their manifest.
 """
 
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from airflow.sdk import Asset, AssetAlias, dag
 
-from transit_etl.dag_parts import WATCHED, dag_arguments, step
+from transit_etl.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
 from transit_etl.run_alerts import stopped_after
 from transit_etl.scheduling import due_exports, export_asset, export_dataset, export_folder
 
@@ -36,7 +35,7 @@ EXPORTED = AssetAlias("exports")
     schedule=Asset("warehouse"),
     tags=["exports"],
     **dag_arguments(__doc__, default_args=WATCHED),
-    **stopped_after(timedelta(hours=2)),
+    **stopped_after(LONG_WORK),
 )
 def exports() -> None:
     """Export every dataset that changed."""

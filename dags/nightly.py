@@ -19,11 +19,9 @@ missed, run the DAG for the morning after it.
 write at the same time. Do not delete windows by hand.
 """
 
-from datetime import timedelta
-
 from airflow.sdk import Asset, CronTriggerTimetable, dag
 
-from transit_etl.dag_parts import WATCHED, dag_arguments, step
+from transit_etl.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
 from transit_etl.run_alerts import stopped_after
 from transit_etl.scheduling import (
     WAREHOUSE_POOL,
@@ -43,7 +41,7 @@ WAREHOUSE = Asset("warehouse")
     schedule=CronTriggerTimetable("30 5 * * *", timezone=operator_timezone()),
     tags=["warehouse"],
     **dag_arguments(__doc__, default_args=WATCHED),
-    **stopped_after(timedelta(hours=2)),
+    **stopped_after(LONG_WORK),
 )
 def nightly() -> None:
     """Rebuild and publish the last two service dates; compact the closed day; verify; prune."""

@@ -17,11 +17,9 @@ names, clear `build`. Collecting continues meanwhile and nothing is lost.
 (one slot: this DAG and `nightly` never run at the same time). Do not mark `build` as succeeded to publish.
 """
 
-from datetime import timedelta
-
 from airflow.sdk import Asset, dag
 
-from transit_etl.dag_parts import WATCHED, dag_arguments, step
+from transit_etl.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
 from transit_etl.run_alerts import stopped_after
 from transit_etl.scheduling import WAREHOUSE_POOL, any_lake_asset, build_new, publish_build, tell
 
@@ -32,7 +30,7 @@ WAREHOUSE = Asset("warehouse")
     schedule=any_lake_asset(),
     tags=["warehouse"],
     **dag_arguments(__doc__, default_args=WATCHED),
-    **stopped_after(timedelta(hours=1)),
+    **stopped_after(LONG_WORK),
 )
 def warehouse() -> None:
     """Build what is new in the lake and publish it."""

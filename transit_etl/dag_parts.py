@@ -56,6 +56,9 @@ DEFAULTS: dict[str, Any] = {
     "execution_timeout": timedelta(minutes=30),
 }
 WATCHED: dict[str, Any] = {**DEFAULTS, **told_of_failures()}  # for steps whose failure no figure shows soon
+# When a run that builds, publishes or exports is stopped: a year of dates takes hours, and `check` tells long
+# before that the published file is old.
+LONG_WORK = timedelta(hours=12)
 
 
 def dag_arguments(
