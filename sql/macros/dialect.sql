@@ -314,3 +314,9 @@
 {% macro default__minute_text(instant) -%}
     strftime({{ instant }}, '%Y-%m-%dT%H:%MZ')
 {%- endmacro %}
+
+{# Sum numbers as decimals of three places: unlike a sum of floating-point numbers, it does not depend on the order of
+   the rows, so that the same data give the same figure. #}
+{% macro exact_sum(value) -%}
+    cast(sum(cast({{ value }} as decimal(38, 3))) as double)
+{%- endmacro %}

@@ -73,6 +73,8 @@ sums as (
         {%- for sum in judged + waits %}
         {%- if sum.startswith("n_") or sum.endswith("_sum") %}
         cast(sum(facts.{{ sum }}) as bigint) as {{ sum }},
+        {%- elif sum == "line_variance" %}
+        {{ exact_sum("facts." ~ sum) }} as {{ sum }},
         {%- else %}
         sum(facts.{{ sum }}) as {{ sum }},
         {%- endif %}

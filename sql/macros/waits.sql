@@ -67,10 +67,7 @@ sums as (
         {%- for sum in sums %}
         sum(case when takes_part then {{ sum }} end) as {{ sum }},
         {%- endfor %}
-        -- added up as decimals, because a sum of these does not depend on the order of the rows
-        greatest(
-            cast(sum(cast(case when takes_part then {{ variance }} end as decimal(38, 3))) as double), 0
-        ) as {{ variance }},
+        greatest({{ exact_sum("case when takes_part then " ~ variance ~ " end") }}, 0) as {{ variance }},
         min(estimate_null_reason) as hour_null_reason,
         max(ruleset_version) as ruleset_version
     from hours

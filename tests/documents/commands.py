@@ -58,7 +58,7 @@ SHORTENED = {
         "python benchmarks/handover.py --handovers 1 --window 80"
     ),
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
-    "python benchmarks/publication.py --days 120": (
+    "python benchmarks/publication.py --data data/demo --days 30": (
         "python benchmarks/publication.py --hours 0.2 --days 2 --repeat 1"
     ),
     "python benchmarks/queries.py --copies 1": (
@@ -100,6 +100,7 @@ ELSEWHERE = {
         "tests/cli/test_backup.py",
         'cli("prune", "--raw-before"',
     ),
+    "transit-etl folder --accept": ("tests/cli/test_folder.py", 'cli("folder", "--accept"'),
     "transit-etl check --alert": ("tests/cli/test_check.py", 'cli("check", "--alert"'),
     "transit-etl check": ("tests/cli/test_check.py", 'cli("check"'),
     "transit-etl collect lines": ("tests/cli/test_errors.py", 'cli("collect", "lines"'),

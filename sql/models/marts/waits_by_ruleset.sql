@@ -82,7 +82,7 @@ sums as (
         sum(due_seconds_squared_sum) as due_seconds_squared_sum,
         sum(expected_seconds_sum) as expected_seconds_sum,
         sum(expected_seconds_squared_sum) as expected_seconds_squared_sum,
-        greatest(sum(line_variance), 0) as line_variance,
+        greatest({{ exact_sum('line_variance') }}, 0) as line_variance,
         max(ruleset_version) as ruleset_version
     from stop_hours
     group by operator, service_date, ruleset, line_code, direction
