@@ -62,7 +62,7 @@ def _recover_or_leave(data_dir: Path, path: Path) -> list[Path]:
 
 def _recover_window(data_dir: Path, path: Path) -> list[Path]:
     part, intents = open_raw_file(path), intents_file(path)
-    with _orphan(part if part.exists() else intents) as is_ours:
+    with _orphan(part if os.path.lexists(part) else intents) as is_ours:  # also a link that leads nowhere
         if not is_ours:
             return []
         finished = [] if path.exists() else _finish(data_dir, path)
