@@ -41,11 +41,12 @@ def test_quarantine_logs_and_leftovers_go_once_they_are_old(tmp_path: Path, age:
 
 
 def test_raw_answers_and_damaged_files_stay_however_old(tmp_path: Path) -> None:
-    day = (settings_at(tmp_path).clock.now() - OLD).date()
-    raw = write(raw_file(tmp_path, "example", "passages", day, "w"), OLD)
+    settings = settings_at(tmp_path)
+    day = (settings.clock.now() - OLD).date()
+    raw = write(raw_file(tmp_path, settings.operator, "passages", day, "w"), OLD)
     kept = [raw, *(write(raw.with_name(name), OLD) for name in ("a.part", "b.new", "c.damaged"))]
     kept.append(write(tmp_path / "lake" / "a.parquet.damaged", OLD))
     kept.append(write(tmp_path / "warehouse" / "warehouse.duckdb", OLD))
-    prune(settings_at(tmp_path))
+    prune(settings)
 
     assert all(path.exists() for path in kept)

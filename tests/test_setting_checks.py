@@ -67,6 +67,7 @@ BAD = {
     "language": ["", "i", "Italian", "it_IT", "it IT", "it\n", "it-" + "x" * 9],
     "export_licence": [" x", "x\t", "x" * 201],
     "export_url": BAD_URLS,
+    "publisher_contact": ["nobody", "a b@example.org", "ftp://example.org", "<a@example.org>"],
     "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
     "alert_urls": [f"{SECRET}", f"mailto:{SECRET}", f"json://x {SECRET}", "json://città"],
     "project_dir": ["/etc/hostname", "/nowhere/at/all"],

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import write_text
+from transit_etl.files import named_in_errors, write_text
 
 Fact = TypeVar("Fact")
 
@@ -13,7 +13,8 @@ Fact = TypeVar("Fact")
 def recall(path: Path, shape: TypeAdapter[Fact]) -> Fact | None:
     """Return the fact that a file keeps; None if there is none that can be read."""
     try:
-        return shape.validate_json(path.read_bytes())
+        with named_in_errors(path):
+            return shape.validate_json(path.read_bytes())
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
         return None
 

@@ -49,7 +49,7 @@ PUBLISHED_AS = {
         "select operator, stop_code, trip_id from lake_passages where trip_id is not null and not is_wrapped",
         """
         select operator, stop_code, case when listed_id like '"%' then listed_id[2:-2] else listed_id end
-        from published.intermediate.listed_visits
+        from build.intermediate.listed_visits
         """,
     ),
     "status": (
@@ -103,9 +103,10 @@ def _build(settings: Settings, histories: list[History], n_parts: int) -> dict[t
 
 
 def _read(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
-    """Make views of the published tables, of the lake and of the quarantine."""
+    """Make views of the published tables, of the build, of the lake and of the quarantine."""
     connection.execute("set timezone = 'UTC'")
     connection.execute(f"attach '{folder}/warehouse/warehouse.duckdb' as published (read_only)")
+    connection.execute(f"attach '{folder}/warehouse/build.duckdb' as build (read_only)")  # its working tables
     for dataset in ("requests", *DATASETS):
         for top in ("lake", "quarantine"):
             found = [
