@@ -46,9 +46,10 @@ class DataDocsError(TransitError):
 
 def keep_results(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResult"]) -> None:
     """Save the last results of each dataset, from which pages are built later."""
-    for dataset, result in last.items():
-        document = result.to_json_dict()  # type: ignore[no-untyped-call]
-        write_text(quality_results_dir(settings.data_dir) / f"{dataset}.json", json.dumps(document))
+    with pages_lock(settings.data_dir):  # several processes stage at once
+        for dataset, result in last.items():
+            document = result.to_json_dict()  # type: ignore[no-untyped-call]
+            write_text(quality_results_dir(settings.data_dir) / f"{dataset}.json", json.dumps(document))
 
 
 def build_data_docs(settings: Settings) -> Path:
