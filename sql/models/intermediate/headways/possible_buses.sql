@@ -1,7 +1,7 @@
--- One row per bus that may have passed a stop at which a line is frequent: when it passed, and whether it did, as far as
--- that is known. A line is frequent by the thresholds in force, or by a ruleset that judges its waits there. A bus is a
--- departure that was due, or a trip without one. A trip on a diversion skips stops: it runs, and the stop takes it off
--- its list. Where nothing is known of a bus, it did as the buses before and after it.
+-- One row per bus that may have passed a stop at which a line is frequent: when it passed, and whether it did, as far
+-- as that is known. A line is frequent by the thresholds in force, or by a ruleset that judges its waits there. A bus
+-- is a departure that was due, or a trip without one. A trip on a diversion skips stops: it runs, and the stop takes
+-- it off its list. Where nothing is known of a bus, it did as the buses before and after it.
 with parameters as (
     select * from {{ ref('inference_parameters') }}
 ),
