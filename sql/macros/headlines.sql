@@ -122,32 +122,49 @@
     end || replace({{ period }}, '/', ' to ')
 {%- endmacro %}
 
-{# The note of an on-time share: how much of it was observed, and by which rule a bus is on time. In a relation joined
-   with `rules`. #}
-{% macro on_time_note(coverage) -%}
-    {{ percent_text("coalesce(" ~ coverage ~ ", 0)") }}
-    || ' of the passages due were observed, the others are estimated (ruleset ' || rules.ruleset_version
-    || ': on time from ' || -rules.early_seconds || ' s early to ' || rules.late_seconds || ' s late)'
-{%- endmacro %}
-
 {# The join that leaves the dates of a source that are over, and gives their month_period. #}
 {% macro over_dates() -%}
     inner join {{ ref('closed_dates') }} using (operator, service_date)
 {%- endmacro %}
 
-{# The columns line and towards, and the same in a sentence. In a relation with line_code and direction, joined with
+{# The line, its terminus, and both in a sentence. In a relation with line_code and direction, joined with
    named_directions() as `names`. #}
-{% macro shown_direction(relation) -%}
-    coalesce(names.line, {{ relation }}.line_code) as line,
-    coalesce(names.towards, {{ relation }}.direction) as towards
-{%- endmacro %}
+{% macro shown_line(relation) -%} coalesce(names.line, {{ relation }}.line_code) {%- endmacro %}
+{% macro shown_terminus(relation) -%} coalesce(names.towards, {{ relation }}.direction) {%- endmacro %}
 {% macro direction_words(relation) -%}
-    'line ' || coalesce(names.line, {{ relation }}.line_code) || ' towards '
-    || coalesce(names.towards, {{ relation }}.direction)
+    'line ' || {{ shown_line(relation) }} || ' towards ' || {{ shown_terminus(relation) }}
 {%- endmacro %}
 
-{# The columns words_after and question of an on-time share; `subject` is an expression. #}
-{% macro on_time_words(subject) -%}
-    ' of the passages of ' || {{ subject }} || ' were on time' as words_after,
-    'what share of the passages of ' || {{ subject }} || ' was on time' as question
+{# An on-time share as a headline: one row per row of the relation `shares`.
+
+   subject: an expression of whose passages the share is.
+   period:  an expression of the period, as text.
+   columns: names of what stands before the period, each with its expression.
+   joins:   what the expressions need besides `shares` and `rules`. #}
+{% macro on_time_headline(subject, period="shares.period", columns={}, joins="", condition="") -%}
+    figures as (
+        select
+            {%- for column, expression in columns.items() %}
+            {{ expression }} as {{ column }},
+            {%- endfor %}
+            {{ period }} as period,
+            shares.estimated_on_time_share as figure,
+            shares.estimated_on_time_share_low as low,
+            shares.estimated_on_time_share_high as high,
+            shares.coverage,
+            shares.estimate_null_reason as null_reason,
+            '' as words_before,
+            ' of the passages of ' || {{ subject }} || ' were on time' as words_after,
+            'what share of the passages of ' || {{ subject }} || ' was on time' as question,
+            {{ when_words(period) }} as when_words,
+            {{ percent_text("coalesce(shares.coverage, 0)") }}
+            || ' of the passages due were observed, the others are estimated (ruleset ' || rules.ruleset_version
+            || ': on time from ' || -rules.early_seconds || ' s early to ' || rules.late_seconds || ' s late)' as note
+        from shares
+        inner join {{ ref('rulesets') }} as rules using (ruleset_version)
+        {{ joins }}
+        {{ condition }}
+    )
+
+    {{ headline([*columns, 'period'], 'share', 6, 100, '%', is_certain=false) }}
 {%- endmacro %}

@@ -11,7 +11,7 @@ from tests.documents.sessions import ROOT
 
 UNITS = ROOT / "deploy" / "systemd"
 SERVICES = sorted(path.stem for path in UNITS.glob("*.service"))
-KEPT_RUNNING = [f"transit-etl-{name}" for name in ("api-server", "scheduler", "dag-processor", "triggerer")]
+KEPT_RUNNING = [f"transit-etl-{name}" for name in ("api-server", "scheduler", "dag-processor")]
 
 
 def service(name: str) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ with waits as (
 
 figures as (
     select
-        {{ shown_direction('waits') }},
+        {{ shown_line('waits') }} as line,
+        {{ shown_terminus('waits') }} as towards,
         waits.period,
         waits.estimated_ewt_seconds as figure,
         waits.estimated_ewt_seconds_low as low,

@@ -13,22 +13,8 @@ stops as (
     from {{ ref('stops') }}
 ),
 
-figures as (
-    select
-        coalesce(stops.shown_stop, shares.stop_code) as stop,
-        shares.period,
-        shares.estimated_on_time_share as figure,
-        shares.estimated_on_time_share_low as low,
-        shares.estimated_on_time_share_high as high,
-        shares.coverage,
-        shares.estimate_null_reason as null_reason,
-        '' as words_before,
-        {{ on_time_words("'all lines at stop ' || coalesce(stops.shown_stop, shares.stop_code)") }},
-        {{ when_words('shares.period') }} as when_words,
-        {{ on_time_note('shares.coverage') }} as note
-    from shares
-    inner join {{ ref('rulesets') }} as rules using (ruleset_version)
-    left join stops using (operator, stop_code)
-)
-
-{{ headline(['stop', 'period'], 'share', 6, 100, '%', is_certain=false) }}
+{{ on_time_headline(
+    "'all lines at stop ' || coalesce(stops.shown_stop, shares.stop_code)",
+    columns={'stop': 'coalesce(stops.shown_stop, shares.stop_code)'},
+    joins='left join stops using (operator, stop_code)'
+) }}

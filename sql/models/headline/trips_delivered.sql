@@ -31,7 +31,8 @@ judged as (
 
 figures as (
     select
-        {{ shown_direction('judged') }},
+        {{ shown_line('judged') }} as line,
+        {{ shown_terminus('judged') }} as towards,
         judged.period,
         case
             when judged.null_reason is null then cast(judged.n_run as double) / (judged.n_run + judged.n_not_run)

@@ -5,6 +5,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
+from tests.meanings import refer_to_neighbours
 from transit_etl.collect.planning.estimates import Estimate
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.poll_value import PollValuer, passed_probability
@@ -92,6 +93,12 @@ def test_the_weight_of_the_example_is_that_of_the_code() -> None:
 
 def test_every_parameter_is_on_the_page_with_its_value_and_description() -> None:
     assert parameter_rows() == rows_of_the_page("All parameters")
+
+
+def test_every_description_says_enough_alone() -> None:
+    described = dict(row.strip("| ").split(" | ")[::2] for row in parameter_rows())
+
+    assert {} == refer_to_neighbours(described)
 
 
 def test_every_parameter_has_a_unit_in_its_name() -> None:

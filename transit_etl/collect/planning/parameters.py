@@ -8,7 +8,7 @@ class PollParameters:
     """The timing of single polls and of the two polls that together evidence a passage."""
 
     evidence_seconds: float = 60.0
-    """Two good polls of a stop at most this far apart evidence the passages between them."""
+    """Two good polls of a stop at most this far apart evidence what passed in between."""
     pair_seconds: float = 55.0
     """Planned time between the polls of a pair; the rest is for the network and the wait for a permit."""
     ready_seconds: float = 54.0
@@ -56,7 +56,7 @@ class PollValueParameters:
     live_probability: float = 0.95
     """That a trip will be listed live where it has not been listed yet."""
     late_live_probability: float = 0.05
-    """The same for a trip that should be live already and is listed by timetable only."""
+    """That a trip that should be live already, and is listed by timetable only, will be listed live."""
     late_live_seconds: float = 240.0
     """A trip should be live this long before it leaves its first stop."""
     missing_factor: float = 0.5
@@ -66,7 +66,7 @@ class PollValueParameters:
     over_spreads: float = 2.06
     """So many spreads after its expected time a first poll for a visit has no value."""
     longest_over_seconds: float = 75.0
-    """The same, however unsure the expected time is."""
+    """So long after its expected time a first poll for a visit has no value, however unsure the time is."""
     least_preparation_value: float = 0.01
     """A smaller part of a visit in a first poll counts as nothing."""
     least_value: float = 0.05
@@ -128,7 +128,7 @@ class RunningTimeParameters:
     schedule_spread_seconds: float = 5.0
     """How far scheduled times are off the running times that they teach."""
     schedule_pace_share: float = 0.05
-    """The same per second of the way: timetables differ by hour."""
+    """How far scheduled times are off the running times that they teach, per second of the way."""
     refresh_seconds: float = 30.0
     """A stop pattern takes over this often what others have learned on the segments they share."""
 
@@ -152,9 +152,9 @@ class MatchingParameters:
     same_trip_seconds: float = 1_200.0
     """Departures at most this far apart, with the same id, are one trip."""
     same_trip_share: float = 0.6
-    """The same as a share of the running time from end to end: no vehicle sets out again sooner."""
+    """With one id, departures at most this share of the whole running time apart are one trip."""
     least_same_trip_seconds: float = 300.0
-    """The lower limit of that."""
+    """Departures with one id are one trip at least within this time, whatever the share says."""
     same_nameless_trip_seconds: float = 400.0
     """Departures without an id at most this far apart are one trip."""
     same_schedule_seconds: float = 30.0
@@ -162,7 +162,7 @@ class MatchingParameters:
     longest_lateness_seconds: float = 600.0
     """A vehicle takes the place of a scheduled trip at most this far from the usual lateness."""
     lateness_spreads: float = 2.0
-    """The same in spreads of the lateness."""
+    """A vehicle takes the place of a scheduled trip at most so many spreads from the usual lateness."""
     forget_trip_seconds: float = 5_400.0
     """A trip not listed for this long is forgotten."""
 
@@ -174,9 +174,9 @@ class PredictionErrorParameters:
     horizons_seconds: tuple[float, ...] = (0.0, 60.0, 120.0, 240.0, 480.0, 900.0, 1_500.0)
     """How far ahead predictions look; between two of these their errors are interpolated."""
     spreads_seconds: tuple[float, ...] = (3.0, 13.0, 26.0, 78.0, 100.0, 125.0, 170.0)
-    """Standard deviation of the error at each of them, at the start."""
+    """Standard deviation of the error of a prediction at each horizon, at the start."""
     biases_seconds: tuple[float, ...] = (0.0, 0.0, 2.0, 10.0, 25.0, 60.0, 90.0)
-    """How much too early predictions are on average at each of them, at the start."""
+    """How much too early predictions are on average at each horizon, at the start."""
     prior_passages: float = 300.0
     """The starting values count like this many observed passages."""
     least_learned_horizon_seconds: float = 120.0
@@ -202,9 +202,9 @@ class LatenessParameters:
     """How late trips turn out that were listed by timetable only: starting values and learning."""
 
     lateness_seconds: float = 219.0
-    """Their average lateness at the start."""
+    """Average lateness at the start of trips that were listed by timetable only."""
     spread_seconds: float = 350.0
-    """Its standard deviation at the start."""
+    """Standard deviation of the lateness at the start."""
     prior_trips: float = 20.0
     """The starting values count like this many trips."""
     most_trips: float = 300.0
@@ -250,7 +250,7 @@ class TrackingParameters:
     vanished_seconds: float = 20.0
     """A trip that is no longer listed this long before its time has vanished, not passed."""
     vanished_spreads: float = 2.0
-    """The same in spreads; the larger of the two decides."""
+    """So many spreads before its time a missing trip has vanished, not passed; the larger of both decides."""
     missing_spreads: float = 2.0
     """A trip is missing at a stop that should list it if it is expected this many spreads ahead."""
     forget_every_seconds: float = 120.0
@@ -282,7 +282,7 @@ class AuditParameters:
     before_seconds: float = 30.0
     """A bus is polled for this long before it is expected."""
     before_share: float = 0.3
-    """The same as a share of how far ahead it is expected; the larger of the two decides."""
+    """A bus is polled for this share of the time ahead before it is expected; the larger decides."""
     longest_before_seconds: float = 45.0
     """After a poll at most this long before a bus is expected, the next one comes after it."""
     after_seconds: float = 25.0
