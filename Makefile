@@ -53,7 +53,7 @@ lint-python:
 	$(BIN)/deptry scripts benchmarks tests --exclude '^$$' --ignore DEP002,DEP004
 
 unit: setup ## every test but the long ones
-	$(CLEAN_ENV) $(BIN)/pytest -n 2 --dist loadgroup -m "$(SELECT)"
+	$(CLEAN_ENV) $(BIN)/pytest -n 3 --dist loadgroup -m "$(SELECT)"
 
 test-long: setup ## the long tests alone: minutes each
 	@$(MAKE) --no-print-directory unit SELECT="$(LONG)"

@@ -166,5 +166,5 @@
         {{ condition }}
     )
 
-    {{ headline([*columns, 'period'], 'share', 6, 100, '%', is_certain=false) }}
+    {{ headline(columns | list + ['period'], 'share', 6, 100, '%', is_certain=false) }}
 {%- endmacro %}

@@ -106,7 +106,7 @@ intervals as (
         {%- for class in classes %}
         {{ half_interval(class, "sums", "sums.n_dates") }} as half_{{ class }}_interval,
         {%- endfor %}
-        {{ half_wait_interval("sums.line_variance") }} as half_interval
+        {{ half_wait_interval("sums.line_variance * " ~ design_effect("sums.n_dates")) }} as half_interval
     from sums
     inner join {{ ref('authority_rulesets') }} as authorities using (ruleset)
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)

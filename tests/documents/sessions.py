@@ -82,7 +82,9 @@ class Session:
         """Run a command and return what it printed on both streams; raise DocumentError if it fails."""
         for shown, instead in self._substitutions.items():
             command = command.replace(shown, instead)
-        script = f"{self._exports}\nset -e -o pipefail\n{command}\nexport -p > {self._exports_file}"
+        # `set -e` does not end a script where a command before `&&` fails: its code does.
+        commands = f"{command}\n(exit $?)"
+        script = f"{self._exports}\nset -e -o pipefail\n{commands}\nexport -p > {self._exports_file}"
         done = subprocess.run(  # `timeout` also ends what the command started
             ["/usr/bin/timeout", "--kill-after=5", str(self._timeout_seconds), "/bin/bash", "-c", script],
             cwd=self.folder,

@@ -147,6 +147,7 @@ def test_staging_building_and_publishing_again_changes_nothing(journey: Journey)
     assert before == checksums(journey)
 
 
+@pytest.mark.long
 def test_reprocessing_the_day_from_raw_gives_the_same_tables(journey: Journey) -> None:
     before = checksums(journey)
     journey.run("reprocess", "--from", journey.day.isoformat(), "--to", journey.day.isoformat())

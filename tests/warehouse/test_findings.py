@@ -15,6 +15,7 @@ WITHDRAWN = (
 )
 
 
+@pytest.mark.long
 def test_a_finding_is_reported_published_and_gone_once_a_build_no_longer_finds_it(settings: Settings) -> None:
     announced = Event("DEV", ("1",), "20:00")
     for event in (announced, replace(announced, since="07:00")):

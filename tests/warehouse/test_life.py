@@ -162,6 +162,7 @@ def _wait_for_the_lock(settings: Settings) -> None:
     raise AssertionError("a killed build kept the lock")
 
 
+@pytest.mark.long
 def test_built_bit_by_bit_equals_built_at_once(copy: Settings, tmp_path: Path) -> None:
     warehouse.build(copy)  # makes good what another test may have left half done
     at_once = copy.model_copy(update={"data_dir": tmp_path / "at-once"})
