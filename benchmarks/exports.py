@@ -40,10 +40,11 @@ connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
 measured(lambda: connection.execute(sys.argv[2]).fetchall()[0][0])
 """
 OURS = f"""{MEASURED}
-from transit_etl.exports import Request, export
+from transit_etl.export_settings import export_settings
 from transit_etl.settings import Settings
+from transit_exports import Request, export
 request = Request(tuple(sys.argv[3:]), sys.argv[2], allows_incomplete=True)
-measured(lambda: export(Settings(data_dir=sys.argv[1]), request).n_rows)
+measured(lambda: export(export_settings(Settings(data_dir=sys.argv[1])), request).n_rows)
 """
 
 

@@ -27,9 +27,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.synthetic_year import FIRST, add_options, year_of
-from transit_etl.exports import Request, export
+from transit_etl.export_settings import export_settings
 from transit_etl.paths import published_database
 from transit_etl.settings import Settings
+from transit_exports import Request, export
 
 MOST_MEDIAN_SECONDS, MOST_SECONDS = 0.1, 1.0
 LEAST_COMPARED_SECONDS = 0.05  # what is faster with pandas depends on chance
@@ -120,7 +121,7 @@ def main() -> None:
 
 
 def _compare(folder: Path, last: date, repeat: int) -> bool:
-    settings = Settings(data_dir=folder)
+    settings = export_settings(Settings(data_dir=folder))
     rows: list[Measured] = []
     with duckdb.connect(published_database(folder), read_only=True) as connection:
         [(line,)] = connection.execute(BUSIEST_LINE).fetchall()

@@ -34,9 +34,10 @@ from typing import NamedTuple
 import duckdb
 import zstandard
 
-from transit_etl.paths import lake_glob, raw_file, window_stamp
+from transit_etl.paths import lake_glob, raw_file
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
+from transit_etl.stamps import stamp
 
 OPERATOR = "bench"
 DAY = date(2026, 11, 19)
@@ -197,7 +198,7 @@ def write_windows(data_dir: Path, rows: int, n_windows: int) -> list[Path]:
     for number in range(n_windows):
         share = range(number * n_answers // n_windows, (number + 1) * n_answers // n_windows)
         begun = START + timedelta(seconds=share.start * 0.2)
-        name = f"{window_stamp(begun)}-passages-{number}"
+        name = f"{stamp(begun)}-passages-{number}"
         path = raw_file(data_dir, OPERATOR, "passages", DAY, name)
         path.parent.mkdir(parents=True, exist_ok=True)
         compressor = zstandard.ZstdCompressor(level=3).compressobj()

@@ -20,9 +20,9 @@ from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import warehouse
 from transit_etl.paths import published_database
+from transit_etl.quoting import sql_text
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
-from transit_etl.stage.raw import sql_text
 
 FIRST = date(2025, 1, 1)
 START = datetime(2026, 3, 2, 3, 0, tzinfo=UTC)  # of the rehearsal: a Monday, when a service day begins

@@ -40,10 +40,11 @@ from benchmarks.validators import (
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import warehouse
-from transit_etl.exports import Request, export
+from transit_etl.export_settings import export_settings
 from transit_etl.paths import published_database
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
+from transit_exports import Request, export
 
 START, HOURS = datetime(2026, 11, 18, 6, 0, tzinfo=UTC), 1.5
 FEEDS = ("gtfs", "gtfs-retrospective")
@@ -93,9 +94,10 @@ def main() -> None:
         folder = Path(place)
         settings = _settings(options.data, folder)
         exports = {form: _exported(settings, form) for form in FORMATS}
+        database = published_database(settings.data_dir)
         problems = [
             *_invalid(exports),
-            *(f"contradicts the warehouse: {name}" for name in contradictions(settings, exports)),
+            *(f"contradicts the warehouse: {name}" for name in contradictions(database, exports)),
             *(f"accepted: {damage}" for damage in _accepted(exports, folder)),
         ]
     print("\n".join(problems) or "no error, no contradiction, and every broken copy was refused")
@@ -122,7 +124,7 @@ def _settings(data: Path | None, folder: Path) -> Settings:
 
 def _exported(settings: Settings, form: str) -> Path:
     started = time.perf_counter()
-    report = export(settings, Request((), form, allows_incomplete=True))
+    report = export(export_settings(settings), Request((), form, allows_incomplete=True))
     seconds = time.perf_counter() - started
     print(f"{form}: {report.n_rows:,} rows, {report.n_bytes / 1e6:,.1f} MB in {seconds:.1f} s")
     return report.folder
@@ -146,11 +148,11 @@ def _invalid(exports: dict[str, Path]) -> Iterator[str]:
         yield from (f"{name}: {kind}, {number} times" for kind, number in found.errors.items())
 
 
-def contradictions(settings: Settings, exports: dict[str, Path]) -> Iterator[str]:
+def contradictions(database: Path, exports: dict[str, Path]) -> Iterator[str]:
     """Say what in exports of all formats contradicts the published file: how many rows, and one of them."""
     with duckdb.connect() as connection, tempfile.TemporaryDirectory() as scratch:
         connection.execute(f"set timezone = 'UTC'; set temp_directory = '{scratch}'")
-        connection.execute(f"attach '{published_database(settings.data_dir)}' as published (read_only)")
+        connection.execute(f"attach '{database}' as published (read_only)")
         _open_exports(connection, exports, Path(scratch))
         for query in SQL.read_text().split(";\n"):
             *_, name = (line for line in query.splitlines() if line.startswith("-- "))

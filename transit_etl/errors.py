@@ -1,5 +1,7 @@
 """The base class of the errors whose message is written for the user, and what damaged documents raise."""
 
+from pathlib import Path
+
 # What parsing a document raises whose shape is not the expected one, whatever it holds.
 MISSHAPEN = (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError)
 
@@ -19,3 +21,10 @@ class TransitError(Exception):
 
 class FinalError(TransitError):
     """Something cannot be done, and trying it again would give the same result."""
+
+
+class NotPublishedError(TransitError):
+    """There is no published warehouse yet; the message names the file that is missing."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"nothing is published at {path} yet: run build and publish first")

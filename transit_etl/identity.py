@@ -27,10 +27,10 @@ from transit_etl.paths import (
     partition_of,
     published_database,
     raw_files,
-    window_started_at,
 )
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
+from transit_etl.stamps import stamped_at
 
 _SERVICE_DAY = "select timezone, service_day_cutoff from quality.publication"
 
@@ -242,7 +242,7 @@ def _rehearsed(data_dir: Path) -> Iterator[Rehearsal]:
     """Yield the time from the first rehearsed window to the last one, as their names say it."""
     names = [path.name for path in (*raw_files(data_dir), *all_lake_files(data_dir))]
     began = sorted(
-        at.replace(tzinfo=UTC) for name in names if is_rehearsed(name) and (at := window_started_at(name))
+        at.replace(tzinfo=UTC) for name in names if is_rehearsed(name) and (at := stamped_at(name))
     )
     if began:
         yield Rehearsal(began[0], began[-1])

@@ -8,11 +8,12 @@ from datetime import date, datetime
 from fnmatch import filter as matching
 from pathlib import Path
 
+from transit_etl.stamps import stamp
+
 RAW_SUFFIX = ".jsonl.zst"
 DAY_STEM = "day"  # of the file that holds a compacted day
 REHEARSAL_WORKER = "rehearsal"  # ends the names of the windows of a rehearsal
 NO_OPERATOR = "none"  # of the lake files without rows that keep every dataset readable
-_WINDOW_STAMP = "%Y%m%dT%H%M%SZ"
 _OPEN_SUFFIX = ".part"
 _DATASET_FILES = ("operator=*", "dataset=*", "date=*", "*.parquet")  # below the lake, and quarantine
 _INTENTS_SUFFIX = ".planned.part"
@@ -114,20 +115,7 @@ def raw_dir(data_dir: Path) -> Path:
 
 def window_name(started_at: datetime, endpoint: str, worker: str) -> str:
     """Name the window a worker opens for an endpoint: sortable by time, unique over datasets."""
-    return f"{window_stamp(started_at)}-{endpoint}-{worker}"
-
-
-def window_stamp(started_at: datetime) -> str:
-    """Write a UTC instant as the names of windows begin, to compare them with it."""
-    return started_at.strftime(_WINDOW_STAMP)
-
-
-def window_started_at(window: str) -> datetime | None:
-    """Read the UTC instant, naive, with which the name of a window begins; None if there is none."""
-    try:
-        return datetime.strptime(window[: len("20260302T060000Z")], _WINDOW_STAMP)  # noqa: DTZ007 - UTC
-    except ValueError:
-        return None
+    return f"{stamp(started_at)}-{endpoint}-{worker}"
 
 
 def is_rehearsed(window: str) -> bool:
@@ -287,14 +275,14 @@ def older_exports_dir(data_dir: Path) -> Path:
     return data_dir / "exports-older"
 
 
-def export_scratch(data_dir: Path, name: str) -> Path:
-    """Return the folder in which an exported dataset is built; it is held by the lock of the same name."""
-    return state_dir(data_dir).absolute() / "export-scratch" / name
+def export_scratch_dir(data_dir: Path) -> Path:
+    """Return the folder in which exported datasets are built."""
+    return state_dir(data_dir).absolute() / "export-scratch"
 
 
-def export_lock(data_dir: Path, name: str) -> Path:
-    """Return the file whose lock is held by who writes an exported dataset, or the catalogue of all."""
-    return state_dir(data_dir) / "export-locks" / f"{name}.lock"
+def export_locks_dir(data_dir: Path) -> Path:
+    """Return the folder of the locks of exported datasets."""
+    return state_dir(data_dir) / "export-locks"
 
 
 # State: what may be lost

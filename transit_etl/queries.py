@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl import paths, promised
-from transit_etl.errors import TransitError, first_line
+from transit_etl.errors import NotPublishedError, TransitError, first_line
 from transit_etl.files import misplaced_text
 from transit_etl.settings import Settings
 
@@ -48,10 +48,6 @@ _REFUSAL = (
 )
 
 
-class NotPublishedError(TransitError):
-    """There is no published warehouse yet."""
-
-
 class QueryError(TransitError):
     """The query was refused; the message says why, in DuckDB's words where DuckDB refused it."""
 
@@ -82,7 +78,7 @@ def query_all(settings: Settings, sql: str) -> Iterator[pa.Table]:
     """Yield the rows of each query of a text, as `query` does of one; none is run if any is refused."""
     path = paths.published_database(settings.data_dir)
     if not path.exists():
-        raise NotPublishedError(f"nothing is published at {path} yet: run build and publish first")
+        raise NotPublishedError(path)
     try:
         with duckdb.connect(path, read_only=True) as connection:
             _lock(connection, paths.lake_dir(settings.data_dir).absolute())
@@ -94,11 +90,6 @@ def query_all(settings: Settings, sql: str) -> Iterator[pa.Table]:
         if _is_damage(path, error):
             raise UnreadableError(path, error) from error
         raise QueryError(_in_one_line(str(error))) from error
-
-
-def quoted_name(name: str) -> str:
-    """Quote the name of a column for SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _is_damage(path: Path, error: duckdb.Error) -> bool:

@@ -341,17 +341,19 @@ def check_installation() -> None:
 
 def due_exports() -> list[str]:
     """Return the names of the datasets of which a closed date was built since they were exported."""
-    from transit_etl.exports import all_requests, dataset_name, due
+    from transit_etl.export_settings import export_settings
+    from transit_exports import all_requests, dataset_name, due
 
-    settings = load_settings()
+    settings = export_settings(load_settings())
     return [dataset_name(request) for request in due(settings, all_requests(settings))]
 
 
 def export_dataset(name: str) -> dict[str, int]:
     """Export a dataset of all, by its name; return the counts of the report."""
-    from transit_etl.exports import all_requests, dataset_name, export
+    from transit_etl.export_settings import export_settings
+    from transit_exports import all_requests, dataset_name, export
 
-    settings = load_settings()
+    settings = export_settings(load_settings())
     [request] = [each for each in all_requests(settings) if dataset_name(each) == name]
     report = export(settings, request, keeps_unchanged=True)
     return {field: getattr(report, field) for field in ("n_files", "n_kept_files", "n_rows", "n_bytes")}

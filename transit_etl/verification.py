@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transit_etl.checksums import Entry, entry_of, read_manifest, write_manifest
-from transit_etl.exports import damage_of_export
 from transit_etl.files import misplaced_text
 from transit_etl.identity import claim
 from transit_etl.lake_reading import damage_of
@@ -23,6 +22,7 @@ from transit_etl.paths import (
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import RawFileError, check_whole
 from transit_etl.stage.repair import repair
+from transit_exports import damage_of_export
 
 
 @dataclass(slots=True)

@@ -8,12 +8,13 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.stage.landing import Folder, answer, passage
-from transit_etl.exports.catalogue import PAGE, write_catalogue
-from transit_etl.exports.manifest import File, Manifest, write_manifest
-from transit_etl.exports.pages import dataset_page
+from transit_etl.export_settings import export_settings
 from transit_etl.paths import exports_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import build_data_docs, stage
+from transit_exports.catalogue import PAGE, write_catalogue
+from transit_exports.manifest import File, Manifest, write_manifest
+from transit_exports.pages import dataset_page
 
 pytestmark = pytest.mark.browser
 WIDTH = 390  # CSS pixels
@@ -39,7 +40,7 @@ def catalogue(settings: Settings) -> Path:
         files=[File(f"{name}.csv", name, "", 1, 1, "")], signature="",
     )  # fmt: skip
     write_manifest(folder, manifest)
-    write_catalogue(settings)
+    write_catalogue(export_settings(settings), "City of Tests")
     return exports_dir(settings.data_dir) / PAGE
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from tests.dags.conftest import RunDag
 from tests.warehouse.rehearsed import Rehearsed
-from transit_etl.exports import damage_of_export
 from transit_etl.paths import exports_dir, published_database
+from transit_exports import damage_of_export
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse")]  # one rehearsal for all
 

@@ -24,7 +24,7 @@ from transit_etl.paths import published_database
 from transit_etl.settings import PREFIX, Settings
 
 DOCS = ROOT / "docs"
-SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl")
+SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl", "transit_exports")
 TABLE = re.compile(r"(?<![\w/])(?:headline|core|marts|quality|staging|intermediate)\.(?!yml\b)[a-z][a-z_]+\b")
 MADE_WHILE_RUNNING = ("build/", "data/")
 LONGEST_CELL = 200

@@ -1,27 +1,29 @@
 """Settings of a data folder of the test's own, with a rehearsed warehouse published in it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.warehouse.rehearsed import Rehearsed
+from transit_etl.export_settings import export_settings
 from transit_etl.paths import published_database
 from transit_etl.settings import Settings
+from transit_exports import ExportSettings
 
 
 @pytest.fixture
-def published(rehearsed: Rehearsed, tmp_path: Path) -> Settings:
+def published(rehearsed: Rehearsed, tmp_path: Path) -> ExportSettings:
     """Settings of a data folder with nothing but the published file of the rehearsed hours."""
-    settings = Settings(data_dir=tmp_path / "data", publisher="City of Tests", export_licence="CC-BY-4.0")
-    target = published_database(settings.data_dir)
-    target.parent.mkdir(parents=True)
-    target.hardlink_to(published_database(rehearsed.settings.data_dir))
+    settings = settings_in(tmp_path / "data", publisher="City of Tests", licence="CC-BY-4.0")
+    settings.database.parent.mkdir(parents=True)
+    settings.database.hardlink_to(published_database(rehearsed.settings.data_dir))
     return settings
 
 
 @pytest.fixture
-def placed(published: Settings) -> Settings:
+def placed(published: ExportSettings) -> ExportSettings:
     """Settings of a published warehouse whose stops have places, as a file of stops gives them."""
     change(
         published,
@@ -32,9 +34,14 @@ def placed(published: Settings) -> Settings:
     return published
 
 
-def change(settings: Settings, *statements: str) -> None:
+def settings_in(data_dir: Path, **given: str) -> ExportSettings:
+    """Return the settings of exports from and into a data folder, apart from what is given."""
+    return replace(export_settings(Settings(data_dir=data_dir)), **given)  # type: ignore[arg-type]
+
+
+def change(settings: ExportSettings, *statements: str) -> None:
     """Change a published file of the test's own; it shares its bytes with others until then."""
-    path = published_database(settings.data_dir)
+    path = settings.database
     copied = path.read_bytes()
     path.unlink()
     path.write_bytes(copied)

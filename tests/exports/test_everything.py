@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,10 @@ import pytest
 from tests.exports.conftest import change
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl import warehouse
-from transit_etl.exports import (
+from transit_etl.export_settings import export_settings
+from transit_etl.paths import build_database
+from transit_exports import (
+    ExportSettings,
     Request,
     all_requests,
     copying,
@@ -23,10 +27,8 @@ from transit_etl.exports import (
     exporter,
     scratch,
 )
-from transit_etl.exports.manifest import read_manifest
-from transit_etl.exports.source import Source
-from transit_etl.paths import build_database, export_scratch, exports_dir, published_database
-from transit_etl.settings import Settings
+from transit_exports.manifest import read_manifest
+from transit_exports.source import Source
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 DuckDBConnect = duckdb.connect
@@ -35,8 +37,8 @@ VISITS = Request(("core.stop_visits",), "parquet", allows_incomplete=True)
 
 
 @pytest.fixture
-def two_months(published: Settings) -> Settings:
-    """Settings of a published warehouse that has the rehearsed date once more, a month before."""
+def two_months(published: ExportSettings) -> ExportSettings:
+    """ExportSettings of a published warehouse that has the rehearsed date once more, a month before."""
     change(
         published,
         "insert into core.stop_visits "
@@ -46,7 +48,7 @@ def two_months(published: Settings) -> Settings:
     return published
 
 
-def built(settings: Settings, *dates: object, is_full: bool = False) -> None:
+def built(settings: ExportSettings, *dates: object, is_full: bool = False) -> None:
     """Publish once more, after a build of some dates that changed the visits of one."""
     listed = ", ".join(f"date '{day}'" for day in dates)
     change(
@@ -64,7 +66,7 @@ def inodes(folder: Path) -> dict[str, int]:
     return {path.parent.name: path.stat().st_ino for path in folder.rglob("*.parquet")}
 
 
-def test_only_the_months_that_changed_are_written(two_months: Settings) -> None:
+def test_only_the_months_that_changed_are_written(two_months: ExportSettings) -> None:
     folder = export(two_months, VISITS, keeps_unchanged=True).folder
     before = inodes(folder)
     built(two_months, DAY)
@@ -79,7 +81,7 @@ def test_only_the_months_that_changed_are_written(two_months: Settings) -> None:
     assert (whole / "SHA256SUMS").read_text() == (folder / "SHA256SUMS").read_text()
 
 
-def test_nothing_is_written_when_nothing_was_built(two_months: Settings) -> None:
+def test_nothing_is_written_when_nothing_was_built(two_months: ExportSettings) -> None:
     folder = export(two_months, VISITS, keeps_unchanged=True).folder
     manifest = (folder / "manifest.json").stat().st_ino
 
@@ -90,14 +92,14 @@ def test_nothing_is_written_when_nothing_was_built(two_months: Settings) -> None
     assert manifest == (folder / "manifest.json").stat().st_ino
 
 
-def test_a_full_build_makes_every_month_be_written(two_months: Settings) -> None:
+def test_a_full_build_makes_every_month_be_written(two_months: ExportSettings) -> None:
     export(two_months, VISITS, keeps_unchanged=True)
     built(two_months, DAY, is_full=True)
 
     assert 0 == export(two_months, VISITS, keeps_unchanged=True).n_kept_files
 
 
-def test_a_month_whose_file_was_lost_is_written_again(two_months: Settings) -> None:
+def test_a_month_whose_file_was_lost_is_written_again(two_months: ExportSettings) -> None:
     folder = export(two_months, VISITS, keeps_unchanged=True).folder
     next(folder.rglob(f"month={EARLIER:%Y-%m}/*.parquet")).unlink()
     built(two_months, DAY)
@@ -106,7 +108,7 @@ def test_a_month_whose_file_was_lost_is_written_again(two_months: Settings) -> N
     assert [] == damage_of_export(folder)
 
 
-def test_what_is_due_is_what_was_built_since(two_months: Settings) -> None:
+def test_what_is_due_is_what_was_built_since(two_months: ExportSettings) -> None:
     requests = [VISITS, Request(("core.lines",), "csv")]
 
     assert requests == due(two_months, requests)
@@ -121,29 +123,29 @@ def test_what_is_due_is_what_was_built_since(two_months: Settings) -> None:
     [
         ("publisher", "Another city"),
         ("publisher_url", "https://city.test/"),
-        ("publisher_contact", "data@city.test"),
-        ("export_licence", "CC0-1.0"),
+        ("contact", "data@city.test"),
+        ("licence", "CC0-1.0"),
     ],
 )
 def test_an_export_is_written_again_when_a_setting_that_it_states_changes(
-    published: Settings, name: str, value: str
+    published: ExportSettings, name: str, value: str
 ) -> None:
     lines = Request(("core.lines",), "csv")
     export_all(published, [lines])
-    settings = published.model_copy(update={name: value})
+    settings = replace(published, **{name: value})
 
     assert [lines] == due(settings, [lines])
     report = export_all(settings, [lines])
 
-    folder = exports_dir(published.data_dir)
+    folder = published.folder
     assert 0 == report.n_new_versions  # the data are the same
     assert value in (folder / "lines-csv" / "manifest.json").read_text()
     assert value in (folder / "lines-csv" / "README.md").read_text()
     assert value in (folder / "catalogue.jsonld").read_text()
 
 
-def test_data_that_are_stored_in_another_order_are_no_new_version(published: Settings) -> None:
-    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+def test_data_that_are_stored_in_another_order_are_no_new_version(published: ExportSettings) -> None:
+    with duckdb.connect(published.database, read_only=True) as connection:
         tables = connection.execute(
             "select concat_ws('.', schema_name, table_name) from duckdb_tables() "
             "where schema_name in ('core', 'marts') order by all"
@@ -165,13 +167,13 @@ def test_data_that_are_stored_in_another_order_are_no_new_version(published: Set
     assert versions == versions_of(published)
 
 
-def versions_of(settings: Settings) -> dict[str, tuple[str, str]]:
-    manifests = map(read_manifest, exports_dir(settings.data_dir).glob("*/"))
+def versions_of(settings: ExportSettings) -> dict[str, tuple[str, str]]:
+    manifests = map(read_manifest, settings.folder.glob("*/"))
     return {each.dataset: (each.version, each.modified_at) for each in manifests if each}
 
 
 def test_everything_is_read_from_one_opening_of_the_published_file(
-    published: Settings, monkeypatch: pytest.MonkeyPatch
+    published: ExportSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests = [Request((name,), form) for name in ("lines", "stops", "news") for form in ("csv", "jsonl")]
     opened = []
@@ -188,9 +190,9 @@ def test_everything_is_read_from_one_opening_of_the_published_file(
 
 
 def test_what_a_killed_export_left_is_not_served_and_goes_with_the_next(
-    published: Settings, monkeypatch: pytest.MonkeyPatch
+    published: ExportSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = exports_dir(published.data_dir)
+    folder = published.folder
     (folder / ".replacement-trips-csv").mkdir(parents=True)  # as earlier versions built it
     served: set[str] = set()
 
@@ -203,7 +205,7 @@ def test_what_a_killed_export_left_is_not_served_and_goes_with_the_next(
         patched.setattr(scratch, "clear_away", lambda _: None)  # a process that is killed clears nothing away
         with pytest.raises(KeyboardInterrupt):
             export(published, Request(("stops",), "csv"))
-    left = export_scratch(published.data_dir, "stops-csv")
+    left = published.scratch("stops-csv")
     assert left.exists()
 
     export(published, Request(("lines",), "csv"))
@@ -217,26 +219,27 @@ def test_what_a_killed_export_left_is_not_served_and_goes_with_the_next(
 def test_a_lake_that_is_built_twice_makes_no_new_version(rehearsed: Rehearsed, tmp_path: Path) -> None:
     settings = rehearsed.settings.model_copy(update={"data_dir": tmp_path / "data"})
     shutil.copytree(rehearsed.settings.data_dir, settings.data_dir)
-    requests = all_requests(settings, allows_incomplete=True)
-    export_all(settings, requests)
+    exported = export_settings(settings)
+    requests = all_requests(exported, allows_incomplete=True)
+    export_all(exported, requests)
     build_database(settings.data_dir).unlink()
     warehouse.build(settings)
     warehouse.publish(settings)
 
-    report = export_all(settings, requests)
+    report = export_all(exported, requests)
 
     assert (len(requests), 0) == (report.n_datasets, report.n_new_versions)
 
 
 @pytest.mark.long
-def test_every_dataset_is_exported_and_in_the_catalogue(published: Settings) -> None:
+def test_every_dataset_is_exported_and_in_the_catalogue(published: ExportSettings) -> None:
     requests = all_requests(published, allows_incomplete=True)
 
     report = export_all(published, requests)
 
     assert [] == report.refused
     assert len(requests) == report.n_datasets
-    folder = exports_dir(published.data_dir)
+    folder = published.folder
     catalogue = json.loads((folder / "catalogue.jsonld").read_text(encoding="utf-8"))
     distributions = [each for one in catalogue["dcat:dataset"] for each in one["dcat:distribution"]]
     pages = {each["dcat:accessURL"]["@id"] for each in distributions}
@@ -251,7 +254,7 @@ def test_every_dataset_is_exported_and_in_the_catalogue(published: Settings) -> 
 
 
 def test_datasets_that_are_refused_or_fail_do_not_stop_the_others(
-    published: Settings, monkeypatch: pytest.MonkeyPatch
+    published: ExportSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = [
         Request(("punctuality",), "csv", None, DAY + timedelta(days=5)),

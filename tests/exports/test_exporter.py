@@ -15,20 +15,19 @@ import pytest
 from frictionless import Package
 
 from benchmarks.synthetic_year import FIRST, make_year
-from tests.exports.conftest import change
+from tests.exports.conftest import change, settings_in
 from tests.warehouse.rehearsed import DAY
-from transit_etl.exports import FORMATS, ExportError, Request, damage_of_export, export
-from transit_etl.exports import exporter as module
-from transit_etl.paths import exports_dir, older_exports_dir, published_database
 from transit_etl.settings import Settings
 from transit_etl.verification import verify
+from transit_exports import FORMATS, ExportError, ExportSettings, Request, damage_of_export, export
+from transit_exports import exporter as module
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 TABLE_FORMATS = ["parquet", "csv", "jsonl", "xlsx"]
 
 
-def ask(settings: Settings, query: str) -> list[tuple[object, ...]]:
-    with duckdb.connect(published_database(settings.data_dir), read_only=True) as connection:
+def ask(settings: ExportSettings, query: str) -> list[tuple[object, ...]]:
+    with duckdb.connect(settings.database, read_only=True) as connection:
         connection.execute("set timezone = 'UTC'")
         return connection.execute(query).fetchall()
 
@@ -38,15 +37,15 @@ def request(*names: str, form: str = "parquet", **given: object) -> Request:
 
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_every_row_of_a_table_is_exported(published: Settings, form: str) -> None:
+def test_every_row_of_a_table_is_exported(published: ExportSettings, form: str) -> None:
     report = export(published, request("core.stop_visits", form=form))
 
     assert ask(published, "select count(*) from core.stop_visits") == [(report.n_rows,)]
-    assert exports_dir(published.data_dir).absolute() / f"stop_visits-{form}" == report.folder
+    assert published.folder.absolute() / f"stop_visits-{form}" == report.folder
     assert [] == damage_of_export(report.folder)
 
 
-def test_parquet_holds_the_same_values_in_a_folder_for_each_month(published: Settings) -> None:
+def test_parquet_holds_the_same_values_in_a_folder_for_each_month(published: ExportSettings) -> None:
     folder = export(published, request("punctuality")).folder
 
     [file] = folder.rglob("*.parquet")
@@ -55,7 +54,9 @@ def test_parquet_holds_the_same_values_in_a_folder_for_each_month(published: Set
     assert ask(published, "from marts.punctuality order by all") == rows
 
 
-def test_parquet_has_instants_with_their_zone_and_the_meaning_of_each_column(published: Settings) -> None:
+def test_parquet_has_instants_with_their_zone_and_the_meaning_of_each_column(
+    published: ExportSettings,
+) -> None:
     [file] = export(published, request("core.stop_visits")).folder.rglob("*.parquet")
 
     schema = pq.read_schema(file)
@@ -75,7 +76,7 @@ def test_parquet_has_instants_with_their_zone_and_the_meaning_of_each_column(pub
     assert ask(published, "select count(*) from core.stop_visits") == same
 
 
-def test_instants_have_their_zone_in_every_text(placed: Settings) -> None:
+def test_instants_have_their_zone_in_every_text(placed: ExportSettings) -> None:
     texts = {
         form: next(
             export(placed, request("core.stop_visits", form=form)).folder.rglob(f"*.{form}")
@@ -90,7 +91,7 @@ def test_instants_have_their_zone_in_every_text(placed: Settings) -> None:
     assert not any(re.search(r"\d\d:\d\d:\d\d[^Z.:\d]", text) for text in texts.values())
 
 
-def test_a_csv_has_names_beside_codes_and_schemas_beside_it(placed: Settings) -> None:
+def test_a_csv_has_names_beside_codes_and_schemas_beside_it(placed: ExportSettings) -> None:
     folder = export(placed, request("punctuality_by_stop", form="csv")).folder
 
     report = Package.from_descriptor(str(folder / "datapackage.json")).validate()
@@ -109,7 +110,7 @@ def test_a_csv_has_names_beside_codes_and_schemas_beside_it(placed: Settings) ->
 
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_a_view_with_names_is_exported_beside_its_table(placed: Settings, form: str) -> None:
+def test_a_view_with_names_is_exported_beside_its_table(placed: ExportSettings, form: str) -> None:
     report = export(placed, request("named.punctuality", form=form))
 
     assert f"named_punctuality-{form}" == report.folder.name
@@ -117,7 +118,7 @@ def test_a_view_with_names_is_exported_beside_its_table(placed: Settings, form: 
     assert "line_name" in {column["name"] for column in table["columns"]}
 
 
-def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: Settings) -> None:
+def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: ExportSettings) -> None:
     folder = export(published, request("status_episodes", form="csv")).folder
 
     [file] = folder.rglob("*.csv")
@@ -129,7 +130,7 @@ def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: Settings) -> None:
     assert sorted(episodes) == sorted((row["episode_id"], row["message"], row["lines"]) for row in rows)
 
 
-def test_formulas_are_neutralised_on_request_and_numbers_stay(published: Settings) -> None:
+def test_formulas_are_neutralised_on_request_and_numbers_stay(published: ExportSettings) -> None:
     change(published, "update core.news set title = '=cmd()', version_number = -1")
 
     folder = export(published, request("news", form="csv", neutralises_formulas=True)).folder
@@ -140,7 +141,7 @@ def test_formulas_are_neutralised_on_request_and_numbers_stay(published: Setting
     assert {("'=cmd()", "-1")} == {(row["title"], row["version_number"]) for row in rows}
 
 
-def test_json_lines_hold_an_object_for_each_row(published: Settings) -> None:
+def test_json_lines_hold_an_object_for_each_row(published: ExportSettings) -> None:
     folder = export(published, request("core.trips", form="jsonl")).folder
 
     [file] = folder.rglob("*.jsonl")
@@ -151,7 +152,7 @@ def test_json_lines_hold_an_object_for_each_row(published: Settings) -> None:
 
 
 @pytest.mark.parametrize("form", TABLE_FORMATS)
-def test_two_exports_of_the_same_rows_have_the_same_bytes(published: Settings, form: str) -> None:
+def test_two_exports_of_the_same_rows_have_the_same_bytes(published: ExportSettings, form: str) -> None:
     asked = request("stop_visits", "punctuality", "lines", form=form)
 
     first = contents(export(published, asked).folder)
@@ -162,7 +163,7 @@ def test_two_exports_of_the_same_rows_have_the_same_bytes(published: Settings, f
 
 
 def test_an_export_that_is_killed_leaves_the_one_before(
-    published: Settings, monkeypatch: pytest.MonkeyPatch
+    published: ExportSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = export(published, request("punctuality")).folder
     before = contents(folder)
@@ -178,14 +179,14 @@ def test_an_export_that_is_killed_leaves_the_one_before(
     assert before == contents(folder)
     export(published, request("punctuality"))
     assert before == contents(folder)
-    assert [folder.name] == [path.name for path in exports_dir(published.data_dir).iterdir() if path.is_dir()]
+    assert [folder.name] == [path.name for path in published.folder.iterdir() if path.is_dir()]
 
 
-def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(published: Settings) -> None:
+def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(published: ExportSettings) -> None:
     told = r"of the passages due were seen.*interval.*is 100\.0 percentage points wide.*--allow-incomplete"
     with pytest.raises(ExportError, match=told):
         export(published, Request(("punctuality",), "parquet", DAY, date(2026, 11, 20)))
-    assert not exports_dir(published.data_dir).exists()
+    assert not published.folder.exists()
 
     report = export(published, request("punctuality", first=DAY, last=date(2026, 11, 20)))
 
@@ -201,7 +202,7 @@ def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(publish
     [(0.03, ["3.9 percentage points wide, the ruleset allows 3.0 percentage points"]), (0.05, [])],
 )
 def test_an_export_is_refused_by_the_width_of_the_interval_however_little_was_seen(
-    published: Settings, widest: float, expected: list[str]
+    published: ExportSettings, widest: float, expected: list[str]
 ) -> None:
     change(
         published,
@@ -214,18 +215,18 @@ def test_an_export_is_refused_by_the_width_of_the_interval_however_little_was_se
     assert expected == [reason.partition("on time is ")[2] for reason in report.incomplete]
 
 
-def test_a_page_tells_intervals_from_hard_bounds(published: Settings) -> None:
+def test_a_page_tells_intervals_from_hard_bounds(published: ExportSettings) -> None:
     page = (export(published, request("punctuality_shares")).folder / "README.md").read_text()
 
     assert "about 95 of 100 such intervals contain the true value" in page
     assert "are hard bounds" in page
 
 
-def test_tables_of_which_nothing_is_due_need_no_coverage(published: Settings) -> None:
+def test_tables_of_which_nothing_is_due_need_no_coverage(published: ExportSettings) -> None:
     assert [] == export(published, Request(("core.lines", "core.stops"), "csv")).incomplete
 
 
-def test_the_manifest_says_what_the_export_is(published: Settings) -> None:
+def test_the_manifest_says_what_the_export_is(published: ExportSettings) -> None:
     report = export(published, request("marts.punctuality"))
 
     manifest = json.loads((report.folder / "manifest.json").read_text())
@@ -239,9 +240,11 @@ def test_the_manifest_says_what_the_export_is(published: Settings) -> None:
     assert all(column["meaning"] for column in columns)
 
 
-def test_the_manifest_has_the_width_of_the_monthly_interval(published: Settings, tmp_path: Path) -> None:
-    month = Settings(data_dir=tmp_path / "month")
-    make_year(published_database(published.data_dir), published_database(month.data_dir), FIRST, 3, 1)
+def test_the_manifest_has_the_width_of_the_monthly_interval(
+    published: ExportSettings, tmp_path: Path
+) -> None:
+    month = settings_in(tmp_path / "month")
+    make_year(published.database, month.database, FIRST, 3, 1)
     change(month, "update marts.punctuality set on_time_variance = n_due, common_error = 0.01 * n_due")
 
     report = export(month, request("marts.punctuality"))
@@ -266,7 +269,7 @@ def test_the_manifest_has_the_width_of_the_monthly_interval(published: Settings,
     ],
     ids=["changed", "missing", "added"],
 )
-def test_damage_of_an_export_is_found(published: Settings, damage: object, message: str) -> None:
+def test_damage_of_an_export_is_found(published: ExportSettings, damage: object, message: str) -> None:
     folder = export(published, request("lines")).folder
     [file] = folder.rglob("*.parquet")
 
@@ -276,11 +279,11 @@ def test_damage_of_an_export_is_found(published: Settings, damage: object, messa
     assert message in found
 
 
-def test_verify_warns_of_a_damaged_export(published: Settings) -> None:
+def test_verify_warns_of_a_damaged_export(published: ExportSettings) -> None:
     folder = export(published, request("lines")).folder
     (folder / "README.md").write_text("other")
 
-    report = verify(published)
+    report = verify(Settings(data_dir=published.folder.parent))
 
     assert not report.is_failure
     [warning] = report.warnings
@@ -288,26 +291,26 @@ def test_verify_warns_of_a_damaged_export(published: Settings) -> None:
     assert warning.endswith("export it again")
 
 
-def test_an_older_version_is_kept_for_a_set_time(published: Settings) -> None:
+def test_an_older_version_is_kept_for_a_set_time(published: ExportSettings) -> None:
     folder = export(published, request("lines", form="csv")).folder
     before = contents(folder)
     publish_later(published, "update core.lines set note = 'other'")
 
     assert export(published, request("lines", form="csv")).is_new_version
 
-    [older] = (older_exports_dir(published.data_dir) / "lines-csv").iterdir()
+    [older] = (published.older_folder / "lines-csv").iterdir()
     assert before == contents(older)
     publish_later(published, "update core.lines set note = 'third'", days=31)
     export(published, request("lines", form="csv"))
-    [other] = (older_exports_dir(published.data_dir) / "lines-csv").iterdir()
+    [other] = (published.older_folder / "lines-csv").iterdir()
     assert other.name != older.name
 
 
-def test_a_table_that_is_named_twice_is_exported_once(published: Settings) -> None:
+def test_a_table_that_is_named_twice_is_exported_once(published: ExportSettings) -> None:
     assert 1 == export(published, request("lines", "core.lines", form="csv")).n_files
 
 
-def test_a_folder_that_is_no_export_is_not_replaced(published: Settings, tmp_path: Path) -> None:
+def test_a_folder_that_is_no_export_is_not_replaced(published: ExportSettings, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").touch()
 
@@ -332,7 +335,7 @@ def test_a_folder_that_is_no_export_is_not_replaced(published: Settings, tmp_pat
     ids=lambda value: value.format if isinstance(value, Request) else "",
 )
 def test_what_cannot_be_exported_is_said_in_one_line(
-    published: Settings, asked: Request, message: str
+    published: ExportSettings, asked: Request, message: str
 ) -> None:
     with pytest.raises(ExportError, match=message) as raised:
         export(published, asked)
@@ -347,13 +350,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def publish_later(settings: Settings, statement: str, days: int = 1) -> None:
+def publish_later(settings: ExportSettings, statement: str, days: int = 1) -> None:
     """Replace the published file by one that differs and is some days newer."""
     later = f"update quality.publication set published_at = published_at + interval {days} day"
     change(settings, statement, later)
 
 
-def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: Settings) -> None:
+def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: ExportSettings) -> None:
     folder = export(published, request("punctuality", form="xlsx", last=date(2026, 11, 20))).folder
 
     [file] = folder.glob("*.xlsx")
@@ -363,7 +366,7 @@ def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: Set
     assert "of 3 dates have no requests" in about
 
 
-def test_a_workbook_marks_the_columns_to_cite_and_puts_them_first(published: Settings) -> None:
+def test_a_workbook_marks_the_columns_to_cite_and_puts_them_first(published: ExportSettings) -> None:
     folder = export(published, request("network_punctuality_daily", form="xlsx")).folder
 
     [file] = folder.glob("*.xlsx")
@@ -386,7 +389,7 @@ def test_a_workbook_marks_the_columns_to_cite_and_puts_them_first(published: Set
 
 
 def test_a_feed_in_which_a_validator_finds_an_error_is_refused_unless_it_is_asked_for(
-    placed: Settings,
+    placed: ExportSettings,
 ) -> None:
     asked = Request((), "gtfs")
     assert [] == export(placed, asked).incomplete
@@ -401,7 +404,7 @@ def test_a_feed_in_which_a_validator_finds_an_error_is_refused_unless_it_is_aske
     assert "**Not valid.**" in (report.folder / "README.md").read_text()
 
 
-def test_a_geographic_export_describes_the_columns_that_it_has(placed: Settings) -> None:
+def test_a_geographic_export_describes_the_columns_that_it_has(placed: ExportSettings) -> None:
     folder = export(placed, Request(("punctuality_by_stop",), "geojson", allows_incomplete=True)).folder
 
     [file] = folder.rglob("*.geojson")

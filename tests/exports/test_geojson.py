@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from transit_etl.exports import Request, export
-from transit_etl.settings import Settings
+from transit_exports import ExportSettings, Request, export
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
 
-def test_every_stop_is_a_feature_at_its_place(placed: Settings) -> None:
+def test_every_stop_is_a_feature_at_its_place(placed: ExportSettings) -> None:
     report = export(placed, Request(("core.stops",), "geojson"))
     [file] = report.folder.rglob("*.geojson")
     collection = json.loads(file.read_text(encoding="utf-8"))
@@ -23,7 +22,7 @@ def test_every_stop_is_a_feature_at_its_place(placed: Settings) -> None:
         assert f"Stop {feature['properties']['stop_code']}" == feature["properties"]["stop_name"]
 
 
-def test_a_table_by_stop_gets_the_places_of_its_stops(placed: Settings) -> None:
+def test_a_table_by_stop_gets_the_places_of_its_stops(placed: ExportSettings) -> None:
     report = export(placed, Request(("headways",), "geojson", allows_incomplete=True))
     [file] = report.folder.rglob("*.geojson")
     features = json.loads(file.read_text(encoding="utf-8"))["features"]

@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -10,16 +11,14 @@ import pytest
 
 from benchmarks.validators import GTFS_DAMAGES, by_gtfs_guru, by_gtfs_validator, with_texts
 from tests.exports.conftest import change
-from transit_etl.exports import ExportError, Request, export
-from transit_etl.paths import published_database
-from transit_etl.settings import Settings
+from transit_exports import ExportError, ExportSettings, Request, export
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 FEEDS = ["gtfs", "gtfs-retrospective"]
 Rows = list[dict[str, str]]
 
 
-def feed(settings: Settings, form: str) -> Path:
+def feed(settings: ExportSettings, form: str) -> Path:
     return export(settings, Request((), form, allows_incomplete=True)).folder / "gtfs.zip"
 
 
@@ -29,7 +28,7 @@ def table(path: Path, name: str) -> Rows:
 
 
 @pytest.mark.parametrize("form", FEEDS)
-def test_a_feed_is_valid_by_both_validators(placed: Settings, form: str) -> None:
+def test_a_feed_is_valid_by_both_validators(placed: ExportSettings, form: str) -> None:
     path = feed(placed, form)
 
     assert {} == by_gtfs_guru(path).errors
@@ -37,14 +36,16 @@ def test_a_feed_is_valid_by_both_validators(placed: Settings, form: str) -> None
 
 
 @pytest.mark.parametrize("damage", GTFS_DAMAGES)
-def test_a_broken_feed_is_refused_by_both_validators(placed: Settings, tmp_path: Path, damage: str) -> None:
+def test_a_broken_feed_is_refused_by_both_validators(
+    placed: ExportSettings, tmp_path: Path, damage: str
+) -> None:
     broken = with_texts(feed(placed, "gtfs"), tmp_path / "broken.zip", GTFS_DAMAGES[damage])
 
     assert by_gtfs_guru(broken).errors
     assert by_gtfs_validator(broken).errors
 
 
-def test_only_the_departure_from_the_origin_is_exact(placed: Settings) -> None:
+def test_only_the_departure_from_the_origin_is_exact(placed: ExportSettings) -> None:
     exact: dict[str, list[str]] = {}
     for row in table(feed(placed, "gtfs"), "stop_times"):
         exact.setdefault(row["trip_id"], []).append(row["timepoint"])
@@ -53,7 +54,7 @@ def test_only_the_departure_from_the_origin_is_exact(placed: Settings) -> None:
     assert all(["1", *["0"] * (len(trip) - 1)] == trip for trip in exact.values())
 
 
-def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: Settings) -> None:
+def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: ExportSettings) -> None:
     change(placed, "update intermediate.scheduled_calls set known_seconds = 0 where position = 3")
     times: dict[str, list[str]] = {}
     for row in table(feed(placed, "gtfs"), "stop_times"):
@@ -63,7 +64,7 @@ def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: Setting
     assert all(trip == sorted(set(trip)) for trip in times.values())
 
 
-def test_the_times_of_a_trip_never_go_back_where_its_learned_running_times_do(placed: Settings) -> None:
+def test_the_times_of_a_trip_never_go_back_where_its_learned_running_times_do(placed: ExportSettings) -> None:
     change(
         placed,
         "update intermediate.scheduled_calls set known_seconds = null, travel_seconds = -travel_seconds "
@@ -79,8 +80,8 @@ def test_the_times_of_a_trip_never_go_back_where_its_learned_running_times_do(pl
 
 
 @pytest.mark.parametrize("form", FEEDS)
-def test_a_feed_names_its_language_its_operator_and_its_publisher(placed: Settings, form: str) -> None:
-    settings = placed.model_copy(update={"language": "de-CH"})
+def test_a_feed_names_its_language_its_operator_and_its_publisher(placed: ExportSettings, form: str) -> None:
+    settings = replace(placed, language="de-CH")
     path = feed(settings, form)
     [info], [agency] = table(path, "feed_info"), table(path, "agency")
 
@@ -91,12 +92,12 @@ def test_a_feed_names_its_language_its_operator_and_its_publisher(placed: Settin
     ]
 
 
-def test_a_trip_that_ran_shows_the_headsign_of_its_departure(placed: Settings) -> None:
+def test_a_trip_that_ran_shows_the_headsign_of_its_departure(placed: ExportSettings) -> None:
     ran = {
         trip["trip_id"]: trip["trip_headsign"] for trip in table(feed(placed, "gtfs-retrospective"), "trips")
     }
     scheduled = {trip["trip_id"]: trip["trip_headsign"] for trip in table(feed(placed, "gtfs"), "trips")}
-    with duckdb.connect(published_database(placed.data_dir), read_only=True) as connection:
+    with duckdb.connect(placed.database, read_only=True) as connection:
         matched = dict(
             connection.execute(
                 "select trip_id_performed, trip_id_scheduled from core.trips where trip_id_scheduled != ''"
@@ -108,7 +109,7 @@ def test_a_trip_that_ran_shows_the_headsign_of_its_departure(placed: Settings) -
     assert all(ran[trip] == scheduled[matched[trip]] for trip in matched.keys() & ran.keys())
 
 
-def test_the_feed_says_what_is_missing(placed: Settings) -> None:
+def test_the_feed_says_what_is_missing(placed: ExportSettings) -> None:
     [row] = table(feed(placed, "gtfs"), "feed_info")
 
     assert "learned running times" in row["feed_comment"]
@@ -117,7 +118,7 @@ def test_the_feed_says_what_is_missing(placed: Settings) -> None:
 
 @pytest.mark.parametrize("form", FEEDS)
 def test_a_feed_without_places_of_stops_is_refused_unless_it_is_asked_for(
-    published: Settings, form: str
+    published: ExportSettings, form: str
 ) -> None:
     with pytest.raises(ExportError, match="stops have no place"):
         export(published, Request((), form))
@@ -126,7 +127,7 @@ def test_a_feed_without_places_of_stops_is_refused_unless_it_is_asked_for(
     assert "stops have no place" in row["feed_comment"]
 
 
-def test_stops_with_places_are_exported_as_geometry(placed: Settings) -> None:
+def test_stops_with_places_are_exported_as_geometry(placed: ExportSettings) -> None:
     asked = Request(("core.stops",), "geoparquet")
     folder = export(placed, asked).folder
     [file] = folder.rglob("*.parquet")
@@ -136,7 +137,7 @@ def test_stops_with_places_are_exported_as_geometry(placed: Settings) -> None:
 
 
 @pytest.mark.parametrize("form", [*FEEDS, "geojson", "geoparquet"])
-def test_two_feeds_of_the_same_rows_have_the_same_bytes(placed: Settings, form: str) -> None:
+def test_two_feeds_of_the_same_rows_have_the_same_bytes(placed: ExportSettings, form: str) -> None:
     asked = Request(() if form in FEEDS else ("stops",), form, allows_incomplete=True)
     first, second = (
         {path.name: path.read_bytes() for path in export(placed, asked).folder.rglob("*") if path.is_file()}

@@ -1,5 +1,6 @@
 """Service alerts read back from the protobuf, and are what the warehouse knows of the service status."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,24 +11,22 @@ from google.transit import gtfs_realtime_pb2 as gtfs
 from benchmarks.validators import by_protobuf, read_alerts
 from tests.exports.conftest import change
 from tests.warehouse.rehearsed import START
-from transit_etl.exports import ExportError, Request, export
-from transit_etl.paths import published_database
-from transit_etl.settings import Settings
+from transit_exports import ExportError, ExportSettings, Request, export
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 AT = (START + timedelta(minutes=30)).replace(tzinfo=None)
 
 
-def file(settings: Settings, at: datetime | None = None) -> Path:
+def file(settings: ExportSettings, at: datetime | None = None) -> Path:
     return export(settings, Request((), "gtfs-rt", at=at, allows_incomplete=True)).folder / "alerts.pb"
 
 
-def alerts(settings: Settings, at: datetime | None = None) -> gtfs.FeedMessage:
+def alerts(settings: ExportSettings, at: datetime | None = None) -> gtfs.FeedMessage:
     return read_alerts(file(settings, at))
 
 
-def test_the_alerts_of_a_period_are_its_episodes(published: Settings) -> None:
-    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+def test_the_alerts_of_a_period_are_its_episodes(published: ExportSettings) -> None:
+    with duckdb.connect(published.database, read_only=True) as connection:
         known = connection.execute(
             "select episode_id, coalesce(gtfs_cause, 'UNKNOWN_CAUSE'), "
             "coalesce(gtfs_effect, 'UNKNOWN_EFFECT') from marts.disruptions"
@@ -52,8 +51,8 @@ def test_the_alerts_of_a_period_are_its_episodes(published: Settings) -> None:
     )
 
 
-def test_an_alert_of_buses_informs_the_routes_of_its_lines(published: Settings) -> None:
-    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+def test_an_alert_of_buses_informs_the_routes_of_its_lines(published: ExportSettings) -> None:
+    with duckdb.connect(published.database, read_only=True) as connection:
         [(episode, routes)] = connection.execute("""
             select episode_id, list(distinct line_code order by line_code)
             from (select operator, episode_id, unnest(lines) as line_number from marts.disruptions
@@ -67,9 +66,9 @@ def test_an_alert_of_buses_informs_the_routes_of_its_lines(published: Settings) 
 
 
 def test_a_lift_out_of_use_is_hard_to_reach_at_the_stops_with_its_name_and_no_end_of_all_service(
-    published: Settings,
+    published: ExportSettings,
 ) -> None:
-    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+    with duckdb.connect(published.database, read_only=True) as connection:
         lifts = connection.execute(
             "select episode_id, lines[1] from marts.disruptions where category = 'ASC' order by 1"
         ).fetchall()
@@ -91,15 +90,15 @@ def test_a_lift_out_of_use_is_hard_to_reach_at_the_stops_with_its_name_and_no_en
     assert {episode: [stop] if lift == lifts[0][1] else [""] for episode, lift in lifts} == informed
 
 
-def test_each_text_of_an_alert_names_its_language(published: Settings) -> None:
-    settings = published.model_copy(update={"language": "de-CH"})
+def test_each_text_of_an_alert_names_its_language(published: ExportSettings) -> None:
+    settings = replace(published, language="de-CH")
     texts = [entity.alert for entity in alerts(settings).entity]
 
     assert {"en"} == {each.language for alert in texts for each in alert.header_text.translation}
     assert {"de-CH"} == {each.language for alert in texts for each in alert.description_text.translation}
 
 
-def test_the_alerts_of_an_instant_do_not_know_what_came_later(published: Settings) -> None:
+def test_the_alerts_of_an_instant_do_not_know_what_came_later(published: ExportSettings) -> None:
     feed = alerts(published, AT)
 
     assert AT == datetime.fromtimestamp(feed.header.timestamp, UTC).replace(tzinfo=None)
@@ -107,14 +106,14 @@ def test_the_alerts_of_an_instant_do_not_know_what_came_later(published: Setting
     assert not any(period.end for entity in feed.entity for period in entity.alert.active_period)
 
 
-def test_an_instant_outside_the_period_is_refused(published: Settings) -> None:
+def test_an_instant_outside_the_period_is_refused(published: ExportSettings) -> None:
     with pytest.raises(ExportError, match="lies outside"):
         alerts(published, AT + timedelta(days=40))
     with pytest.raises(ExportError, match="is of a period"):
         export(published, Request((), "tides", at=AT))
 
 
-def test_a_feed_reads_back_and_a_broken_one_is_refused(published: Settings) -> None:
+def test_a_feed_reads_back_and_a_broken_one_is_refused(published: ExportSettings) -> None:
     path = file(published)
     assert {} == by_protobuf(path).errors
 

@@ -6,21 +6,20 @@ import pytest
 
 from benchmarks.validated_exports import FORMATS, contradictions
 from tests.exports.conftest import change
-from transit_etl.exports import Request, export
-from transit_etl.settings import Settings
+from transit_exports import ExportSettings, Request, export
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
 
-def exports(settings: Settings) -> dict[str, Path]:
+def exports(settings: ExportSettings) -> dict[str, Path]:
     return {form: export(settings, Request((), form, allows_incomplete=True)).folder for form in FORMATS}
 
 
-def test_exports_hold_the_trips_passages_and_alerts_of_the_warehouse(placed: Settings) -> None:
-    assert [] == [*contradictions(placed, exports(placed))]
+def test_exports_hold_the_trips_passages_and_alerts_of_the_warehouse(placed: ExportSettings) -> None:
+    assert [] == [*contradictions(placed.database, exports(placed))]
 
 
-def test_an_export_that_differs_from_the_warehouse_is_noticed(placed: Settings) -> None:
+def test_an_export_that_differs_from_the_warehouse_is_noticed(placed: ExportSettings) -> None:
     folders = exports(placed)
     change(
         placed,
@@ -30,6 +29,6 @@ def test_an_export_that_differs_from_the_warehouse_is_noticed(placed: Settings) 
         "delete from marts.disruptions",
     )
 
-    found = [*contradictions(placed, folders)]
+    found = [*contradictions(placed.database, folders)]
 
     assert {"static", "ran", "tides", "alerts"} == {each.partition(":")[0] for each in found}

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -10,15 +11,14 @@ from frictionless import Package
 
 from benchmarks.synthetic_year import FIRST, make_year
 from benchmarks.validators import TIDES_DAMAGES, by_frictionless, with_damaged_table
-from transit_etl.exports import Request, export
-from transit_etl.paths import published_database
-from transit_etl.settings import Settings
+from tests.exports.conftest import settings_in
+from transit_exports import ExportSettings, Request, export
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
 
 @pytest.fixture
-def package(published: Settings) -> Path:
+def package(published: ExportSettings) -> Path:
     """Export the rehearsed hours as TIDES."""
     return export(published, Request((), "tides", allows_incomplete=True)).folder
 
@@ -38,9 +38,9 @@ def test_a_package_is_valid_by_the_schemas_in_it(package: Path) -> None:
 
 
 def test_trips_performed_are_those_seen_and_those_that_are_canceled(
-    package: Path, published: Settings
+    package: Path, published: ExportSettings
 ) -> None:
-    with duckdb.connect(published_database(published.data_dir), read_only=True) as connection:
+    with duckdb.connect(published.database, read_only=True) as connection:
         expected = connection.execute(
             "select trip_id_performed, outcome = 'not_run' from core.trips "
             "where n_live > 0 or outcome = 'not_run' order by 1"
@@ -89,13 +89,13 @@ def test_a_package_of_one_table_alone_is_valid(package: Path, tmp_path: Path) ->
     [
         ("CC-BY-4.0", [{"path": "https://spdx.org/licenses/CC-BY-4.0", "title": "CC-BY-4.0"}]),
         ("Open to all", [{"path": "README.md", "title": "Open to all"}]),
-        (None, None),
+        ("not stated", None),
     ],
 )
 def test_a_package_says_who_publishes_it_and_under_which_licence(
-    published: Settings, licence: str | None, expected: object
+    published: ExportSettings, licence: str, expected: object
 ) -> None:
-    settings = published.model_copy(update={"export_licence": licence})
+    settings = replace(published, licence=licence)
     folder = export(settings, Request((), "tides", allows_incomplete=True)).folder
 
     descriptor = json.loads((folder / "datapackage.json").read_text())
@@ -104,16 +104,18 @@ def test_a_package_says_who_publishes_it_and_under_which_licence(
     assert {} == by_frictionless(folder).errors
 
 
-def test_dates_follow_each_other_in_the_file_of_their_month(published: Settings, tmp_path: Path) -> None:
-    year = Settings(data_dir=tmp_path / "year")
-    make_year(published_database(published.data_dir), published_database(year.data_dir), FIRST, 3, 1)
+def test_dates_follow_each_other_in_the_file_of_their_month(
+    published: ExportSettings, tmp_path: Path
+) -> None:
+    year = settings_in(tmp_path / "year")
+    make_year(published.database, year.database, FIRST, 3, 1)
 
     folder = export(year, Request((), "tides", allows_incomplete=True)).folder
 
     with (folder / f"stop_visits_{FIRST:%Y_%m}.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     keys = [(row["service_date"], row["trip_id_performed"], int(row["trip_stop_sequence"])) for row in rows]
-    with duckdb.connect(published_database(year.data_dir), read_only=True) as connection:
+    with duckdb.connect(year.database, read_only=True) as connection:
         expected = connection.execute(
             "select service_date::varchar, count(*) from core.stop_visits "
             "where trip_key in (select trip_key from core.trips where n_live > 0) group by 1 order by 1"

@@ -10,8 +10,9 @@ from transit_etl.backup import last_backup
 from transit_etl.check.problem import Problem
 from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.identity import difference, outdated_of
-from transit_etl.paths import is_rehearsed, raw_dir, window_started_at
+from transit_etl.paths import is_rehearsed, raw_dir
 from transit_etl.settings import Settings
+from transit_etl.stamps import stamped_at
 from transit_etl.status import Status, ago, last_answer
 from transit_etl.status.lake import LastDay
 
@@ -64,7 +65,7 @@ def _began_at(settings: Settings) -> datetime | None:
     folders = raw_dir(settings.data_dir).glob(f"operator={settings.operator}/*/date=*")
     for _, of_day in groupby(sorted(folders, key=_name), _name):
         names = (path.name for folder in of_day for path in folder.iterdir())
-        began = [at for name in names if not is_rehearsed(name) and (at := window_started_at(name))]
+        began = [at for name in names if not is_rehearsed(name) and (at := stamped_at(name))]
         if began:
             return min(began).replace(tzinfo=UTC)
     return None

@@ -54,10 +54,11 @@ def export(  # noqa: PLR0917 - Typer passes options by name
     Example: transit-etl export marts.punctuality --from 2026-03-02 --to 2026-03-31 --format csv
     """
     from transit_etl.clock import naive_utc
-    from transit_etl.exports import Request, all_requests, export_all
-    from transit_etl.exports import export as run
+    from transit_etl.export_settings import export_settings
+    from transit_exports import Request, all_requests, export_all
+    from transit_exports import export as run
 
-    settings = load_settings()
+    settings = export_settings(load_settings())
     if all_datasets:
         if tables or first or last or at or folder:
             raise typer.BadParameter("--all takes every table and date: leave the others out")

@@ -17,9 +17,9 @@ from transit_etl.paths import (
     quarantine_dir,
     raw_dir,
     rehearsal_journal,
-    window_stamp,
 )
 from transit_etl.settings import Settings
+from transit_etl.stamps import stamp
 
 _WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{REHEARSAL_WORKER}\.")
 
@@ -98,7 +98,7 @@ class Journal:
                 "rehearse in a folder of its own (TRANSIT_DATA_DIR)"
             )
         self._write()
-        first = window_stamp(self.checkpoint.done_until)
+        first = stamp(self.checkpoint.done_until)
         for path in self._windows():
             if path.name >= first:
                 path.unlink()

@@ -9,9 +9,9 @@ import duckdb
 import pyarrow as pa
 
 from transit_etl.line_labels import NORMAL_LABEL_SQL
+from transit_etl.quoting import sql_text
 from transit_etl.service_day import Offset, offsets
 from transit_etl.settings import Settings
-from transit_etl.stage.raw import sql_text
 
 _US = 1_000_000
 # A line holds a body as JSON text, in which a byte takes at most six (`\\u0001`), and its other fields.

@@ -11,7 +11,9 @@ import pyarrow as pa
 import zstandard
 
 from transit_etl.errors import TransitError
-from transit_etl.paths import raw_files, raw_parts, window_started_at
+from transit_etl.paths import raw_files, raw_parts
+from transit_etl.quoting import sql_text
+from transit_etl.stamps import stamped_at
 
 # The instants of a window lie within a day; those in its answers lie within two days of them.
 NEAR = timedelta(days=3)
@@ -39,7 +41,7 @@ class RawWindow:
     @property
     def began_at(self) -> datetime:
         """The instant in its name, in UTC; midnight of its day if there is none."""
-        return window_started_at(self.name) or datetime.combine(self.day, datetime.min.time())
+        return stamped_at(self.name) or datetime.combine(self.day, datetime.min.time())
 
 
 def finished_windows(data_dir: Path, endpoints: Sequence[str] | None = None) -> Iterator[RawWindow]:
@@ -102,11 +104,6 @@ def load(connection: duckdb.DuckDBPyConnection, path: Path, statement: str) -> N
     """Run the statement that makes table `raw` of a whole file; duckdb.Error if a line is no row."""
     connection.execute("create or replace temp macro raw_path() as " + sql_text(str(path)))
     connection.execute(statement)
-
-
-def sql_text(text: str) -> str:
-    """Quote a text for SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def arrow(connection: duckdb.DuckDBPyConnection, query: str) -> pa.Table:

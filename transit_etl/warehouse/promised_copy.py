@@ -16,10 +16,9 @@ import duckdb
 from transit_etl import paths
 from transit_etl.files import FILE_MODE
 from transit_etl.promised import original_schema
-from transit_etl.queries import quoted_name
+from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.stage.raw import sql_text
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import date_ranges
 from transit_etl.warehouse.contents import MADE_LATER, Contents, Place, published_contents, tables_of

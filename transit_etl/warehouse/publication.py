@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 
 from transit_etl.promised import NAMED, SCHEMAS, original_schema
+from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
-from transit_etl.stage.raw import sql_text
 from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dictionary import (

@@ -3,7 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from transit_etl.paths import finished_raw_file, open_raw_files, raw_files, window_stamp
+from transit_etl.paths import finished_raw_file, open_raw_files, raw_files
+from transit_etl.stamps import stamp
 
 HOUR = timedelta(hours=1)
 _LONGEST_WINDOW = timedelta(hours=1)  # the bound of `Settings.window_seconds`
@@ -23,4 +24,4 @@ def recent_windows(data_dir: Path, operator: str, now: datetime, endpoint: str =
         for path in listed(data_dir, operator, endpoint, day)
     ]
     windows = {finished_raw_file(path).name: path for path in files}
-    return [path for name, path in sorted(windows.items()) if name >= window_stamp(since)]
+    return [path for name, path in sorted(windows.items()) if name >= stamp(since)]

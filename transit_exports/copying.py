@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.exports.csv_schemas import with_schemas
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period, date_column, in_months
-from transit_etl.exports.request import ExportError, Request
-from transit_etl.exports.source import Column, Source, Table
-from transit_etl.exports.types import in_csv, in_json, in_parquet
-from transit_etl.stage.raw import sql_text
+from transit_etl.quoting import sql_text
+from transit_exports.csv_schemas import with_schemas
+from transit_exports.parts import Part
+from transit_exports.periods import Period, date_column, in_months
+from transit_exports.request import ExportError, Request
+from transit_exports.source import Column, Source, Table
+from transit_exports.types import in_csv, in_json, in_parquet
 
 PARQUET = "format parquet, compression zstd"
 CSV = "format csv, new_line '\\r\\n'"  # as RFC 4180 has it; with a header
@@ -103,7 +103,7 @@ def _write_parquet(table: Table, query: str, source: Source, path: Path) -> int:
         "title": table.title,
         "description": table.meaning,
         "publisher": source.publisher,
-        "licence": source.licence,
+        "licence": source.settings.licence,
     }
     listed = ", ".join(f"{sql_text(name)}: {sql_text(text)}" for name, text in metadata.items())
     return copy(source, query, f"{PARQUET}, kv_metadata {{{listed}}}", path)

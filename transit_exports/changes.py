@@ -2,10 +2,9 @@
 
 from datetime import date
 
-from transit_etl.exports.manifest import Manifest
-from transit_etl.exports.periods import Period, months_of
-from transit_etl.exports.source import Source
-from transit_etl.service_day import DAY
+from transit_exports.manifest import Manifest
+from transit_exports.periods import Period, months_of
+from transit_exports.source import Source
 
 _BUILT = """
 select is_full, coalesce(dates, range(first_date, last_date + 1, interval 1 day)::date[])
@@ -23,8 +22,7 @@ def changed_months(source: Source, before: Manifest, period: Period) -> set[str]
     if source.publication.build_number < since or any(is_full for is_full, _ in builds):
         return None
     dates = {day for _, days in builds for day in days if period.first <= day <= period.last}
-    first, last = date.fromisoformat(before.first_date), date.fromisoformat(before.last_date)
-    added = {period.first + DAY * number for number in range(period.n_dates)}
-    added -= {first + DAY * number for number in range((last - first).days + 1)}
-    gone = {day for day in (first, last) if not period.first <= day <= period.last}
+    earlier = Period(date.fromisoformat(before.first_date), date.fromisoformat(before.last_date))
+    added = {day.first for day in period.days()} - {day.first for day in earlier.days()}
+    gone = {day for day in (earlier.first, earlier.last) if not period.first <= day <= period.last}
     return months_of(dates | added | gone)

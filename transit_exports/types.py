@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from transit_etl.exports.source import Column
-from transit_etl.stage.raw import sql_text
+from transit_etl.quoting import sql_text
+from transit_exports.source import Column
 
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - what spreadsheets take for the start of a formula
 

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote, urljoin
 
-from transit_etl.exports.formats import FORMATS
-from transit_etl.exports.manifest import Dataset, File, Manifest
-from transit_etl.exports.source import NO_LICENCE, licence_address
-from transit_etl.settings import Settings
+from transit_exports.formats import FORMATS
+from transit_exports.manifest import Dataset, File, Manifest
+from transit_exports.settings import NO_LICENCE, ExportSettings, licence_address
 
 _CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
@@ -34,30 +33,26 @@ _STANDARDS = {
 }
 
 
-def catalogue(settings: Settings, datasets: Sequence[Dataset]) -> dict[str, Any]:
+def catalogue(settings: ExportSettings, publisher: str, datasets: Sequence[Dataset]) -> dict[str, Any]:
     """Return the catalogue of some datasets, each with a distribution for each format."""
-    base = settings.export_url or ""
+    base = settings.address
+    agent = {"@type": "foaf:Agent", "foaf:name": publisher} | _link("foaf:homepage", settings.publisher_url)
     modified = max((each.newest.modified_at for each in datasets), default="")
     return {
         "@context": _CONTEXT,
         "@id": base or "./",
         "@type": "dcat:Catalog",
-        "dct:title": f"Datasets of {settings.publisher or settings.operator}",
+        "dct:title": f"Datasets of {publisher}",
         "dct:description": "Punctuality, service delivered and disruptions of public transport, with bounds.",
-        "dct:publisher": _publisher(settings),
+        "dct:publisher": agent,
         "dct:language": {"@id": f"{_AUTHORITY}/language/ENG"},
         "dcat:themeTaxonomy": {"@id": _THEMES},
-        **_link("foaf:homepage", settings.export_url),
-        **_licence(settings.export_licence or NO_LICENCE),
+        **_link("foaf:homepage", base),
+        **_licence(settings.licence),
         **({"dct:modified": _typed("dateTime", modified)} if modified else {}),
         **_spatial(datasets[0].newest if datasets else None),
-        "dcat:dataset": [_dataset(base, _publisher(settings), each) for each in datasets],
+        "dcat:dataset": [_dataset(base, agent, each) for each in datasets],
     }
-
-
-def _publisher(settings: Settings) -> dict[str, Any]:
-    agent = {"@type": "foaf:Agent", "foaf:name": settings.publisher or settings.operator}
-    return agent | _link("foaf:homepage", settings.publisher_url)
 
 
 def _link(name: str, address: str | None) -> dict[str, Any]:

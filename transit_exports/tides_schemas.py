@@ -7,13 +7,13 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
-from transit_etl.exports.parts import Part
-from transit_etl.exports.source import Column, Source
 from transit_etl.files import write_text
+from transit_exports.parts import Part
+from transit_exports.source import Column, Source
 
 EVIDENCE, ESTIMATES = "stop_visit_evidence", "passage_estimates"
 FOLDER = "schemas"  # of the package
-_STANDARD = files("transit_etl.exports") / "tides_specification"
+_STANDARD = files("transit_exports") / "tides_specification"
 _TYPES = {
     "BIGINT": "integer", "INTEGER": "integer", "HUGEINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean",
     "DATE": "date", "TIMESTAMP": "datetime",

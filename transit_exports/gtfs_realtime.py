@@ -8,12 +8,12 @@ from typing import Any
 
 from google.transit import gtfs_realtime_pb2 as gtfs
 
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period
-from transit_etl.exports.request import ExportError, Request
-from transit_etl.exports.source import Source
-from transit_etl.exports.statements import statement
 from transit_etl.files import open_atomic
+from transit_exports.parts import Part
+from transit_exports.periods import Period
+from transit_exports.request import ExportError, Request
+from transit_exports.source import Source
+from transit_exports.statements import statement
 
 _VERSION = "2.0"
 _AT_ONCE = 1_000  # alerts
@@ -73,7 +73,7 @@ def _add(feed: gtfs.FeedMessage, source: Source, alert: dict[str, Any], *, knows
     for selector in _informed(alert):
         entity.alert.informed_entity.add(agency_id=source.publication.operator, **selector)
     _add_text(entity.alert.header_text, alert["header"], _HEADER_LANGUAGE)
-    _add_text(entity.alert.description_text, alert["message"], source.language)
+    _add_text(entity.alert.description_text, alert["message"], source.settings.language)
 
 
 def _informed(alert: dict[str, Any]) -> list[dict[str, str]]:

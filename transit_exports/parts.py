@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from transit_etl.exports.source import Source
+from transit_exports.source import Source
 
 Write = Callable[[Source, Path], int]
 

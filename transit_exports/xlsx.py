@@ -10,14 +10,14 @@ import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from transit_etl.exports.citation import cited, cited_first, rules_of
-from transit_etl.exports.copying import ordered, with_names
-from transit_etl.exports.coverage import coverage_of, kind_of, known_of, what_is_missing
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period, in_months
-from transit_etl.exports.request import ExportError, Request
-from transit_etl.exports.source import Column, Source, Table
-from transit_etl.exports.types import is_nested
+from transit_exports.citation import cited, cited_first, rules_of
+from transit_exports.copying import ordered, with_names
+from transit_exports.coverage import coverage_of, kind_of, known_of, what_is_missing
+from transit_exports.parts import Part
+from transit_exports.periods import Period, in_months
+from transit_exports.request import ExportError, Request
+from transit_exports.source import Column, Source, Table
+from transit_exports.types import is_nested
 
 _MOST_ROWS = 1_048_575  # of a sheet, below its header
 _LONGEST_NAME = 31  # of a sheet
@@ -95,7 +95,7 @@ def _facts(source: Source, tables: Sequence[Table], period: Period) -> dict[str,
     facts = {
         "Operator": publication.operator,
         "Publisher": source.publisher,
-        "Licence": source.licence,
+        "Licence": source.settings.licence,
         "Service dates": f"{period.first} to {period.last}",
         "Known": " ".join(known_of(coverage.as_fields())),
         "Incomplete": "; ".join(what_is_missing(source, coverage, period)),

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from transit_etl.exports import gtfs, gtfs_realtime, tides
-from transit_etl.exports.copying import (
+from transit_exports import gtfs, gtfs_realtime, tides
+from transit_exports.copying import (
     csv_parts,
     geoparquet_parts,
     json_parts,
@@ -14,14 +14,14 @@ from transit_etl.exports.copying import (
     with_names,
     with_places,
 )
-from transit_etl.exports.coverage import PASSAGES, STATUS, TIMETABLES
-from transit_etl.exports.geojson import geojson_parts
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period
-from transit_etl.exports.request import Request
-from transit_etl.exports.source import Source, Table
-from transit_etl.exports.validation import errors_in_gtfs
-from transit_etl.exports.xlsx import xlsx_parts
+from transit_exports.coverage import PASSAGES, STATUS, TIMETABLES
+from transit_exports.geojson import geojson_parts
+from transit_exports.parts import Part
+from transit_exports.periods import Period
+from transit_exports.request import Request
+from transit_exports.source import Source, Table
+from transit_exports.validation import errors_in_gtfs
+from transit_exports.xlsx import xlsx_parts
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from transit_etl.exports.catalogue import write_catalogue
-from transit_etl.exports.exporter import export_from
-from transit_etl.exports.formats import FORMATS
-from transit_etl.exports.plan import dataset_name
-from transit_etl.exports.request import ExportError, ExportReport, Request
-from transit_etl.exports.scratch import opened_with_scratch
-from transit_etl.settings import Settings
+from transit_exports.catalogue import write_catalogue
+from transit_exports.exporter import export_from
+from transit_exports.formats import FORMATS
+from transit_exports.plan import dataset_name
+from transit_exports.request import ExportError, ExportReport, Request
+from transit_exports.scratch import opened_with_scratch
+from transit_exports.settings import ExportSettings
 
 PROMISED = ("core", "marts", "headline")
 OnDataset = Callable[[int, int, str], None]
@@ -36,7 +36,7 @@ class AllReport:
 
 
 def all_requests(
-    settings: Settings, formats: Sequence[str] = (), *, allows_incomplete: bool = False
+    settings: ExportSettings, formats: Sequence[str] = (), *, allows_incomplete: bool = False
 ) -> list[Request]:
     """Return a request for each table of core and marts in each format, and for each feed."""
     with opened_with_scratch(settings, "requests") as source:
@@ -50,7 +50,7 @@ def all_requests(
 
 
 def export_all(
-    settings: Settings, requests: Sequence[Request], *, on_dataset: OnDataset | None = None
+    settings: ExportSettings, requests: Sequence[Request], *, on_dataset: OnDataset | None = None
 ) -> AllReport:
     """Carry out requests one after the other; one that is refused does not stop the others."""
     report = AllReport()
@@ -61,9 +61,9 @@ def export_all(
                 if on_dataset:
                     on_dataset(number, len(requests), name)
                 try:
-                    report.count(export_from(settings, source, request, keeps_unchanged=True))
+                    report.count(export_from(source, request, keeps_unchanged=True))
                 except ExportError as error:
                     report.refused.append(f"{name}: {error}")
         finally:
-            write_catalogue(settings)
+            write_catalogue(settings, source.publisher)
     return report

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from transit_etl.exports.periods import date_column
-from transit_etl.exports.source import Column, Table
+from transit_exports.periods import date_column
+from transit_exports.source import Column, Table
 
 UNKNOWN = "An empty value is unknown; it is never a missing service."
 INTERVALS = (

@@ -5,23 +5,22 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from transit_etl import paths
-from transit_etl.exports import dcat, pages
-from transit_etl.exports.manifest import NAME, Dataset, Manifest, ManifestError, read_manifest
 from transit_etl.files import locked, write_text
-from transit_etl.settings import Settings
+from transit_exports import dcat, pages
+from transit_exports.manifest import NAME, Dataset, Manifest, ManifestError, read_manifest
+from transit_exports.settings import ExportSettings
 
 DCAT, PAGE = "catalogue.jsonld", "index.html"
 
 
-def write_catalogue(settings: Settings) -> None:
+def write_catalogue(settings: ExportSettings, publisher: str) -> None:
     """Write the catalogue of the exports that are there now."""
-    folder = paths.exports_dir(settings.data_dir)
-    with locked(paths.export_lock(settings.data_dir, "catalogue")):
+    folder = settings.folder
+    with locked(settings.lock("catalogue")):
         datasets = _datasets(folder)
-        text = json.dumps(dcat.catalogue(settings, datasets), ensure_ascii=False, indent=2)
+        text = json.dumps(dcat.catalogue(settings, publisher, datasets), ensure_ascii=False, indent=2)
         write_text(folder / DCAT, text + "\n")
-        write_text(folder / PAGE, pages.index(settings, datasets, DCAT))
+        write_text(folder / PAGE, pages.index(settings, publisher, datasets, DCAT))
 
 
 def _datasets(folder: Path) -> list[Dataset]:

@@ -5,12 +5,12 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from transit_etl.stage.raw import sql_text
+from transit_etl.quoting import sql_text
 
 
 @cache
 def _text(name: str) -> str:
-    return files("transit_etl.exports").joinpath("sql", f"{name}.sql").read_text("utf-8")
+    return files("transit_exports").joinpath("sql", f"{name}.sql").read_text("utf-8")
 
 
 def statement(name: str, texts: Mapping[str, str], **expressions: str) -> str:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from transit_etl.exports.copying import copy
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period
-from transit_etl.exports.request import ExportError, Request
-from transit_etl.exports.source import Source
-from transit_etl.exports.statements import named_statements, statement
 from transit_etl.files import open_atomic
-from transit_etl.stage.raw import sql_text
+from transit_etl.quoting import sql_text
+from transit_exports.copying import copy
+from transit_exports.parts import Part
+from transit_exports.periods import Period
+from transit_exports.request import ExportError, Request
+from transit_exports.source import Source
+from transit_exports.statements import named_statements, statement
 
 _ENTRY_TIME = (1980, 1, 1, 0, 0, 0)  # of every file in the zip: the same rows give the same bytes
 _CSV = "format csv, header"
@@ -61,8 +61,8 @@ def _write(period: Period, statements: str, comment: str, source: Source, path: 
     texts = {
         **operator,
         "publisher": source.publisher,
-        "url": source.publisher_url,
-        "language": source.language,
+        "url": source.feed_url,
+        "language": source.settings.language,
         "first": f"{period.first:%Y%m%d}",
         "last": f"{period.last:%Y%m%d}",
         "comment": " ".join([comment, *lacking]),

@@ -1,6 +1,5 @@
 """Opens the published warehouse for exports, within bounded memory, and reads what it is and holds."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -11,16 +10,14 @@ from typing import Any
 
 import duckdb
 
-from transit_etl import paths, promised
-from transit_etl.errors import first_line
-from transit_etl.exports.request import ExportError
-from transit_etl.exports.statements import macros
-from transit_etl.queries import NotPublishedError, quoted_name
-from transit_etl.settings import Settings
-from transit_etl.stage.raw import sql_text
+from transit_etl import promised
+from transit_etl.errors import NotPublishedError, first_line
+from transit_etl.quoting import quoted_name, sql_text
+from transit_etl.stamps import stamp
+from transit_exports.request import ExportError
+from transit_exports.settings import ExportSettings
+from transit_exports.statements import macros
 
-NO_LICENCE = "not stated"
-_LICENCES = "https://spdx.org/licenses/"
 _MEMORY = "512MB"
 _PUBLICATION = """
 select published_at, version, build_number, fingerprint, operator, timezone, first_date,
@@ -69,7 +66,7 @@ class Publication:
     @property
     def stamp(self) -> str:
         """The instant of the publication, as names of folders have it."""
-        return paths.window_stamp(self.published_at)
+        return stamp(self.published_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The published file, open, what is known of it, who publishes it and under which licence.
+    """The published file, open, what is known of it, and how it is exported.
 
     `bounds` are those of the places of stops: west, south, east and north in degrees (WGS 84). `reads` says
     what each table of any schema was made of.
@@ -129,13 +126,19 @@ class Source:
     publication: Publication
     tables: Mapping[str, Table]
     scratch: Path
-    publisher: str
-    publisher_url: str
-    language: str
-    contact: str
-    licence: str
+    settings: ExportSettings
     bounds: Sequence[float] | None
     reads: Mapping[str, Sequence[str]]
+
+    @property
+    def publisher(self) -> str:
+        """Who publishes the exports: the operator, if nobody else is named."""
+        return self.settings.publisher or self.publication.operator
+
+    @property
+    def feed_url(self) -> str:
+        """The address that a feed names for its publisher and its operator."""
+        return self.settings.publisher_url or self.settings.interface_url
 
     def table(self, name: str) -> Table:
         """Return a table by its name with or without schema, or raise ExportError with names like it."""
@@ -176,22 +179,15 @@ class Source:
         return found
 
 
-def licence_address(text: str) -> str | None:
-    """Return the address of a licence: the text itself, or of SPDX's identifier; None for another text."""
-    if re.match("https?://", text):
-        return text
-    return f"{_LICENCES}{text}" if re.fullmatch(r"[A-Za-z0-9.+-]+", text) else None
-
-
 @contextmanager
-def opened(settings: Settings, scratch: Path) -> Iterator[Source]:
+def opened(settings: ExportSettings, scratch: Path) -> Iterator[Source]:
     """Open the published file to read it; what does not fit into memory goes into a folder.
 
     NotPublishedError before the first publication.
     """
-    path = paths.published_database(settings.data_dir)
+    path = settings.database
     if not path.exists():
-        raise NotPublishedError(f"nothing is published at {path} yet: run build and publish first")
+        raise NotPublishedError(path)
     with readable_errors(settings), duckdb.connect(path, read_only=True) as connection:
         connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
         connection.execute("set enable_progress_bar = false")  # it would be printed between ours
@@ -201,16 +197,15 @@ def opened(settings: Settings, scratch: Path) -> Iterator[Source]:
 
 
 @contextmanager
-def readable_errors(settings: Settings) -> Iterator[None]:
+def readable_errors(settings: ExportSettings) -> Iterator[None]:
     """Raise an error of DuckDB as an ExportError that names the published file."""
     try:
         yield
     except duckdb.Error as error:
-        path = paths.published_database(settings.data_dir)
-        raise ExportError(f"cannot export from {path}: {first_line(error)}") from error
+        raise ExportError(f"cannot export from {settings.database}: {first_line(error)}") from error
 
 
-def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Settings) -> Source:
+def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: ExportSettings) -> Source:
     publication = Publication(*connection.execute(_PUBLICATION).fetchall()[0])
     columns: dict[tuple[str, str], list[Column]] = {}
     for schema, name, *column in connection.execute(_COLUMNS).fetchall():
@@ -236,11 +231,7 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Sett
         publication,
         {table.place: table for table in (*tables, *views)},
         scratch,
-        settings.publisher or publication.operator,
-        settings.publisher_url or settings.base_url,
-        settings.language,
-        settings.publisher_contact or "",
-        settings.export_licence or NO_LICENCE,
+        settings,
         _bounds(connection),
         {f"{schema}.{name}": _split(reads) for schema, name, reads in connection.execute(_READS).fetchall()},
     )

@@ -6,14 +6,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from transit_etl.exports.copying import copy_in_turn
-from transit_etl.exports.manifest import README
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period
-from transit_etl.exports.request import Request
-from transit_etl.exports.source import NO_LICENCE, Column, Source, licence_address
-from transit_etl.exports.statements import statement
-from transit_etl.exports.tides_schemas import (
+from transit_exports.copying import copy_in_turn
+from transit_exports.manifest import README
+from transit_exports.parts import Part
+from transit_exports.periods import Period
+from transit_exports.request import Request
+from transit_exports.settings import NO_LICENCE, licence_address
+from transit_exports.source import Column, Source
+from transit_exports.statements import statement
+from transit_exports.tides_schemas import (
     ESTIMATES,
     EVIDENCE,
     SIDE_TABLES,
@@ -94,7 +95,7 @@ def _describe(parts: Sequence[Part], period: Period, source: Source, path: Path)
         "description": " ".join(NOTES),
         "agency": publication.operator,
         "version": f"{period.first}-{period.last}",
-        **_licences(source.licence),
+        **_licences(source.settings.licence),
         "contributors": [{"title": source.publisher, "role": "publisher"}],
         "sources": [
             {

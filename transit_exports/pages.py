@@ -8,10 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from transit_etl.exports.formats import FORMATS
-from transit_etl.exports.manifest import Dataset, Manifest
-from transit_etl.exports.source import NO_LICENCE, licence_address
-from transit_etl.settings import Settings
+from transit_exports.formats import FORMATS
+from transit_exports.manifest import Dataset, Manifest
+from transit_exports.settings import NO_LICENCE, ExportSettings, licence_address
 
 _MEGABYTE = 1_000_000
 # What people come to ask, and the datasets that answer it: the first of them that there is.
@@ -35,10 +34,9 @@ _SECTIONS = {
 _OTHERS = ("Other datasets", "Exported one by one.")
 
 
-def index(settings: Settings, datasets: Sequence[Dataset], dcat: str) -> str:
+def index(settings: ExportSettings, publisher: str, datasets: Sequence[Dataset], dcat: str) -> str:
     """Return the page that lists all datasets in groups, with a search over titles, meanings and columns."""
-    publisher, licence = settings.publisher or settings.operator, settings.export_licence or NO_LICENCE
-    contact = settings.publisher_contact
+    licence, contact = settings.licence, settings.contact
     return _render(
         "index.html",
         title=f"Datasets of {publisher}",
@@ -68,7 +66,7 @@ def address_of(contact: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    loader = PackageLoader("transit_etl.exports")
+    loader = PackageLoader("transit_exports")
     return Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
-from transit_etl.exports.citation import rules_of
-from transit_etl.exports.coverage import known_of
-from transit_etl.exports.manifest import Manifest
-from transit_etl.exports.source import Table
+from transit_exports.citation import rules_of
+from transit_exports.coverage import known_of
+from transit_exports.manifest import Manifest
+from transit_exports.source import Table
 
 
 def readme_of(manifest: Manifest, tables: Sequence[Table]) -> str:

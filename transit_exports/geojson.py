@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from transit_etl.exports.copying import files_of, with_places
-from transit_etl.exports.parts import Part
-from transit_etl.exports.periods import Period
-from transit_etl.exports.request import Request
-from transit_etl.exports.source import Source
-from transit_etl.exports.types import in_json
 from transit_etl.files import open_atomic
+from transit_exports.copying import files_of, with_places
+from transit_exports.parts import Part
+from transit_exports.periods import Period
+from transit_exports.request import Request
+from transit_exports.source import Source
+from transit_exports.types import in_json
 
 _AT_ONCE = 10_000  # features
 _FEATURE = """

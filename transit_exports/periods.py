@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from transit_etl.exports.request import ExportError, Request
-from transit_etl.exports.source import Publication, Table
+from transit_exports.request import ExportError, Request
+from transit_exports.source import Publication, Table
 
 _WEEK = timedelta(days=6)  # from the first date of a week to its last
 # The first of these columns that a table has says which date a row is of.

@@ -5,13 +5,13 @@ import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from transit_etl import paths
-from transit_etl.exports.manifest import Manifest, read_manifest
 from transit_etl.files import clear_away, make_folder, replace_folder, sync_tree
-from transit_etl.settings import Settings
+from transit_etl.stamps import stamp, stamped_at
+from transit_exports.manifest import Manifest, read_manifest
+from transit_exports.settings import ExportSettings
 
 
-def keep_version(settings: Settings, folder: Path, before: Manifest, built: Path) -> bool:
+def keep_version(settings: ExportSettings, folder: Path, before: Manifest, built: Path) -> bool:
     """Keep an export that is about to be replaced by another one; return whether their files differ.
 
     Its folder is named by the instant of the publication that ended it. Files that both have take no room.
@@ -20,15 +20,15 @@ def keep_version(settings: Settings, folder: Path, before: Manifest, built: Path
     if after is None or after.digest == before.digest:
         return False
     ended_at = _stamp(after)
-    older = paths.older_exports_dir(settings.data_dir) / folder.name
-    if settings.export_keep_days:
+    older = settings.older_folder / folder.name
+    if settings.keep_days:
         _link(folder, older / ended_at, built.with_name(f"{built.name}.older"))
-    _remove_expired(older, ended_at, settings.export_keep_days)
+    _remove_expired(older, ended_at, settings.keep_days)
     return True
 
 
 def _stamp(manifest: Manifest) -> str:
-    return paths.window_stamp(datetime.fromisoformat(manifest.published_at))
+    return stamp(datetime.fromisoformat(manifest.published_at))
 
 
 def _link(folder: Path, target: Path, built: Path) -> None:
@@ -46,10 +46,10 @@ def _link(folder: Path, target: Path, built: Path) -> None:
 
 def _remove_expired(older: Path, now: str, keep_days: int) -> None:
     for folder in older.iterdir() if older.is_dir() else ():
-        ended_at = paths.window_started_at(folder.name)
+        ended_at = stamped_at(folder.name)
         if ended_at and ended_at < _naive(now) - timedelta(days=keep_days):
             shutil.rmtree(folder)
 
 
-def _naive(stamp: str) -> datetime:
-    return paths.window_started_at(stamp) or datetime.min  # noqa: DTZ901 - UTC, as the other
+def _naive(ended_at: str) -> datetime:
+    return stamped_at(ended_at) or datetime.min  # noqa: DTZ901 - UTC, as the other

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from transit_etl.exports.periods import Period, date_column
-from transit_etl.exports.source import Source, Table
+from transit_exports.periods import Period, date_column
+from transit_exports.source import Source, Table
 
 PASSAGES, STATUS, TIMETABLES = "passages", "status", "timetables"
 SEEN = {  # what a share of each says

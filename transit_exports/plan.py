@@ -8,16 +8,15 @@ from functools import cache, cached_property
 from importlib import metadata
 from typing import Any
 
-from transit_etl import paths
-from transit_etl.exports.changes import changed_months
-from transit_etl.exports.coverage import Coverage, coverage_of, kind_of, what_is_missing
-from transit_etl.exports.formats import FORMATS, Format
-from transit_etl.exports.manifest import File, Manifest, digest_of
-from transit_etl.exports.periods import period_of
-from transit_etl.exports.request import ExportError, Request
-from transit_etl.exports.source import Source, Table
 from transit_etl.promised import NAMED
-from transit_etl.settings import Settings
+from transit_etl.stamps import stamp
+from transit_exports.changes import changed_months
+from transit_exports.coverage import Coverage, coverage_of, kind_of, what_is_missing
+from transit_exports.formats import FORMATS, Format
+from transit_exports.manifest import File, Manifest, digest_of
+from transit_exports.periods import period_of
+from transit_exports.request import ExportError, Request
+from transit_exports.source import Source, Table
 
 _LONGEST_NAME = 200  # of a folder, in characters
 FEEDS = "feeds"  # the group of datasets that are no tables of the warehouse
@@ -52,7 +51,7 @@ def _tables(request: Request) -> str:
 def _dates(request: Request) -> list[str]:
     has_dates = request.first is not None or request.last is not None
     dates = [str(request.first or "start"), str(request.last or "end")] if has_dates else []
-    return dates + ([paths.window_stamp(request.at)] if request.at else [])
+    return dates + ([stamp(request.at)] if request.at else [])
 
 
 def _short(name: str) -> str:
@@ -84,21 +83,20 @@ class Plan:
     ExportError refuses it, such as where too little is known of the period.
     """
 
-    def __init__(self, settings: Settings, request: Request, form: Format, source: Source, name: str) -> None:
-        self.settings, self.request, self.form, self.source, self.name = (
-            settings, request, form, source, name,
-        )  # fmt: skip
-        self.tables: Sequence[Table] = form.tables(source, request)
+    def __init__(self, request: Request, source: Source) -> None:
+        self.request, self.source = request, source
+        self.form, self.name = format_of(request), dataset_name(request)
+        self.tables: Sequence[Table] = self.form.tables(source, request)
         self.period = period_of(request, source.publication)
-        kind = form.needs if form.is_feed else kind_of(source, [*self.tables])
+        kind = self.form.needs if self.form.is_feed else kind_of(source, [*self.tables])
         self.coverage: Coverage = coverage_of(source, kind, self.period)
-        self.missing = [*what_is_missing(source, self.coverage, self.period), *form.lacks(source)]
+        self.missing = [*what_is_missing(source, self.coverage, self.period), *self.form.lacks(source)]
         if self.missing and not request.allows_incomplete:
             raise ExportError(
                 f"too little is known from {self.period.first} to {self.period.last}: "
                 f"{'; '.join(self.missing)}; --allow-incomplete exports it all the same, marked"
             )
-        self.parts = form.plan(source, request, self.period)
+        self.parts = self.form.plan(source, request, self.period)
 
     def is_in(self, before: Manifest) -> bool:
         """Tell whether an export has all that this one would have: nothing was built since."""
@@ -111,7 +109,7 @@ class Plan:
         source = self.source
         given = [
             _LAYOUT, version("transit-etl"), source.publication.fingerprint,
-            source.publisher_url, source.language, self.request.neutralises_formulas,
+            source.feed_url, source.settings.language, self.request.neutralises_formulas,
             self.description,
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(given).encode()).hexdigest()
@@ -130,9 +128,9 @@ class Plan:
             "media_type": self.form.media_type,
             "timezone": source.publication.timezone,
             "publisher": source.publisher,
-            "publisher_url": self.settings.publisher_url or "",
-            "contact": source.contact,
-            "licence": source.licence,
+            "publisher_url": source.settings.publisher_url,
+            "contact": source.settings.contact,
+            "licence": source.settings.licence,
             "keywords": [*_KEYWORDS, operator, *self.form.keywords],
             "bounds": source.bounds,
             "tables": [_table_entry(table) for table in self.tables],
@@ -176,7 +174,7 @@ class Plan:
 
     def _identifier(self) -> str:
         """Return the address of the dataset in the index, or its name among those of the operator."""
-        subject, address = subject_of(self.request), self.settings.export_url
+        subject, address = subject_of(self.request), self.source.settings.address
         return f"{address}#{subject}" if address else f"{self.source.publication.operator}/{subject}"
 
     def _moment(self) -> str:

@@ -4,27 +4,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from transit_etl import paths
-from transit_etl.exports.catalogue import write_catalogue
-from transit_etl.exports.changes import changed_months
-from transit_etl.exports.manifest import (
-    PAGE,
-    README,
-    File,
-    Manifest,
-    ManifestError,
-    described,
-    read_manifest,
-    write_manifest,
-)
-from transit_etl.exports.pages import dataset_page
-from transit_etl.exports.parts import Part
-from transit_etl.exports.plan import Plan, dataset_name, format_of
-from transit_etl.exports.readme import readme_of
-from transit_etl.exports.request import ExportError, ExportReport, Request
-from transit_etl.exports.scratch import emptied, opened_with_scratch
-from transit_etl.exports.source import Source, readable_errors
-from transit_etl.exports.versions import keep_version
 from transit_etl.files import (
     FILE_MODE,
     locked,
@@ -35,10 +14,30 @@ from transit_etl.files import (
     sync_tree,
     write_text,
 )
-from transit_etl.settings import Settings
+from transit_exports.catalogue import write_catalogue
+from transit_exports.changes import changed_months
+from transit_exports.manifest import (
+    PAGE,
+    README,
+    File,
+    Manifest,
+    ManifestError,
+    described,
+    read_manifest,
+    write_manifest,
+)
+from transit_exports.pages import dataset_page
+from transit_exports.parts import Part
+from transit_exports.plan import Plan, dataset_name, format_of
+from transit_exports.readme import readme_of
+from transit_exports.request import ExportError, ExportReport, Request
+from transit_exports.scratch import emptied, opened_with_scratch
+from transit_exports.settings import ExportSettings
+from transit_exports.source import Source, readable_errors
+from transit_exports.versions import keep_version
 
 
-def export(settings: Settings, request: Request, *, keeps_unchanged: bool = False) -> ExportReport:
+def export(settings: ExportSettings, request: Request, *, keeps_unchanged: bool = False) -> ExportReport:
     """Write a dataset as a folder of its own with a manifest, in one step.
 
     `keeps_unchanged` takes the months over from the export before in which nothing was built since, and
@@ -48,23 +47,20 @@ def export(settings: Settings, request: Request, *, keeps_unchanged: bool = Fals
     """
     format_of(request)
     with opened_with_scratch(settings, dataset_name(request)) as source:
-        report = export_from(settings, source, request, keeps_unchanged=keeps_unchanged)
+        report = export_from(source, request, keeps_unchanged=keeps_unchanged)
     if not request.output:
-        write_catalogue(settings)
+        write_catalogue(settings, source.publisher)
     return report
 
 
-def export_from(
-    settings: Settings, source: Source, request: Request, *, keeps_unchanged: bool = False
-) -> ExportReport:
+def export_from(source: Source, request: Request, *, keeps_unchanged: bool = False) -> ExportReport:
     """Write a dataset of an open warehouse as `export` does; the catalogue stays as it is."""
-    form = format_of(request)
-    name = dataset_name(request)
-    folder = (request.output or paths.exports_dir(settings.data_dir) / name).absolute()
-    with locked(paths.export_lock(settings.data_dir, name)), readable_errors(settings):
+    settings, name = source.settings, dataset_name(request)
+    folder = (request.output or settings.folder / name).absolute()
+    with locked(settings.lock(name)), readable_errors(settings):
         repair_folder(folder)
         before = _before(folder)
-        plan = Plan(settings, request, form, source, name)
+        plan = Plan(request, source)
         if keeps_unchanged and before is not None and plan.is_in(before):
             return _as_before(folder, before)
         with emptied(_built_in(settings, request, folder)) as built:
@@ -77,9 +73,9 @@ def export_from(
     return report
 
 
-def _built_in(settings: Settings, request: Request, folder: Path) -> Path:
+def _built_in(settings: ExportSettings, request: Request, folder: Path) -> Path:
     """Return where an export is built: on the same disk as its place, and in no folder that is served."""
-    return replacement_of(folder) if request.output else paths.export_scratch(settings.data_dir, folder.name)
+    return replacement_of(folder) if request.output else settings.scratch(folder.name)
 
 
 def _before(folder: Path) -> Manifest | None:
@@ -93,20 +89,19 @@ def _before(folder: Path) -> Manifest | None:
     return before
 
 
-def due(settings: Settings, requests: Sequence[Request]) -> list[Request]:
+def due(settings: ExportSettings, requests: Sequence[Request]) -> list[Request]:
     """Return those of some requests whose exports are missing, or older than what was built since.
 
     A request that would be refused is not due.
     """
     with opened_with_scratch(settings, "due") as source:
-        return [request for request in requests if _is_due(settings, source, request)]
+        return [request for request in requests if _is_due(source, request)]
 
 
-def _is_due(settings: Settings, source: Source, request: Request) -> bool:
-    name = dataset_name(request)
+def _is_due(source: Source, request: Request) -> bool:
     try:
-        plan = Plan(settings, request, format_of(request), source, name)
-        before = _before(paths.exports_dir(settings.data_dir) / name)
+        plan = Plan(request, source)
+        before = _before(source.settings.folder / plan.name)
     except ExportError:
         return False
     return before is None or not plan.is_in(before)
