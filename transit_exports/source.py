@@ -21,8 +21,8 @@ from transit_exports.statements import macros
 _MEMORY = "512MB"
 _PUBLICATION = """
 select published_at, version, build_number, fingerprint, operator, timezone, first_date,
-    least(last_date, service_date(published_at) - 1), service_date(published_at) - 1, rulesets
-from quality.publication
+    least(last_date, closed_date), closed_date, rulesets
+from quality.publication, quality.closing
 """
 _TABLES = """
 select schema_name, table_name, meaning, key_columns, reads
@@ -49,7 +49,7 @@ order by found.schema_name, found.table_name, found.column_index
 class Publication:
     """What the published file is, with the first and last service date that it has and that are over.
 
-    `closed_date` is the last that was over when it was published, whether the file has it or not.
+    `closed_date` is the last that is over, whether the file has it or not.
     """
 
     published_at: datetime

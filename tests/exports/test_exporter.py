@@ -197,6 +197,22 @@ def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(publish
     assert "**Incomplete.**" in (report.folder / "README.md").read_text()
 
 
+def test_the_dates_that_are_over_are_those_of_the_published_file(published: ExportSettings) -> None:
+    lines = Request(("core.lines",), "csv")
+    change(
+        published,
+        f"update quality.publication set published_at = date '{DAY}'",
+        f"update quality.closing set closed_date = date '{DAY}'",
+    )
+
+    manifest = json.loads((export(published, lines).folder / "manifest.json").read_text())
+
+    assert str(DAY) == manifest["last_date"]
+    change(published, "update quality.closing set closed_date = closed_date - 1")
+    with pytest.raises(ExportError, match=f"no service date from {DAY} on is over yet"):
+        export(published, lines)
+
+
 @pytest.mark.parametrize(
     ("widest", "expected"),
     [(0.03, ["3.9 percentage points wide, the ruleset allows 3.0 percentage points"]), (0.05, [])],
