@@ -53,9 +53,9 @@ def make_history(template: Path, folder: Path, n_days: int, n_copies: int) -> No
     """Make a data folder whose build database has a day of another one many times."""
     target = build_database(folder)
     target.parent.mkdir(parents=True, exist_ok=True)
-    manifest = Path("target", "manifest.json")
-    (dbt_dir(folder) / manifest).parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(dbt_dir(template) / manifest, dbt_dir(folder) / manifest)
+    manifest_of_dbt = Path("target", "manifest.json")
+    (dbt_dir(folder) / manifest_of_dbt).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(dbt_dir(template) / manifest_of_dbt, dbt_dir(folder) / manifest_of_dbt)
     shutil.copy(build_database(template), target)
     with duckdb.connect(target) as connection:
         repeat_day(connection, build_database(template), REPEATED, FIRST, n_days, n_copies)

@@ -243,7 +243,7 @@ def _sizes(data_dir: Path) -> Json:
     found["temporary_files"] = sum(path.name.endswith(endings) or ".restage" in path.parts for path in files)
     for name, path in {
         "limiter": data_dir / "state" / "budget.sqlite", "warehouse": paths.build_database(data_dir),
-        "published": paths.published_database(data_dir), "manifest": paths.manifest(data_dir),
+        "published": paths.published_database(data_dir), "checksums": paths.checksum_list(data_dir),
     }.items():  # fmt: skip
         found[f"{name}_bytes"] = path.stat().st_size if path.exists() else 0
     return found

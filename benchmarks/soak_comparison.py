@@ -23,7 +23,7 @@ FLAT = [
 # Each day adds to these; the days of the second half must not add a tenth more than those of the first.
 LINEAR = [
     "raw_files", "raw_bytes", "lake_files", "lake_bytes", "quarantine_files", "warehouse_bytes",
-    "published_bytes", "manifest_bytes",
+    "published_bytes", "checksums_bytes",
 ]  # fmt: skip
 NOT_COMPARED = {"quality.builds", "quality.built_files"}  # when, and in how many steps, it was built
 NOT_OF_ONE_DATE = {

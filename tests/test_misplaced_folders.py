@@ -24,7 +24,7 @@ from transit_etl.verification import verify
 DAY = NOW.date()
 PLACES: dict[str, Callable[[Path], Path]] = {
     "folder.json": paths.identity_file,
-    "checksums": paths.manifest,
+    "checksums": paths.checksum_list,
     "alerts": paths.alerts_file,
     "alerts.lock": lambda root: paths.alerts_file(root).with_suffix(".lock"),
     "runs": paths.runs_file,

@@ -1,4 +1,4 @@
-"""Checksums of files, and manifests of them: one JSON line per file."""
+"""Checksums of files, and lists of them: one JSON line per file."""
 
 import hashlib
 import json
@@ -9,6 +9,8 @@ from pathlib import Path
 from pydantic import TypeAdapter
 
 from transit_etl.files import write_text
+
+CHANGED = "its SHA-256 is not the one of the checksum list"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,10 @@ def is_whole(path: Path, entry: Entry) -> bool:
     return path.is_file() and entry_of(path.parent, path).sha256 == entry.sha256
 
 
-def read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
-    """Return the entries of a manifest by path (none without a file), and how many lines are damaged.
+def read_checksums(path: Path) -> tuple[dict[str, Entry], int]:
+    """Return the entries of a checksum list by path (none without a file), and how many lines are damaged.
 
-    IsADirectoryError, which names it, if it is a folder: no manifest could be written in its place.
+    IsADirectoryError, which names it, if it is a folder: no list could be written in its place.
     """
     entries, n_damaged = {}, 0
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []:
@@ -52,7 +54,7 @@ def read_manifest(path: Path) -> tuple[dict[str, Entry], int]:
     return entries, n_damaged
 
 
-def write_manifest(path: Path, entries: Mapping[str, Entry]) -> None:
-    """Replace a manifest, sorted by path."""
+def write_checksums(path: Path, entries: Mapping[str, Entry]) -> None:
+    """Replace a checksum list, sorted by path."""
     lines = [json.dumps(asdict(entries[name])) + "\n" for name in sorted(entries)]
     write_text(path, "".join(lines))

@@ -63,7 +63,7 @@ def _is_folder(entry: "os.DirEntry[str]") -> bool:
 
 def misplaced_folders(data_dir: Path) -> list[Path]:
     """List the folders that stand where a file of ours belongs, sorted: a hand or a copy put them there."""
-    single = (identity_file, manifest, build_database, published_database)
+    single = (identity_file, checksum_list, build_database, published_database)
     places = (
         (raw_dir(data_dir), ("operator=*", "endpoint=*", "date=*", f"*{RAW_SUFFIX}")),
         (raw_dir(data_dir), ("operator=*", "endpoint=*", "date=*", f"*{_OPEN_SUFFIX}")),
@@ -390,7 +390,7 @@ def _lake_locks(data_dir: Path) -> Path:
     return state_dir(data_dir) / "lake-locks"
 
 
-def manifest(data_dir: Path) -> Path:
+def checksum_list(data_dir: Path) -> Path:
     """Return the file that holds a checksum of every file of raw, lake, quarantine and published data."""
     return data_dir / "checksums.jsonl"
 

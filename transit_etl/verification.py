@@ -1,18 +1,18 @@
-"""Checks that no file of an installation has changed by itself, by a manifest of checksums."""
+"""Checks that no file of an installation has changed by itself, by a list of checksums."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transit_etl.checksums import Entry, entry_of, read_manifest, write_manifest
+from transit_etl.checksums import CHANGED, Entry, entry_of, read_checksums, write_checksums
 from transit_etl.files import misplaced_text
 from transit_etl.identity import claim
 from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
+    checksum_list,
     exports_dir,
     lake_dir,
-    manifest,
     misplaced_folders,
     published_database,
     quarantine_files,
@@ -29,8 +29,8 @@ from transit_exports import damage_of_export
 class VerificationReport:
     """What was checked. `damaged` and `missing` name what cannot be made again, `repaired` what was.
 
-    `n_new` files were not in the manifest, or were replaced since: they were read to their end, and their
-    checksums are compared from now on.
+    `n_new` files were not in the checksum list, or were replaced since: they were read to their end, and
+    their checksums are compared from now on.
     """
 
     n_files: int = 0
@@ -55,9 +55,9 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     """
     claim(settings)
     root, report = settings.data_dir, VerificationReport()
-    entries, n_damaged_lines = read_manifest(manifest(root))
+    entries, n_damaged_lines = read_checksums(checksum_list(root))
     if n_damaged_lines:
-        report.warnings = [f"{manifest(root)} is damaged: some files count as new"]
+        report.warnings = [f"{checksum_list(root)} is damaged: some files count as new"]
     found: dict[str, Entry] = {}
     damaged: dict[Path, str] = {}
     for path in _files(root):
@@ -67,7 +67,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
             continue  # merged or replaced since it was listed
         known = entries.get(entry.path)
         if known is not None and _must_be_same(root, path, known, entry):
-            damage = None if known.sha256 == entry.sha256 else "its SHA-256 is not the one of the manifest"
+            damage = None if known.sha256 == entry.sha256 else CHANGED
             entry = known
         else:
             damage = _damage_of(path)
@@ -86,7 +86,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     report.damaged = [f"{path}: {damage}" for path, damage in damaged.items()]
     report.damaged += map(misplaced_text, misplaced_folders(root))
     report.warnings += _damaged_exports(root)
-    write_manifest(manifest(root), found | lost)
+    write_checksums(checksum_list(root), found | lost)
     return report
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.backup import backup, last_backup, release_raw, restore
-from transit_etl.backup.place import SETTINGS_FILE, BackupError, backup_manifest
+from transit_etl.backup.place import SETTINGS_FILE, BackupError, backup_checksums
 from transit_etl.identity import accept
 from transit_etl.paths import alerts_file, open_raw_file, raw_files
 from transit_etl.service_day import DAY
@@ -159,9 +159,9 @@ def test_what_people_were_told_is_restored_but_never_replaced(settings: Settings
 def test_a_path_that_leads_out_of_the_data_folder_is_not_restored(settings: Settings, target: Path) -> None:
     backup(settings, target)
     (target / "outside").write_text("x")
-    line = backup_manifest(target).read_text().splitlines()[0]
+    line = backup_checksums(target).read_text().splitlines()[0]
     forged = line.replace('"path": "', '"path": "raw/../../../')
-    backup_manifest(target).write_text(forged + "\n")
+    backup_checksums(target).write_text(forged + "\n")
     report = restore(settings, target, target.parent)
 
     assert (0, 0) == (report.n_files, report.n_restored)

@@ -1,4 +1,4 @@
-"""Lake files: Parquet of odd columns, types and values; damaged Parquet; the manifest of checksums."""
+"""Lake files: Parquet of odd columns, types and values; damaged Parquet; the checksum list."""
 
 import json
 from datetime import date, datetime
@@ -16,7 +16,7 @@ from tests.fuzz.target import DAY, NOW, Target, head_and_rest, reported_in_one_l
 from transit_etl.collect.known_network import Catalogue
 from transit_etl.errors import MISSHAPEN
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.paths import DAY_STEM, all_lake_files, lake_file, manifest
+from transit_etl.paths import DAY_STEM, all_lake_files, checksum_list, lake_file
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, stage
 from transit_etl.stage.listed_lines import ListedLines
@@ -60,10 +60,10 @@ def _check_file(data: bytes, folder: Path) -> None:
     _read(settings_at(folder))
 
 
-def _check_manifest(data: bytes, folder: Path) -> None:
-    """Verify a lake by a manifest of any content, twice: the first run writes it anew."""
+def _check_checksums(data: bytes, folder: Path) -> None:
+    """Verify a lake by a checksum list of any content, twice: the first run writes it anew."""
     write_network(folder, {"015-00": ["0001"]}, NOW)
-    manifest(folder).write_bytes(data)
+    checksum_list(folder).write_bytes(data)
     verify(settings_at(folder), repairs=False)
     assert [] == verify(settings_at(folder), repairs=False).warnings
 
@@ -162,15 +162,15 @@ def _seeds_of_files(folder: Path) -> list[bytes]:
     return found
 
 
-def _seeds_of_manifests(folder: Path) -> list[bytes]:
+def _seeds_of_checksums(folder: Path) -> list[bytes]:
     verify(settings_at(folder), repairs=False)
-    text = manifest(folder).read_bytes()
-    manifest(folder).unlink()
+    text = checksum_list(folder).read_bytes()
+    checksum_list(folder).unlink()
     return [b"".join(text.splitlines(keepends=True)[:4])]
 
 
 TARGETS = (
     Target("lake tables", _check_table, _seeds_of_tables, of_json, weight=4, n_quick=3),
     Target("lake files", _check_file, _seeds_of_files, with_head(of_bytes), weight=2, n_quick=3),
-    Target("manifest", _check_manifest, _seeds_of_manifests, of_lines, n_quick=10),
+    Target("checksum list", _check_checksums, _seeds_of_checksums, of_lines, n_quick=10),
 )

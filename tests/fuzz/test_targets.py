@@ -54,7 +54,7 @@ FINDS = [
      encoded({"dataset": "requests", "window": "day", "metadata": "[", "columns": {"key": TEXTS}})),
     ("lake tables", "merging ended at a column of another type",
      encoded({"dataset": "lines", "window": "w", "columns": {"row_number": TEXTS}})),
-    ("manifest", "verify ended at a path that is a number",
+    ("checksum list", "verify ended at a path that is a number",
      encoded({"path": 1.5, "size_bytes": 1, "modified_ns": 1, "sha256": ""})),
     ("budget text", "a share that no 429 leaves stopped all requests",
      encoded(BUDGET | {"slow_share": 5e-324, "blocked_until": 1772000100.0})),

@@ -19,8 +19,8 @@ Ask = Callable[[str], Rows]
 
 def _nodes(settings: Settings) -> list[dict[str, Any]]:
     """Return the models, seeds and checks of the project, as dbt has read them for the last build."""
-    manifest = paths.state_dir(settings.data_dir) / "dbt" / "target" / "manifest.json"
-    return list(json.loads(manifest.read_text(encoding="utf-8"))["nodes"].values())
+    manifest_of_dbt = paths.state_dir(settings.data_dir) / "dbt" / "target" / "manifest.json"
+    return list(json.loads(manifest_of_dbt.read_text(encoding="utf-8"))["nodes"].values())
 
 
 def _described(settings: Settings) -> dict[str, dict[str, str]]:

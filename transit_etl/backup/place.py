@@ -1,7 +1,7 @@
 """Says where everything is in a backup, and copies a file with its checksum.
 
 A backup is a folder that can be read without transit-etl: raw files under the paths that they have in the
-data folder, `settings/`, and the manifest, which has the SHA-256 of every file.
+data folder, `settings/`, and the checksum list, which has the SHA-256 of every file.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class DifferentFileError(Exception):
     """A file is not the one that its checksum is of."""
 
 
-def backup_manifest(backup: Path) -> Path:
+def backup_checksums(backup: Path) -> Path:
     """Return the file that has the checksum of every file of a backup."""
     return backup / "manifest.jsonl"
 
@@ -46,7 +46,7 @@ def kept_state(data_dir: Path) -> list[Path]:
 
 
 def is_restorable(name: str, data_dir: Path) -> bool:
-    """Tell whether the path in a line of a manifest is that of a file which belongs into a data folder."""
+    """Tell whether the path in a line of a checksum list is that of a file of a data folder."""
     path = data_dir / name
     is_inside = ".." not in PurePosixPath(name).parts and path.is_relative_to(data_dir)
     return is_inside and (path.is_relative_to(raw_dir(data_dir)) or path in kept_state(data_dir))

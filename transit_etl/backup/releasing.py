@@ -3,10 +3,10 @@
 from datetime import date
 from pathlib import Path
 
-from transit_etl.backup.place import BackupError, backup_manifest
-from transit_etl.checksums import is_whole, read_manifest, write_manifest
+from transit_etl.backup.place import BackupError, backup_checksums
+from transit_etl.checksums import is_whole, read_checksums, write_checksums
 from transit_etl.identity import claim
-from transit_etl.paths import manifest, partition_of, raw_files
+from transit_etl.paths import checksum_list, partition_of, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
 
@@ -19,7 +19,7 @@ def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, in
     """
     claim(settings)
     root = settings.data_dir
-    entries, _ = read_manifest(backup_manifest(backup))
+    entries, _ = read_checksums(backup_checksums(backup))
     old = sorted(path for path in raw_files(root) if date.fromisoformat(partition_of(path)["date"]) < before)
     if any(window.day < before for window in waiting_windows(root)):
         raise BackupError(f"nothing removed: a window of before {before} is not staged: `transit-etl stage`")
@@ -38,8 +38,8 @@ def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, in
 
 
 def _forget(root: Path, paths: list[Path]) -> None:
-    """Take files out of the manifest of checksums, so that they do not count as lost."""
-    entries, _ = read_manifest(manifest(root))
+    """Take files out of the checksum list, so that they do not count as lost."""
+    entries, _ = read_checksums(checksum_list(root))
     for path in paths:
         entries.pop(str(path.relative_to(root)), None)
-    write_manifest(manifest(root), entries)
+    write_checksums(checksum_list(root), entries)

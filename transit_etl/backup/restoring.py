@@ -7,15 +7,15 @@ from transit_etl.backup.place import (
     SETTINGS,
     BackupError,
     DifferentFileError,
-    backup_manifest,
+    backup_checksums,
     copy,
     is_restorable,
 )
 from transit_etl.backup.saved_settings import restore_settings
-from transit_etl.checksums import Entry, is_whole, read_manifest, write_manifest
+from transit_etl.checksums import Entry, is_whole, read_checksums, write_checksums
 from transit_etl.files import locked, make_folder, rename
 from transit_etl.identity import claim, identity_of, kept_identity
-from transit_etl.paths import manifest, raw_dir, restore_lock
+from transit_etl.paths import checksum_list, raw_dir, restore_lock
 from transit_etl.settings import Settings
 
 
@@ -24,7 +24,7 @@ class RestoreReport:
     """What was put back. `n_kept` files were there already, with the right checksum.
 
     `replaced` names raw files that had changed; what they were is kept as `….damaged`. `damaged` names files
-    of the backup that are not those of its manifest: they were not restored. `settings_written` names
+    of the backup that are not those of its checksum list: they were not restored. `settings_written` names
     settings files that were made, `to_do` says what only an operator can do.
     """
 
@@ -44,16 +44,16 @@ def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
     State that is there stays. The settings are written if `project` has none. Lake and warehouse are made
     from the raw files afterwards. Running it again changes nothing. Raises BackupError without a backup.
     """
-    if not backup_manifest(source).exists():
-        raise BackupError(f"{source} is no backup: it has no {backup_manifest(source).name}")
+    if not backup_checksums(source).exists():
+        raise BackupError(f"{source} is no backup: it has no {backup_checksums(source).name}")
     report, root = RestoreReport(), settings.data_dir
     claim(settings)
     _require_same_folder(settings, source)
     make_folder(root)
     with locked(restore_lock(root)):
-        entries, n_damaged = read_manifest(backup_manifest(source))
+        entries, n_damaged = read_checksums(backup_checksums(source))
         if n_damaged:
-            report.damaged.append(f"{backup_manifest(source)}: {n_damaged} lines cannot be read")
+            report.damaged.append(f"{backup_checksums(source)}: {n_damaged} lines cannot be read")
         restored = {
             name: entry
             for name, entry in entries.items()
@@ -115,7 +115,7 @@ def _set_aside(path: Path) -> None:
 def _add_checksums(root: Path, restored: dict[str, Entry]) -> None:
     """Let `transit-etl verify` compare the raw files with the checksums that they had in the backup."""
     raw = {name: entry for name, entry in restored.items() if (root / name).is_relative_to(raw_dir(root))}
-    write_manifest(manifest(root), read_manifest(manifest(root))[0] | raw)
+    write_checksums(checksum_list(root), read_checksums(checksum_list(root))[0] | raw)
 
 
 def _next_steps(report: RestoreReport) -> list[str]:

@@ -8,17 +8,17 @@ from pathlib import Path
 from transit_etl.backup.place import (
     BackupError,
     DifferentFileError,
+    backup_checksums,
     backup_lock,
-    backup_manifest,
     copy,
     kept_state,
 )
 from transit_etl.backup.record import LastBackup, last_backup, remember
 from transit_etl.backup.saved_settings import save_settings
-from transit_etl.checksums import Entry, entry_of, is_whole, read_manifest, write_manifest
+from transit_etl.checksums import CHANGED, Entry, entry_of, is_whole, read_checksums, write_checksums
 from transit_etl.files import locked, misplaced_text
 from transit_etl.identity import claim
-from transit_etl.paths import backups_file, manifest, misplaced_raw, open_raw_files, raw_files
+from transit_etl.paths import backups_file, checksum_list, misplaced_raw, open_raw_files, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import RawFileError, check_whole
 
@@ -55,16 +55,16 @@ def backup(settings: Settings, target: Path, *, verifies: bool = False) -> Backu
     if target.stat().st_dev == root.stat().st_dev:
         report.warnings.append(f"{target} is on the same disk as the data folder: it would be lost with it")
     with locked(backup_lock(target)):
-        known, n_damaged = read_manifest(backup_manifest(target))
+        known, n_damaged = read_checksums(backup_checksums(target))
         if n_damaged:
-            report.warnings.append(f"the manifest of {target} is damaged: some files are copied again")
+            report.warnings.append(f"the checksum list of {target} is damaged: some files are copied again")
         kept = {name: entry for name, entry in known.items() if _is_sound(target, entry, reads=verifies)}
         lost = known.keys() - kept.keys()
         try:
             _copy_raw(root, target, kept, report)
             kept |= {entry.path: entry for entry in _small_files(settings, target)}
         finally:
-            write_manifest(backup_manifest(target), kept)
+            write_checksums(backup_checksums(target), kept)
     report.repaired = sorted(lost & kept.keys())
     report.damaged += [f"{target / name}: damaged, and nowhere else" for name in sorted(lost - kept.keys())]
     report.n_files, report.n_open = len(kept), len(list(open_raw_files(root)))
@@ -85,7 +85,7 @@ def _check_place(settings: Settings, target: Path) -> None:
         raise BackupError(f"{target} is inside the data folder: it would be lost with it")
     last = last_backup(root)
     is_known = last is not None and last.path == str(target.absolute())
-    if last is not None and is_known and not backup_manifest(target).exists():
+    if last is not None and is_known and not backup_checksums(target).exists():
         raise BackupError(
             f"{target} held a backup of {last.n_files} files and holds none now: is its disk mounted? "
             f"To begin again there, delete {backups_file(root)}"
@@ -93,7 +93,7 @@ def _check_place(settings: Settings, target: Path) -> None:
 
 
 def _is_sound(target: Path, entry: Entry, *, reads: bool) -> bool:
-    """Tell whether the backup still has a file as its manifest says."""
+    """Tell whether the backup still has a file as its checksum list says."""
     path = target / entry.path
     if reads:
         return is_whole(path, entry)
@@ -102,7 +102,7 @@ def _is_sound(target: Path, entry: Entry, *, reads: bool) -> bool:
 
 def _copy_raw(root: Path, target: Path, kept: dict[str, Entry], report: BackupReport) -> None:
     """Copy the finished raw files that are not kept yet, and add their entries."""
-    checked, _ = read_manifest(manifest(root))
+    checked, _ = read_checksums(checksum_list(root))
     for path in sorted(raw_files(root)):
         name = str(path.relative_to(root))
         if name in kept:
@@ -114,7 +114,7 @@ def _copy_raw(root: Path, target: Path, kept: dict[str, Entry], report: BackupRe
                 check_whole(path)
             entry = copy(root, target, name, checked[name].sha256 if name in checked else None)
         except DifferentFileError:
-            report.damaged.append(f"{path}: its SHA-256 is not the one of the manifest")
+            report.damaged.append(f"{path}: {CHANGED}")
         except RawFileError as error:
             report.damaged.append(str(error))
         else:

@@ -234,8 +234,8 @@ def verify(
 ) -> None:
     """Check that no file has changed by itself, and make damaged lake files again from raw.
 
-    The first time a file is seen its checksum goes into the manifest, data/checksums.jsonl; from then on the
-    file must not change. Fails if a raw file, or the published warehouse, is damaged or missing;
+    The first time a file is seen its checksum goes into the checksum list, data/checksums.jsonl; from then on
+    the file must not change. Fails if a raw file, or the published warehouse, is damaged or missing;
     warns of a damaged export.
 
     Example: transit-etl verify
