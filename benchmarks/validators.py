@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import gtfs_guru
-from frictionless import Package, system
 from google.protobuf.message import DecodeError, EncodeError  # type: ignore[import-untyped]
 from google.transit import gtfs_realtime_pb2 as gtfs
+
+from transit_exports.validation import report_on_tides
 
 Texts = dict[str, str]
 
@@ -52,11 +53,8 @@ def by_gtfs_validator(feed: Path) -> Findings:
 
 
 def by_frictionless(folder: Path) -> Findings:
-    """Validate a TIDES package with frictionless, by the schemas and the profile of the standard in it."""
-    package = json.loads((folder / "datapackage.json").read_text())
-    package["profile"] = str(folder / "schemas" / "tides-datapackage-profile.json")
-    with system.use_context(trusted=True):
-        report = Package.from_descriptor(package, basepath=str(folder)).validate()
+    """Validate all of a TIDES package with frictionless, by the schemas and the profile in it."""
+    report = report_on_tides(folder)
     warnings = [*report.warnings, *(warning for task in report.tasks for warning in task.warnings)]
     return Findings(Counter(kind for (kind,) in report.flatten(["type"])), Counter(warnings))
 

@@ -20,7 +20,7 @@ from transit_exports.parts import Part
 from transit_exports.periods import Period
 from transit_exports.request import Request
 from transit_exports.source import Source, Table
-from transit_exports.validation import errors_in_gtfs
+from transit_exports.validation import errors_in_gtfs, errors_in_tides
 from transit_exports.xlsx import xlsx_parts
 
 
@@ -30,7 +30,8 @@ class Format:
 
     `plan` returns the files. `needs` says what was due that a feed depends on; for tables it follows from
     what they were made of. `tables` returns those asked for as they are exported, and `lacks` says what the
-    warehouse does not have that the format asks for. `errors` are what a validator finds in the folder.
+    warehouse does not have that the format asks for. `errors` are those that a public validator finds in the
+    folder.
     """
 
     name: str
@@ -79,7 +80,7 @@ FORMATS: Mapping[str, Format] = {
         Format(
             "tides", "TIDES package", "text/csv", tides.tides_parts, is_in_all=True,
             is_feed=True, needs=PASSAGES, contents="Visits and trips (TIDES)", notes=tides.NOTES,
-            keywords=("TIDES",), file_type="CSV",
+            keywords=("TIDES",), file_type="CSV", errors=errors_in_tides,
         ),
         Format(
             "gtfs", "GTFS Schedule", "application/zip",

@@ -13,6 +13,7 @@ from transit_exports.source import Column, Source
 
 EVIDENCE, ESTIMATES = "stop_visit_evidence", "passage_estimates"
 FOLDER = "schemas"  # of the package
+PROFILE = f"{FOLDER}/tides-datapackage-profile.json"
 _STANDARD = files("transit_exports") / "tides_specification"
 _TYPES = {
     "BIGINT": "integer", "INTEGER": "integer", "HUGEINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean",

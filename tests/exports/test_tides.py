@@ -11,8 +11,10 @@ from frictionless import Package
 
 from benchmarks.synthetic_year import FIRST, make_year
 from benchmarks.validators import TIDES_DAMAGES, by_frictionless, with_damaged_table
-from tests.exports.conftest import settings_in
-from transit_exports import ExportSettings, Request, export
+from tests.exports.conftest import change, settings_in
+from tests.warehouse.rehearsed import DAY
+from transit_exports import ExportError, ExportSettings, Request, export, plan
+from transit_exports.validation import CHECKED_ROWS, errors_in_tides
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
@@ -76,6 +78,44 @@ def test_a_broken_package_is_refused(package: Path, tmp_path: Path, old: str, ne
     broken = with_damaged_table(package, tmp_path / "broken", "trips_performed", old, new)
 
     assert error in by_frictionless(broken).errors
+
+
+def test_a_package_in_which_frictionless_finds_an_error_is_refused_unless_it_is_asked_for(
+    published: ExportSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change(published, "update core.stop_visits set stop_sequence = -1 where position = 1")
+    asked = Request((), "tides", allows_incomplete=True)
+
+    report = export(published, asked)
+
+    manifest = json.loads((report.folder / "manifest.json").read_text())
+    [error] = manifest["errors"]
+    column = f"stop_visits_{DAY:%Y_%m}.scheduled_stop_sequence"
+    assert error.startswith(f"frictionless: constraint-error in {column}, ")
+    assert error in report.incomplete
+    assert f"- {error}" in (report.folder / "README.md").read_text()
+    monkeypatch.setattr(plan, "what_is_missing", lambda *_: [])  # the hours are too few
+    with pytest.raises(ExportError, match=r"is not valid \(frictionless: .*--allow-incomplete"):
+        export(published, replace(asked, allows_incomplete=False))
+
+
+def test_a_package_without_errors_says_how_many_rows_of_a_file_were_checked(package: Path) -> None:
+    manifest = json.loads((package / "manifest.json").read_text())
+
+    assert [] == manifest["errors"]
+    assert any(f"the first {CHECKED_ROWS:,} rows of each file" in note for note in manifest["notes"])
+    assert "the first 5,000 rows of each file" in (package / "README.md").read_text()
+
+
+def test_rows_after_the_first_ones_are_not_checked(package: Path) -> None:
+    [file] = package.glob("trips_performed_2*.csv")
+    before, _, last = file.read_text().rpartition(",unknown,")
+    file.write_text(f"{before},,{last}")
+    n_rows = len(rows(package, "trips_performed"))
+
+    assert [] == errors_in_tides(package, n_rows - 1)
+    error = f"frictionless: constraint-error in {file.stem}.vehicle_id, 1 times"
+    assert [error] == errors_in_tides(package, n_rows)
 
 
 def test_a_package_of_one_table_alone_is_valid(package: Path, tmp_path: Path) -> None:
