@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.exports.conftest import change
 from tests.warehouse.rehearsed import DAY
 from transit_exports import ExportSettings, Request, export
 
@@ -81,6 +82,20 @@ def test_a_licence_is_an_address_or_a_document_with_a_name(
 
     [dataset] = catalogue(settings)["dcat:dataset"]
     assert expected == dataset["dcat:distribution"][0].get("dct:license")
+
+
+def test_without_a_publisher_the_index_names_the_operator_of_the_published_file(
+    published: ExportSettings,
+) -> None:
+    change(published, "update quality.publication set operator = 'Other Buses'")
+    settings = replace(published, publisher="")
+    export(settings, Request(("core.lines",), "csv"))
+
+    found = catalogue(settings)
+    [dataset] = found["dcat:dataset"]
+    assert "Datasets of Other Buses" == found["dct:title"]
+    assert "Other Buses" == found["dct:publisher"]["foaf:name"] == dataset["dct:publisher"]["foaf:name"]
+    assert "<title>Datasets of Other Buses" in (settings.folder / "index.html").read_text()
 
 
 def test_a_feed_says_what_it_is_and_which_standard_it_follows(published: ExportSettings) -> None:
