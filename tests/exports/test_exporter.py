@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+import subprocess
+import sys
 import zipfile
 from dataclasses import replace
 from datetime import date
@@ -360,6 +362,13 @@ def test_what_cannot_be_exported_is_said_in_one_line(
 
 def test_every_format_says_what_it_is() -> None:
     assert all(form.title and "/" in form.media_type for form in FORMATS.values())
+
+
+def test_validators_are_loaded_only_when_there_is_something_to_check() -> None:
+    program = "import sys, transit_exports; print(sorted({'frictionless', 'gtfs_guru'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+
+    assert "[]" == done.stdout.strip()
 
 
 def contents(folder: Path) -> dict[str, bytes]:
