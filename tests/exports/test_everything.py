@@ -132,7 +132,7 @@ def test_an_export_is_written_again_when_a_setting_that_it_states_changes(
 ) -> None:
     lines = Request(("core.lines",), "csv")
     export_all(published, [lines])
-    settings = replace(published, **{name: value})
+    settings = replace(published, **{name: value})  # type: ignore[arg-type]
 
     assert [lines] == due(settings, [lines])
     report = export_all(settings, [lines])

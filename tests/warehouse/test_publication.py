@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pytest
 
-from transit_etl import exports, paths
+import transit_exports
+from transit_etl import paths
 from transit_etl.promised import EXPORTED_WORKING, LISTED, WORKING
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
@@ -62,7 +63,7 @@ def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_r
 
 
 def test_the_working_tables_published_for_exports_are_those_that_exports_read() -> None:
-    statements = Path(exports.__file__).parent.rglob("*.sql")
+    statements = Path(transit_exports.__file__).parent.rglob("*.sql")
     texts = [path.read_text(encoding="utf-8") for path in statements]
 
     assert {*EXPORTED_WORKING} == {name for text in texts for name in re.findall(rf"{WORKING}\.\w+", text)}
