@@ -7,7 +7,15 @@ from dataclasses import astuple, fields
 from itertools import groupby
 from pathlib import Path
 
-from transit_etl.files import clear_away, make_folder, replace_folder, replacement_of, sync_tree, write_text
+from transit_etl.files import (
+    clear_away,
+    make_folder,
+    named_in_errors,
+    replace_folder,
+    replacement_of,
+    sync_tree,
+    write_text,
+)
 from transit_etl.warehouse.dictionary import ColumnEntry, Dictionary, TableEntry
 
 _INTRODUCTION = """# Data dictionary
@@ -32,7 +40,14 @@ operator), `recorded` (by this program, of its own work) or `setting`.
 def write_dictionary_files(folder: Path, dictionary: Dictionary) -> None:
     """Write `dictionary.csv`, and the pages as `dictionary/`, into a folder: each in one step."""
     write_text(folder / "dictionary.csv", as_csv(dictionary))
-    pages, place = as_pages(dictionary), folder / "dictionary"
+    place = folder / "dictionary"
+    with named_in_errors(place):
+        _replace_pages(place, as_pages(dictionary))
+    (folder / "dictionary.md").unlink(missing_ok=True)  # earlier versions wrote one page
+
+
+def _replace_pages(place: Path, pages: dict[str, bytes]) -> None:
+    """Replace the folder of pages in one step, if a page differs."""
     if {path.name: path.read_bytes() for path in place.glob("*")} == pages:
         return
     built = replacement_of(place)
@@ -42,7 +57,6 @@ def write_dictionary_files(folder: Path, dictionary: Dictionary) -> None:
         (built / name).write_bytes(page)
     sync_tree(built)
     replace_folder(built, place)
-    (folder / "dictionary.md").unlink(missing_ok=True)  # earlier versions wrote one page
 
 
 def as_csv(dictionary: Dictionary) -> str:
