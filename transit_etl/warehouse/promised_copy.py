@@ -14,7 +14,7 @@ from uuid import uuid4
 import duckdb
 
 from transit_etl import paths
-from transit_etl.files import FILE_MODE
+from transit_etl.files import FILE_MODE, named_in_errors
 from transit_etl.promised import original_schema
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
@@ -173,7 +173,7 @@ def _attached(build: duckdb.DuckDBPyConnection, path: Path, options: str) -> Ite
 
 def _copy_bytes(source: Path, target: Path) -> None:
     """Copy a file within the kernel, which shares its blocks where the file system can."""
-    with source.open("rb") as reader, target.open("wb") as writer:
+    with source.open("rb") as reader, target.open("wb") as writer, named_in_errors(target):
         left = os.fstat(reader.fileno()).st_size
         while left > 0:
             left -= os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _CHUNK))
