@@ -41,7 +41,8 @@ def report_on_tides(folder: Path, n_rows: int | None = None) -> "Report":
     package = json.loads((folder / PACKAGE).read_text(encoding="utf-8"))
     package["profile"] = str((folder / PROFILE).absolute())
     with system.use_context(trusted=True):  # or no profile is read from another folder than the current one
-        report: Report = Package.from_descriptor(package, basepath=str(folder)).validate(limit_rows=n_rows)
+        checked = Package.from_descriptor(package, basepath=str(folder))
+        report: Report = checked.validate(limit_rows=n_rows, limit_errors=0)  # all are counted
     return report
 
 

@@ -107,6 +107,17 @@ def test_a_package_without_errors_says_how_many_rows_of_a_file_were_checked(pack
     assert "the first 5,000 rows of each file" in (package / "README.md").read_text()
 
 
+def test_every_error_in_the_checked_rows_is_counted(package: Path) -> None:
+    [file] = package.glob("passage_estimates_2*.csv")
+    heading, *lines = file.read_text().splitlines()
+    lines *= 1 + 1_100 // len(lines)
+    file.write_text("\n".join([heading, *(f"x{line}" for line in lines)]))
+
+    found = errors_in_tides(package, 1_100)
+
+    assert f"frictionless: type-error in {file.stem}.service_date, 1100 times" in found
+
+
 def test_rows_after_the_first_ones_are_not_checked(package: Path) -> None:
     [file] = package.glob("trips_performed_2*.csv")
     before, _, last = file.read_text().rpartition(",unknown,")
