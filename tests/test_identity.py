@@ -10,11 +10,8 @@ import duckdb
 import pytest
 
 from tests.collect.helpers import NOON, write_lake
-from tests.status.installations import Exchange, land, minutes, stop
+from tests.operations.status.installations import Exchange, land, minutes, stop
 from transit_etl import identity
-from transit_etl.backup import BackupReport, backup, release_raw, restore
-from transit_etl.backup.place import BackupError
-from transit_etl.check import check
 from transit_etl.collect import collect, collect_together
 from transit_etl.identity import (
     OtherFolderError,
@@ -27,12 +24,15 @@ from transit_etl.identity import (
     mark_rehearsed,
     mark_reprocessed,
 )
+from transit_etl.operations.backup import BackupReport, back_up, release_raw, restore
+from transit_etl.operations.backup.place import BackupError
+from transit_etl.operations.check import check
+from transit_etl.operations.pruning import prune
+from transit_etl.operations.verification import verify
 from transit_etl.paths import identity_file, published_database, raw_dir
-from transit_etl.pruning import prune
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, restage, stage
-from transit_etl.verification import verify
 from transit_etl.warehouse import Variant, build, build_variant, dbt, publish
 
 DAY = date(2026, 3, 4)
@@ -49,7 +49,7 @@ WRITERS: dict[str, Callable[[Settings], object]] = {
     "verify": verify,
     "prune": prune,
     "prune raw": lambda it: release_raw(it, it.data_dir.parent, DAY),
-    "backup": lambda it: backup(it, it.data_dir.parent),
+    "backup": lambda it: back_up(it, it.data_dir.parent),
 }
 
 
@@ -185,7 +185,7 @@ def test_a_backup_brings_back_what_the_folder_was(settings: Settings, tmp_path: 
     identity.accept(changed(settings, operator="other"))
     target = tmp_path / "backup"
     target.mkdir()
-    made = backup(settings, target)
+    made = back_up(settings, target)
     empty = changed(settings, data_dir=tmp_path / "new")
     restore(empty, target, tmp_path)
 
@@ -196,7 +196,7 @@ def test_a_backup_brings_back_what_the_folder_was(settings: Settings, tmp_path: 
 def test_the_backup_of_one_folder_is_not_restored_into_another(settings: Settings, tmp_path: Path) -> None:
     target = tmp_path / "backup"
     target.mkdir()
-    backup(settings, target)
+    back_up(settings, target)
     other = changed(settings, operator="other", data_dir=tmp_path / "other")
     claim(other, begins=True)
 

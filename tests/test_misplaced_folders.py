@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.check.installation import healthy
 from tests.damages import DAMAGES
-from tests.status.installations import NOW, minutes, put_requests
+from tests.operations.check.installation import healthy
+from tests.operations.status.installations import NOW, minutes, put_requests
 from transit_etl import paths
-from transit_etl.backup import backup
-from transit_etl.check import check, examine
 from transit_etl.errors import TransitError
 from transit_etl.files import in_words
-from transit_etl.metrics import metrics_text
+from transit_etl.operations.backup import back_up
+from transit_etl.operations.check import check, examine
+from transit_etl.operations.metrics import metrics_text
+from transit_etl.operations.status import read_status
+from transit_etl.operations.verification import verify
 from transit_etl.queries import QueryError, query
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
-from transit_etl.status import read_status
-from transit_etl.verification import verify
 
 DAY = NOW.date()
 PLACES: dict[str, Callable[[Path], Path]] = {
@@ -81,7 +81,7 @@ def test_the_status_goes_on_and_names_it(settings: Settings, place: Callable[[Pa
 STEPS: dict[str, Callable[[Settings], list[str]]] = {
     "stage": lambda it: stage(it, endpoints=["none"]).errors,
     "verify": lambda it: verify(it).damaged,
-    "backup": lambda it: backup(it, it.data_dir.parent / "backup").damaged,
+    "backup": lambda it: back_up(it, it.data_dir.parent / "backup").damaged,
 }
 NAMED_BY = {
     "stage": {"raw", "open raw", "folder.json"},

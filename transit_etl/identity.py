@@ -17,7 +17,7 @@ from pydantic import AfterValidator, AwareDatetime, Field, TypeAdapter
 from transit_etl import setting_checks
 from transit_etl.errors import TransitError
 from transit_etl.files import locked
-from transit_etl.memory import keep, recall
+from transit_etl.kept_facts import keep, recall
 from transit_etl.paths import (
     all_lake_files,
     identity_file,

@@ -22,14 +22,14 @@ def stopped_after(length: timedelta) -> dict[str, Any]:
 
 def task_failed(context: Mapping[str, Any]) -> None:
     """Let `check` say that a task failed, and why. Called in the process of the task."""
-    from transit_etl.check import Problem, runs
+    from transit_etl.operations import Problem, forget_failures, remember_failure
 
     task = context["ti"]
     reason = " ".join(str(context.get("exception") or "it was killed").split())
     text = f"the task {task.task_id} of the DAG {task.dag_id} failed: {reason}"
     settings = load_settings()
-    runs.remember(settings.data_dir, Problem(_failed(task), text), settings.clock.now())
-    runs.forget(settings.data_dir, _late(task.dag_id))
+    remember_failure(settings.data_dir, Problem(_failed(task), text), settings.clock.now())
+    forget_failures(settings.data_dir, _late(task.dag_id))
 
 
 def task_succeeded(context: Mapping[str, Any]) -> None:
@@ -39,9 +39,9 @@ def task_succeeded(context: Mapping[str, Any]) -> None:
 
 def end_of_lateness(dag: str, *others: str) -> None:
     """Let `check` say no longer that a run of a DAG was stopped, nor other problems of runs."""
-    from transit_etl.check import runs
+    from transit_etl.operations import forget_failures
 
-    runs.forget(load_settings().data_dir, _late(dag), *others)
+    forget_failures(load_settings().data_dir, _late(dag), *others)
 
 
 def run_failed(context: Mapping[str, Any]) -> None:
@@ -54,8 +54,7 @@ def run_failed(context: Mapping[str, Any]) -> None:
 
 
 def _tell(dag: str, minutes: float) -> None:
-    from transit_etl.check import Problem, runs
-    from transit_etl.check.alerts import send_alerts
+    from transit_etl.operations import Problem, remember_failure, send_alerts
 
     settings = load_settings()
     text = (
@@ -63,7 +62,7 @@ def _tell(dag: str, minutes: float) -> None:
         "for a task that waits for a free worker, or hangs"
     )
     problem = Problem(_late(dag), text)
-    runs.remember(settings.data_dir, problem, settings.clock.now())
+    remember_failure(settings.data_dir, problem, settings.clock.now())
     send_alerts(settings, [problem], are_all=False)
 
 

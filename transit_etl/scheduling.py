@@ -313,7 +313,7 @@ def compact_closed_day() -> int:
 
 def verify_files() -> dict[str, int]:
     """Compare every file with its checksum; return the counts. Raises DamageError if something is lost."""
-    from transit_etl.verification import verify
+    from transit_etl.operations import verify
 
     report = verify(load_settings())
     for message in [*report.repaired, *report.warnings]:
@@ -325,14 +325,14 @@ def verify_files() -> dict[str, int]:
 
 def prune_old() -> dict[str, int]:
     """Remove what is kept for a time only; return the counts of the report."""
-    from transit_etl.pruning import prune
+    from transit_etl.operations import prune
 
     return asdict(prune(load_settings()))
 
 
 def check_installation() -> None:
     """Raise ProblemsError, with one line for each, if anything is wrong with this installation."""
-    from transit_etl.metrics import examine_and_record
+    from transit_etl.operations import examine_and_record
 
     end_of_lateness("check")
     if problems := examine_and_record(load_settings(), sends_alerts=True).problems:

@@ -8,9 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-from tests.check.receivers import web_server
 from tests.cli.conftest import RunCli
 from tests.hostile import http, serving
+from tests.operations.check.receivers import web_server
 
 REFUSING = http(b"{}", "401 Unauthorized")
 

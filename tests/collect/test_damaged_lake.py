@@ -8,8 +8,8 @@ import pytest
 from tests.collect.helpers import NOON, write_network
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from tests.damages import DAMAGES, Damage
+from transit_etl.operations.status import read_status
 from transit_etl.paths import lake_file
-from transit_etl.status import read_status
 
 # Only builds and `transit-etl verify` read the checksums of pages, and make the file again.
 FOUND_BY_CHECKSUMS = (DAMAGES["a damaged start"], DAMAGES["damaged data"])

@@ -13,10 +13,10 @@ import pytest
 
 from scripts.local_airflow import BIN, PROGRAMS, environment, new_password, set_up
 from scripts.stack import Stack, without_settings
-from tests.check.receivers import web_server
 from tests.dags.conftest import RunDag
+from tests.operations.check.receivers import web_server
 from transit_emulator.process import free_port
-from transit_etl.check import runs
+from transit_etl.operations.check import failed_runs
 from transit_etl.run_alerts import end_of_lateness, run_failed, task_failed, task_succeeded
 
 LONGEST_SECONDS = 300
@@ -62,7 +62,7 @@ def context(task: str, part: str | None = None, error: str = "out of memory") ->
 
 
 def names(data: Path) -> set[str]:
-    return {problem.name for problem in runs.problems(data, datetime.now(UTC))}
+    return {problem.name for problem in failed_runs.problems(data, datetime.now(UTC))}
 
 
 def late(dag: str = "exports", reason: str = "timed_out") -> None:
@@ -71,7 +71,7 @@ def late(dag: str = "exports", reason: str = "timed_out") -> None:
 
 def test_a_failed_task_is_a_problem_in_one_line_until_it_succeeds(data: Path) -> None:
     task_failed(context("due", error="the disk\n is full"))
-    (found,) = runs.problems(data, datetime.now(UTC))
+    (found,) = failed_runs.problems(data, datetime.now(UTC))
     task_succeeded(context("due"))
 
     assert "failed_exports_due" == found.name
@@ -96,7 +96,7 @@ def test_a_run_that_was_stopped_is_told_at_once_and_not_again(
         late()
 
     assert ["late_exports"] == titles
-    (found,) = runs.problems(data, datetime.now(UTC))
+    (found,) = failed_runs.problems(data, datetime.now(UTC))
     assert found.text.startswith("a run of the DAG exports was stopped: it had not ended within 3 minutes")
 
 
@@ -131,7 +131,7 @@ def test_a_run_of_which_a_task_ended_is_late_no_longer(data: Path, ends: Any) ->
 def test_a_task_that_fails_in_airflow_is_a_problem(run_dag: RunDag, tmp_path: Path) -> None:
     run_dag("warehouse")
 
-    (found,) = runs.problems(tmp_path / "data", datetime.now(UTC))
+    (found,) = failed_runs.problems(tmp_path / "data", datetime.now(UTC))
     assert "failed_warehouse_build" == found.name
     assert "EmptyLakeError" not in found.text
     assert "the lake" in found.text

@@ -93,7 +93,10 @@ ELSEWHERE = {
     "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
     "pytest tests/test_disk_faults.py": ("tests/test_disk_faults.py", "def test_"),
     "pytest -m exhaustive tests/test_disk_faults.py": ("tests/test_disk_faults.py", "pytest.mark.exhaustive"),
-    "pytest tests/check/test_mistakes.py": ("tests/check/test_mistakes.py", "def test_"),
+    "pytest tests/operations/check/test_mistakes.py": (
+        "tests/operations/check/test_mistakes.py",
+        "def test_",
+    ),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
     "transit-etl prune --raw-before 2026-03-01 --backup /mnt/backup": (

@@ -19,8 +19,8 @@ from frictionless import Package
 from benchmarks.synthetic_year import FIRST, make_year
 from tests.exports.conftest import change, settings_in
 from tests.warehouse.rehearsed import DAY
+from transit_etl.operations.verification import verify
 from transit_etl.settings import Settings
-from transit_etl.verification import verify
 from transit_exports import FORMATS, ExportError, ExportSettings, Request, damage_of_export, export
 from transit_exports import exporter as module
 

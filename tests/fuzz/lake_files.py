@@ -16,14 +16,14 @@ from tests.fuzz.target import DAY, NOW, Target, head_and_rest, reported_in_one_l
 from transit_etl.collect.known_network import Catalogue
 from transit_etl.errors import MISSHAPEN
 from transit_etl.lake_schemas import DATASETS
+from transit_etl.operations.status import read_status
+from transit_etl.operations.verification import verify
 from transit_etl.paths import DAY_STEM, all_lake_files, checksum_list, lake_file
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, stage
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import RawWindow
 from transit_etl.stage.repair import repairing
-from transit_etl.status import read_status
-from transit_etl.verification import verify
 from transit_etl.warehouse.lake_changes import find_changes
 from transit_etl.warehouse.lake_changes import lake_files as listed
 

@@ -12,11 +12,11 @@ from transit_etl.collect.peer_windows import PeerWindows
 from transit_etl.collect.raw.rawfile import read_lines, write_finished
 from transit_etl.collect.raw.recovery import recover
 from transit_etl.collect.replay import recent_answers
+from transit_etl.operations.status.last_hour import last_hour
+from transit_etl.operations.verification import verify
 from transit_etl.paths import intents_file, open_raw_file, raw_file, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import finished_windows
-from transit_etl.status.last_hour import last_hour
-from transit_etl.verification import verify
 
 _N_LINES = 4
 

@@ -33,10 +33,10 @@ from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.endpoints import Kind
 from transit_etl.errors import MISSHAPEN
+from transit_etl.operations.status.allowance import read_pace
 from transit_etl.paths import identity_file, raw_files, rehearsal_journal
 from transit_etl.rehearsal.journal import Journal, Schedule
 from transit_etl.settings import PREFIX, BadSettingError, PolicyName, Settings, load_settings
-from transit_etl.status.allowance import read_pace
 
 _SECONDS = NOW.timestamp()
 _LIMITS = Limits(60)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage, utc_text
 from transit_etl.collect.raw.rawfile import write_finished
+from transit_etl.operations.status import read_status
 from transit_etl.settings import Settings
 from transit_etl.stage import restage, stage
 from transit_etl.stage.lake import ensure_schemas, waiting_windows
@@ -19,7 +20,6 @@ from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import lines_of
 from transit_etl.stage.stage_report import StageReport
 from transit_etl.stage.stager import Stager
-from transit_etl.status import read_status
 
 FEW = settings(
     max_examples=12,

@@ -29,10 +29,10 @@ def backup(
 
     Example: transit-etl backup /mnt/backup
     """
-    from transit_etl.backup import backup as run
+    from transit_etl.operations import back_up
 
     with spinner("backing up"):
-        report = run(load_with_sources().settings, target, verifies=verifies)
+        report = back_up(load_with_sources().settings, target, verifies=verifies)
     output.print_report(report, as_json=as_json)
     if report.damaged:
         raise typer.Exit(EXIT_FAILED)
@@ -46,7 +46,7 @@ def restore(source: Annotated[Path, _FOLDER], as_json: Json = False) -> None:
 
     Example: transit-etl restore /mnt/backup
     """
-    from transit_etl.backup import restore as run
+    from transit_etl.operations import restore as run
 
     loaded = load_with_sources()
     with spinner("restoring"):
@@ -76,8 +76,8 @@ def prune(
 
     Example: transit-etl prune
     """
-    from transit_etl.backup import release_raw
-    from transit_etl.pruning import prune as run
+    from transit_etl.operations import prune as run
+    from transit_etl.operations import release_raw
 
     if (before is None) != (saved_in is None):
         raise typer.BadParameter("--raw-before and --backup go together: give both, or neither")

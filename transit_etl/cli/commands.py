@@ -240,7 +240,7 @@ def verify(
 
     Example: transit-etl verify
     """
-    from transit_etl.verification import verify as run
+    from transit_etl.operations import verify as run
 
     with spinner("verifying"):
         report = run(load_settings(), repairs=repairs)
@@ -267,7 +267,7 @@ def status(
 
     Example: transit-etl status
     """
-    from transit_etl.status import read_status, show_status
+    from transit_etl.operations import read_status, show_status
 
     settings = load_settings()
     while True:
@@ -299,7 +299,7 @@ def check(
 
     Example: transit-etl check
     """
-    from transit_etl.metrics import examine_and_record
+    from transit_etl.operations import examine_and_record
 
     problems = examine_and_record(load_settings(), sends_alerts=alerts).problems
     if as_json:
@@ -328,8 +328,7 @@ def metrics(
 
     Example: transit-etl metrics --output /var/lib/prometheus/node-exporter/transit.prom
     """
-    from transit_etl.check import examine
-    from transit_etl.metrics import metrics_text, write_metrics
+    from transit_etl.operations import examine, metrics_text, write_metrics
 
     settings = load_settings()
     found = examine(settings)

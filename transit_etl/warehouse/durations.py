@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from transit_etl.memory import keep, recall
+from transit_etl.kept_facts import keep, recall
 from transit_etl.paths import durations_file
 
 _SECONDS_BY_STEP = TypeAdapter(dict[str, float])

@@ -1,0 +1,67 @@
+"""Runs every check of an installation, from its settings to its published file."""
+
+from dataclasses import dataclass, replace
+
+from transit_etl.errors import first_line
+from transit_etl.files import in_words
+from transit_etl.operations.check import data, failed_runs, machine, upstream
+from transit_etl.operations.check.alerts import send_alerts
+from transit_etl.operations.check.problem import Problem
+from transit_etl.operations.status import Status, read_status
+from transit_etl.operations.status.lake import LastDay, last_day
+from transit_etl.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """The state of an installation, its rows of the last day, and everything that is wrong with it."""
+
+    status: Status
+    day: LastDay
+    problems: list[Problem]
+
+
+def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
+    """Return everything that is wrong, in the order of the way from the upstream to the published file.
+
+    One request is sent, within the allowance, unless the upstream gave a usable answer a moment ago. With
+    `sends_alerts`, the addresses of `alert_urls` are told what is new and what is over.
+    """
+    return examine(settings, sends_alerts=sends_alerts).problems
+
+
+def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
+    """Find what is wrong, as `check` does, and return also what it was found in.
+
+    With `sends_alerts` people are told also of an error that lets nothing be found.
+    """
+    try:
+        found = _examine(settings)
+    except Exception as error:
+        if sends_alerts:
+            what = in_words(error) if isinstance(error, OSError) else first_line(error)
+            blind = Problem("check", f"`transit-etl check` cannot see what is wrong: {what}")
+            send_alerts(settings, [blind], are_all=False)
+        raise
+    alerts = _alerts(settings, found.problems) if sends_alerts else []
+    return replace(found, problems=[*found.problems, *alerts])
+
+
+def _alerts(settings: Settings, found: list[Problem]) -> list[Problem]:
+    """Tell people; return what is wrong with the alerts, also where nothing can be kept of them."""
+    try:
+        return send_alerts(settings, found)
+    except OSError as error:
+        return [Problem("alerts", f"nobody can be told: {in_words(error)}")]
+
+
+def _examine(settings: Settings) -> Examination:
+    status = read_status(settings)
+    day = last_day(settings, status.now)
+    found = [
+        *machine.problems(settings, status),
+        *upstream.problems(settings, status),
+        *data.problems(settings, status, day),
+        *failed_runs.problems(settings.data_dir, status.now),
+    ]
+    return Examination(status, day, found)
