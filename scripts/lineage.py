@@ -8,14 +8,15 @@ from html import escape
 from pathlib import Path
 from textwrap import wrap
 
-from transit_etl.warehouse.models import Model, models
+from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest, parsed_manifest
+from transit_etl.warehouse.models import Described, Model, described_tables, models
 
 ROOT = Path(__file__).parents[1]
-SEEDS = ROOT / "sql" / "seeds"
 PAGE = ROOT / "docs" / "lineage.md"
 DRAWING = ROOT / "docs" / "_static" / "lineage.svg"
 STEP = re.compile(r"^## \d+\. (.*)\n(?:(?!^#).*\n)*?<!-- models: (.*) -->", re.MULTILINE)
 TABLE = re.compile(r"<!-- (models|readers of|parameters):? ?(.*) -->\n(?:\|.*\n)*<!-- end -->")
+PARAMETERS = "inference_parameters"
 BOX_WIDTH, BOX_HEIGHT, GAP = 380, 62, 24
 
 
@@ -49,12 +50,13 @@ def ancestors(name: str, known: Models) -> set[str]:
     return {name}.union(*(ancestors(read, known) for read in known[name].reads & known.keys()))
 
 
-def with_tables(page: str, known: Models) -> str:
+def with_tables(page: str, manifest: Manifest) -> str:
     """Return the page with each of its tables written anew."""
+    known = models(manifest)
     rows: dict[str, Callable[[str], Iterator[str]]] = {
         "models": lambda names: _model_rows(names.split(", "), known),
         "readers of": lambda name: _reader_rows(name, known),
-        "parameters": lambda _: _parameter_rows(),
+        "parameters": lambda _: _parameter_rows(described_tables(manifest)),
     }
 
     def _table(match: re.Match[str]) -> str:
@@ -98,16 +100,15 @@ def _reader_rows(name: str, known: Models) -> Iterator[str]:
             yield f"| `{model.folder / model.name}` | {model.grain} |"
 
 
-def _parameter_rows() -> Iterator[str]:
+def _parameter_rows(described: Sequence[Described]) -> Iterator[str]:
     """Give the values of the seed, and the meanings that its description gives."""
-    described = (SEEDS / "seeds.yml").read_text(encoding="utf-8")
-    with (SEEDS / "inference_parameters.csv").open(encoding="utf-8", newline="") as file:
+    [columns] = [each.columns for each in described if each.name == PARAMETERS]
+    with (PROJECT / "seeds" / f"{PARAMETERS}.csv").open(encoding="utf-8", newline="") as file:
         values = next(csv.DictReader(file))
     yield "| parameter | value | meaning |"
     yield "|---|---|---|"
     for name, value in values.items():
-        meaning = re.search(rf'name: {name}, description: "(.*)"', described)
-        yield f"| `{name}` | {value} | {meaning[1] if meaning else ''} |"
+        yield f"| `{name}` | {value} | {columns[name]['description']} |"
 
 
 def _edges(way: Sequence[Step], known: Models) -> set[tuple[int, int]]:
@@ -158,5 +159,6 @@ def _arrow(first: Box, last: Box) -> str:
 
 if __name__ == "__main__":
     text = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(with_tables(text, models()), encoding="utf-8")
-    DRAWING.write_text(drawing(steps(text), models()), encoding="utf-8")
+    read = parsed_manifest()
+    PAGE.write_text(with_tables(text, read), encoding="utf-8")
+    DRAWING.write_text(drawing(steps(text), models(read)), encoding="utf-8")

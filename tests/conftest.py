@@ -9,10 +9,10 @@ import pytest
 from hypothesis import settings
 
 from tests.journey import journey, upstream
-from tests.published import built, rehearsed
+from tests.published import built, manifest, rehearsed
 from transit_etl.settings import PREFIX
 
-__all__ = ["built", "journey", "rehearsed", "upstream"]
+__all__ = ["built", "journey", "manifest", "rehearsed", "upstream"]
 
 settings.register_profile("without a deadline", deadline=None)  # a busy machine breaks no test
 settings.load_profile("without a deadline")

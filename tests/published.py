@@ -6,6 +6,7 @@ from tests.warehouse import stories
 from tests.warehouse.rehearsed import Rehearsed, rehearse_a_busy_hour
 from transit_etl import warehouse
 from transit_etl.settings import Settings
+from transit_etl.warehouse.dbt_manifest import Manifest, last_manifest
 
 
 @pytest.fixture(scope="session")
@@ -16,6 +17,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     warehouse.build(settings)
     warehouse.publish(settings)
     return settings
+
+
+@pytest.fixture(scope="session")
+def manifest(built: Settings) -> Manifest:
+    """Give what dbt knew of the models when it built the stories."""
+    found = last_manifest(built.data_dir)
+    assert found is not None
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from transit_etl.line_labels import NORMAL_LABEL_SQL, normal_label
 from transit_etl.settings import Settings
 from transit_etl.stage.connection import connect
-from transit_etl.warehouse.models import PROJECT
+from transit_etl.warehouse.dbt_manifest import PROJECT
 
 CASES = [
     (None, None), ("", None), ("  ", None),

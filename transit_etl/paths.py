@@ -3,11 +3,10 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import date, datetime
-from fnmatch import filter as matching
 from pathlib import Path
 
+from transit_etl.listing import files_below, listed
 from transit_etl.stamps import stamp
 
 RAW_SUFFIX = ".jsonl.zst"
@@ -26,41 +25,6 @@ def part_of_project(name: str) -> Path:
     return sibling if (package.parent / "pyproject.toml").exists() else package / name
 
 
-def _listed(folder: Path, *patterns: str) -> Iterator[Path]:
-    """Yield what is below a folder, unordered: its name, and that of each folder above it, has a pattern.
-
-    Unlike Path.glob it raises PermissionError: what cannot be listed must not count as missing.
-    """
-    if not patterns:
-        yield folder
-        return
-    first, *others = patterns
-    try:
-        names = matching(os.listdir(folder), first) if "*" in first else [first]  # noqa: PTH208 - names alone
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    for name in names:
-        if "*" in first or (folder / name).exists():
-            yield from _listed(folder / name, *others)
-
-
-def _files(folder: Path, *patterns: str, are_folders: bool = False) -> Iterator[Path]:
-    """Yield files as `_listed` does; or the folders that stand where such files belong."""
-    *above, last = patterns
-    for parent in _listed(folder, *above):
-        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(parent) as entries:
-            names = [entry.name for entry in entries if _is_folder(entry) == are_folders]
-            yield from (parent / name for name in matching(names, last))
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    """Tell whether an entry is a folder; a link that leads nowhere is none."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
 def misplaced_folders(data_dir: Path) -> list[Path]:
     """List the folders that stand where a file of ours belongs, sorted: a hand or a copy put them there."""
     single = (identity_file, checksum_list, build_database, published_database)
@@ -75,7 +39,7 @@ def misplaced_folders(data_dir: Path) -> list[Path]:
     )
     found = [path for place in single if (path := place(data_dir)).is_dir()]
     for folder, patterns in places:
-        found += _files(folder, *patterns, are_folders=True)
+        found += files_below(folder, *patterns, are_folders=True)
     return sorted(found)
 
 
@@ -96,7 +60,7 @@ def identity_lock(data_dir: Path) -> Path:
 
 def operators_of(data_dir: Path) -> list[str]:
     """List the operators of which there are raw or staged answers, sorted."""
-    folders = (*_listed(raw_dir(data_dir), "operator=*"), *_listed(lake_dir(data_dir), "operator=*"))
+    folders = (*listed(raw_dir(data_dir), "operator=*"), *listed(lake_dir(data_dir), "operator=*"))
     return sorted({partition_of(folder)["operator"] for folder in folders} - {NO_OPERATOR})
 
 
@@ -172,7 +136,7 @@ def intents_files(data_dir: Path) -> Iterator[Path]:
 
 def _raw_glob(data_dir: Path, operator: str, endpoint: str, day: date | None, suffix: str) -> Iterator[Path]:
     days = "*" if day is None else day.isoformat()
-    return _files(
+    return files_below(
         raw_dir(data_dir), f"operator={operator}", f"endpoint={endpoint}", f"date={days}", f"*{suffix}"
     )
 
@@ -199,7 +163,7 @@ def lake_glob(data_dir: Path, dataset: str, operator: str = "*", day: date | Non
 def lake_files(data_dir: Path, dataset: str, operator: str = "*", day: date | None = None) -> list[Path]:
     """List the lake files of a dataset, sorted: of every operator and UTC day unless given."""
     pattern = lake_glob(data_dir, dataset, operator, day).relative_to(data_dir)
-    return sorted(_files(data_dir, *pattern.parts))
+    return sorted(files_below(data_dir, *pattern.parts))
 
 
 def all_lake_files(data_dir: Path, operator: str = "*", day: date | None = None) -> list[Path]:
@@ -215,7 +179,7 @@ def lake_day(path: Path) -> tuple[str, date]:
 
 def operators_on(data_dir: Path, day: date) -> list[str]:
     """List the operators that have staged answers of a UTC day, sorted."""
-    folders = _listed(lake_dir(data_dir), "operator=*", "dataset=*", f"date={day.isoformat()}")
+    folders = listed(lake_dir(data_dir), "operator=*", "dataset=*", f"date={day.isoformat()}")
     names = {folder.parents[1].name.removeprefix("operator=") for folder in folders}
     return sorted(names - {NO_OPERATOR})
 
@@ -232,7 +196,7 @@ def quarantine_file(data_dir: Path, operator: str, dataset: str, day: date, wind
 
 def quarantine_files(data_dir: Path) -> list[Path]:
     """List the files of rows that broke a rule, of every dataset, operator and UTC day, sorted."""
-    return sorted(_files(quarantine_dir(data_dir), *_DATASET_FILES))
+    return sorted(files_below(quarantine_dir(data_dir), *_DATASET_FILES))
 
 
 def restaging_dir(data_dir: Path, operator: str, day: date) -> Path:
@@ -351,6 +315,11 @@ def query_history(data_dir: Path) -> Path:
 def dbt_dir(data_dir: Path) -> Path:
     """Return the folder dbt works in."""
     return state_dir(data_dir) / "dbt"
+
+
+def dbt_manifest(data_dir: Path) -> Path:
+    """Return what dbt wrote about the models of its last run."""
+    return dbt_dir(data_dir) / "target" / "manifest.json"
 
 
 def dbt_run_results(data_dir: Path) -> Path:

@@ -14,6 +14,7 @@ from tests.warehouse.conftest import Rows
 from transit_etl import paths
 from transit_etl.settings import Settings
 from transit_etl.warehouse.contents import MADE_LATER
+from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import Dictionary, TableEntry
 from transit_etl.warehouse.dictionary_files import write_dictionary_files
 from transit_etl.warehouse.models import described_tables
@@ -54,10 +55,10 @@ def test_no_column_lacks_any_field(ask: Ask) -> None:
     } <= SOURCES
 
 
-def test_every_meaning_stands_alone() -> None:
+def test_every_meaning_stands_alone(manifest: Manifest) -> None:
     meanings = {
         f"{table.schema}.{table.name}.{name}": column["description"]
-        for table in described_tables()
+        for table in described_tables(manifest)
         for name, column in table.columns.items()
     }
 
@@ -75,6 +76,11 @@ def test_a_model_says_what_it_reads(ask: Ask) -> None:
     assert [{"reads": "core.line_stops, intermediate.stop_names"}] == ask(
         "select reads from quality.dictionary_tables where table_name = 'stops'"
     )
+    assert ["core.event_meanings", "lake line_stops", "lake lines"] == [
+        name
+        for row in ask("select reads from quality.dictionary_tables where table_name = 'drift_days'")
+        for name in str(row["reads"]).split(", ")
+    ][:3]
 
 
 def test_it_has_every_column_of_the_build_and_of_the_file(ask_either: Ask) -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.warehouse.date_filters import tables_read_whole
 from tests.warehouse.dbt_runs import run_dbt
 from transit_etl.settings import Settings
-from transit_etl.warehouse.models import PROJECT
+from transit_etl.warehouse.dbt_manifest import PROJECT
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 

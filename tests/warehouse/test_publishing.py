@@ -8,11 +8,12 @@ import pytest
 
 from tests.warehouse.lakes import TUESDAY
 from transit_etl import warehouse
-from transit_etl.paths import build_database, published_database
+from transit_etl.paths import build_database, dbt_manifest, published_database
 from transit_etl.promised import original_schema
 from transit_etl.settings import Settings
 from transit_etl.warehouse import promised_copy
-from transit_etl.warehouse.dbt import tables_by_date
+from transit_etl.warehouse.dbt_manifest import Manifest
+from transit_etl.warehouse.models import tables_by_date
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
@@ -80,8 +81,8 @@ def test_of_tables_by_date_only_the_dates_built_since_are_copied(copy: Settings)
     assert [] == _differences(copy)
 
 
-def test_every_table_of_many_dates_is_copied_by_date(built: Settings) -> None:
-    by_date = tables_by_date(built)
+def test_every_table_of_many_dates_is_copied_by_date(manifest: Manifest) -> None:
+    by_date = tables_by_date(manifest)
 
     assert {"core", "marts", "quality"} <= {original_schema(schema) for schema, _ in by_date}
     assert ("received_date", 1) == (
@@ -90,6 +91,16 @@ def test_every_table_of_many_dates_is_copied_by_date(built: Settings) -> None:
     )
     assert "service_date" == by_date["core", "stop_visits"].column
     assert ("core", "lines") not in by_date
+
+
+def test_a_file_is_described_also_where_what_dbt_knew_is_lost(copy: Settings) -> None:
+    described = published_database(copy.data_dir).with_name("dictionary.csv")
+    before = described.read_text()
+    described.unlink()
+    dbt_manifest(copy.data_dir).unlink()
+    warehouse.publish(copy)
+
+    assert before == described.read_text()
 
 
 def test_what_a_build_did_not_record_is_noticed_and_everything_copied(copy: Settings) -> None:

@@ -15,7 +15,7 @@ from transit_etl import paths
 from transit_etl.files import make_folder
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
-from transit_etl.warehouse.models import PROJECT
+from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
 
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
@@ -50,14 +50,6 @@ class BuildTarget:
     models: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class DatedBy:
-    """The date of a table's rows: a build replaces those of its service dates and of as many days around."""
-
-    column: str
-    days_around: int
-
-
 MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
@@ -69,21 +61,6 @@ def fingerprint(settings: Settings) -> str:
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-def tables_by_date(settings: Settings) -> dict[tuple[str, str], DatedBy]:
-    """Return the tables of which the last run of dbt replaced some dates; the others it replaces whole."""
-    path = paths.dbt_dir(settings.data_dir) / "target" / "manifest.json"
-    nodes = json.loads(path.read_text(encoding="utf-8"))["nodes"] if path.exists() else {}
-    return {
-        (node["config"]["schema"], node["alias"]): DatedBy(
-            node["config"]["meta"].get("date_column", "service_date"),
-            node["config"]["meta"].get("days_around", 0),
-        )
-        for node in nodes.values()
-        if node["config"].get("materialized") == "incremental"
-        and node["config"].get("incremental_strategy") == "service_dates"
-    }
 
 
 def run(
@@ -145,8 +122,7 @@ def _command(folder: Path, target: BuildTarget, *, is_full: bool) -> list[str]:
 
 
 def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> dict[str, str]:
-    """Return the environment that says where and what to build, without the user's own dbt settings."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DBT_")}
+    """Return the environment that says where and what to build."""
     threads = str(max(2, os.cpu_count() or 2))
     build = {
         "BUILD_DATA": str(settings.data_dir.absolute()),
@@ -157,7 +133,7 @@ def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> 
         "BUILD_SCRATCH": "scratch",
         "BUILD_THREADS": threads,
     }
-    return {**inherited, **build}
+    return {**without_dbt_settings(), **build}
 
 
 def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
+import yaml
 
 from transit_etl import promised
-from transit_etl.warehouse.models import PROJECT, Described, described_tables, models, read_yaml
+from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
+from transit_etl.warehouse.models import Described, described_tables, models
 
 _SCHEMAS = (*promised.SCHEMAS, promised.WORKING)
 # the source of columns that name none
@@ -82,11 +84,11 @@ def found_columns(connection: duckdb.DuckDBPyConnection) -> set[FoundColumn]:
     return {FoundColumn(*row) for row in rows}
 
 
-def read_dictionary(columns_found: Iterable[FoundColumn]) -> Dictionary:
+def read_dictionary(columns_found: Iterable[FoundColumn], manifest: Manifest) -> Dictionary:
     """Describe columns, and the tables that have them; what nothing describes is empty."""
-    described = {(each.schema, each.name): each for each in described_tables()}
+    described = {(each.schema, each.name): each for each in described_tables(manifest)}
     found = sorted(columns_found, key=lambda each: (_SCHEMAS.index(each.schema), each.table, each.number))
-    reads = _reads_of((schema, name) for schema, name, *_ in found)
+    reads = _reads_of(((schema, name) for schema, name, *_ in found), manifest)
     tables: dict[tuple[str, str], TableEntry] = {}
     columns: list[ColumnEntry] = []
     for schema, name, column, kind, number in found:
@@ -124,13 +126,13 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute(f"create or replace table {name} ({columns})")
 
 
-def _reads_of(tables: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+def _reads_of(tables: Iterable[tuple[str, str]], manifest: Manifest) -> dict[tuple[str, str], str]:
     """Name for each model what it reads, as schema and table; a staged dataset as `lake`.
 
     A model without a table of its own stands for what it reads.
     """
     schema_of = {name: schema for schema, name in tables if schema != "staging"}
-    known = models()
+    known = models(manifest)
 
     @cache  # models meet again and again on the way up: without it the time grows exponentially
     def places(name: str) -> set[str]:
@@ -162,6 +164,6 @@ def _facts(table: Described, column: str) -> Iterator[str]:
 
 @cache
 def _by_name() -> Mapping[str, Mapping[str, str]]:
-    path = PROJECT / "models" / "columns.yml"
-    entries: Mapping[str, Mapping[str, str]] = read_yaml(path)["anchors"]
+    text = (PROJECT / "models" / "columns.yml").read_bytes()
+    entries: Mapping[str, Mapping[str, str]] = yaml.load(text, Loader=yaml.CSafeLoader)["anchors"]
     return entries

@@ -19,10 +19,10 @@ from transit_etl.promised import original_schema
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import date_ranges
 from transit_etl.warehouse.contents import MADE_LATER, Contents, Place, published_contents, tables_of
 from transit_etl.warehouse.database import forget_publication
+from transit_etl.warehouse.models import DatedBy
 
 _STORAGE = "v1.4.0"
 _MEMORY = "1GB"
@@ -47,10 +47,13 @@ select schema_name, view_name from duckdb_views() where database_name = 'publish
 """
 
 
-def copy_promised(build: duckdb.DuckDBPyConnection, target: Path, settings: Settings) -> str:
+def copy_promised(
+    build: duckdb.DuckDBPyConnection, target: Path, settings: Settings, by_date: Mapping[Place, DatedBy]
+) -> str:
     """Write the promised tables and views of a build into a new file; return what identifies its publication.
 
-    The build database keeps that too: by it, the next publication knows the file that it may continue.
+    The build database keeps that too: by it, the next publication knows the file that it may continue. Of
+    the tables `by_date` it then copies only the dates built since.
     """
     scratch = (paths.dbt_dir(settings.data_dir) / "scratch").absolute()
     build.execute(f"set memory_limit = '{_MEMORY}'; set temp_directory = {sql_text(str(scratch))}")
@@ -60,7 +63,7 @@ def copy_promised(build: duckdb.DuckDBPyConnection, target: Path, settings: Sett
     dates = _dates_built_since(build, previous, contents)
     if dates is not None:
         _copy_bytes(previous, target)
-        _copy_changes(build, target, contents, dbt.tables_by_date(settings), dates)
+        _copy_changes(build, target, contents, by_date, dates)
     if dates is None or not _has_all_rows(build, target, contents):
         _copy_all(build, target, contents)
     target.chmod(target.stat().st_mode & FILE_MODE)
@@ -103,7 +106,7 @@ def _copy_changes(
     build: duckdb.DuckDBPyConnection,
     target: Path,
     contents: Contents,
-    by_date: Mapping[Place, dbt.DatedBy],
+    by_date: Mapping[Place, DatedBy],
     dates: set[date],
 ) -> None:
     """Bring a file published before up to a build: these dates of the tables by date, all of the others."""
@@ -125,9 +128,7 @@ def _copy_table(build: duckdb.DuckDBPyConnection, place: Place) -> None:
     build.execute(f"create or replace table published.{name} as from build.{name}")
 
 
-def _copy_dates(
-    build: duckdb.DuckDBPyConnection, place: Place, dated_by: dbt.DatedBy, dates: set[date]
-) -> None:
+def _copy_dates(build: duckdb.DuckDBPyConnection, place: Place, dated_by: DatedBy, dates: set[date]) -> None:
     """Replace the rows that a build of these service dates replaces."""
     around = range(-dated_by.days_around, dated_by.days_around + 1)
     replaced = sorted({day + DAY * n_days for day in dates for n_days in around})

@@ -12,6 +12,7 @@ from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import open_to_write
+from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import (
     Dictionary,
     FoundColumn,
@@ -86,17 +87,19 @@ cross join (
 """
 
 
-def complete(path: Path, settings: Settings, identity: str, built: Collection[FoundColumn]) -> Dictionary:
+def complete(
+    path: Path, settings: Settings, identity: str, built: Collection[FoundColumn], manifest: Manifest
+) -> Dictionary:
     """Complete a file in place; return the dictionary of what it holds and of the working tables built.
 
-    Statements about the file tell its publication by its identity.
+    Statements about the file tell its publication by its identity. The manifest says what the models mean.
     """
     with open_to_write(path) as connection:
         connection.begin()
         record_closed_date(connection, settings)
         _write_publication(connection, settings, identity)
         create_tables(connection)
-        dictionary = read_dictionary({*built, *found_columns(connection)})
+        dictionary = read_dictionary({*built, *found_columns(connection)}, manifest)
         write_dictionary(connection, dictionary)
         _create_macros(connection, settings)
         _create_named_views(connection, dictionary)

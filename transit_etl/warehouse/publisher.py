@@ -18,9 +18,11 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
+from transit_etl.warehouse.dbt_manifest import last_manifest, parsed_manifest
 from transit_etl.warehouse.dictionary import found_columns
 from transit_etl.warehouse.dictionary_files import write_dictionary_files
 from transit_etl.warehouse.durations import remember_duration
+from transit_etl.warehouse.models import tables_by_date
 from transit_etl.warehouse.promised_copy import copy_promised
 from transit_etl.warehouse.publication import complete
 from transit_etl.warehouse.variants import drop_unfinished
@@ -41,8 +43,12 @@ def publish(settings: Settings) -> Path:
         started_at = time.monotonic()
         with _passed_build(settings) as build, replaced_atomically(target) as unfinished:
             unfinished.with_name(f"{unfinished.name}.wal").unlink(missing_ok=True)  # of a killed publication
-            identity = copy_promised(build, unfinished, settings)
-            dictionary = complete(unfinished, settings, identity, found_columns(build))
+            manifest = last_manifest(settings.data_dir)
+            by_date = tables_by_date(manifest) if manifest else {}
+            identity = copy_promised(build, unfinished, settings, by_date)
+            dictionary = complete(
+                unfinished, settings, identity, found_columns(build), manifest or parsed_manifest()
+            )
         write_dictionary_files(target.parent, dictionary)
         remember_duration(settings.data_dir, "publish", time.monotonic() - started_at)
     return target
