@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
     from great_expectations.data_context.store.store import DataDocsSiteConfigTypedDict
 
+LastResults = Mapping[str, "ExpectationSuiteValidationResult"]
 _SITE = "quality"
 _log = logging.getLogger(__name__)
 _renderer = logging.getLogger("great_expectations.render.renderer.site_builder")
@@ -44,12 +45,14 @@ class DataDocsError(TransitError):
     """The pages about data quality cannot be written; the message says why."""
 
 
-def keep_results(settings: Settings, last: Mapping[str, "ExpectationSuiteValidationResult"]) -> None:
-    """Save the last results of each dataset, from which pages are built later."""
+def keep_results(settings: Settings, last: LastResults, *, builds_pages: bool) -> None:
+    """Save the last results of each dataset; pages are built from them now or later."""
     with pages_lock(settings.data_dir):  # several processes stage at once
         for dataset, result in last.items():
             document = result.to_json_dict()  # type: ignore[no-untyped-call]
             write_text(quality_results_dir(settings.data_dir) / f"{dataset}.json", json.dumps(document))
+        if builds_pages:
+            _build(settings)
 
 
 def build_data_docs(settings: Settings) -> Path:

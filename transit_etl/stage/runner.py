@@ -19,7 +19,7 @@ from transit_etl.lake_schemas import IN_ORDER_OF_WRITING
 from transit_etl.paths import DAY_STEM, lake_file, misplaced_raw, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
-from transit_etl.stage.data_docs import build_data_docs, keep_results
+from transit_etl.stage.data_docs import keep_results
 from transit_etl.stage.lake import (
     day_lock,
     ensure_schemas,
@@ -65,9 +65,8 @@ def stage(
             for n_done, (window, _) in enumerate(staged, start=1):
                 if on_progress is not None:
                     on_progress(StageProgress(n_done, len(waiting), window.name))
-            keep_results(settings, stager.validator.last)
-        if builds_pages:
-            build_data_docs(settings)
+            results = stager.validator.last
+        keep_results(settings, results, builds_pages=builds_pages)
     report.errors += map(misplaced_text, misplaced_raw(settings.data_dir))
     report.seconds = time.monotonic() - started
     return report
@@ -95,8 +94,8 @@ def restage(
                     _restage_day(stager, settings.data_dir, windows, report)
                 if on_progress is not None:
                     on_progress(StageProgress(report.windows, total, windows[-1].name))
-            keep_results(settings, stager.validator.last)
-        build_data_docs(settings)
+            results = stager.validator.last
+        keep_results(settings, results, builds_pages=True)
     mark_reprocessed(settings, first_day, last_day)
     report.seconds = time.monotonic() - started
     return report
