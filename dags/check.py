@@ -22,9 +22,9 @@ from datetime import timedelta
 
 from airflow.sdk import DeltaTriggerTimetable, dag
 
-from transit_etl.dag_parts import DEFAULTS, dag_arguments, step
-from transit_etl.run_alerts import stopped_after
-from transit_etl.scheduling import check_installation
+from transit_etl.scheduling.dag_parts import DEFAULTS, dag_arguments, step
+from transit_etl.scheduling.run_alerts import stopped_after
+from transit_etl.scheduling.steps import check_installation
 
 
 @dag(

@@ -21,9 +21,10 @@ from typing import TYPE_CHECKING
 
 from airflow.sdk import Asset, AssetAlias, dag
 
-from transit_etl.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
-from transit_etl.run_alerts import stopped_after
-from transit_etl.scheduling import due_exports, export_asset, export_dataset, export_folder
+from transit_etl.scheduling.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
+from transit_etl.scheduling.run_alerts import stopped_after
+from transit_etl.scheduling.schedules import export_asset
+from transit_etl.scheduling.steps import due_exports, export_dataset, export_folder
 
 if TYPE_CHECKING:
     from airflow.sdk.execution_time.context import OutletEventAccessors

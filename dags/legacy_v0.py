@@ -15,9 +15,9 @@ allowance. Do not start it for an older date: such a run fails without a request
 
 from airflow.sdk import dag
 
-from transit_etl.dag_parts import collect_and_stage, dag_arguments
 from transit_etl.endpoints import CADENCES
-from transit_etl.scheduling import list_schedule
+from transit_etl.scheduling.dag_parts import collect_and_stage, dag_arguments
+from transit_etl.scheduling.schedules import list_schedule
 
 
 @dag(

@@ -20,9 +20,11 @@ answers only about now, so such a run fails without a request.
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import TriggerRule, chain, dag
 
-from transit_etl.dag_parts import dag_arguments, step
 from transit_etl.endpoints import collections_of
-from transit_etl.scheduling import lake_asset, list_schedule, poll, stage_collected, tell
+from transit_etl.scheduling.dag_parts import dag_arguments, step
+from transit_etl.scheduling.polling import poll
+from transit_etl.scheduling.schedules import lake_asset, list_schedule
+from transit_etl.scheduling.steps import stage_collected, tell
 
 
 @dag(schedule=list_schedule("network", run_immediately=True), tags=["collect"], **dag_arguments(__doc__))

@@ -16,8 +16,8 @@ fails without a request.
 
 from airflow.sdk import dag
 
-from transit_etl.dag_parts import collect_and_stage, dag_arguments
-from transit_etl.scheduling import list_schedule
+from transit_etl.scheduling.dag_parts import collect_and_stage, dag_arguments
+from transit_etl.scheduling.schedules import list_schedule
 
 
 @dag(schedule=list_schedule("news", run_immediately=True), tags=["collect"], **dag_arguments(__doc__))

@@ -21,13 +21,12 @@ write at the same time. Do not delete windows by hand.
 
 from airflow.sdk import Asset, CronTriggerTimetable, dag
 
-from transit_etl.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
-from transit_etl.run_alerts import stopped_after
-from transit_etl.scheduling import (
-    WAREHOUSE_POOL,
+from transit_etl.scheduling.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
+from transit_etl.scheduling.run_alerts import stopped_after
+from transit_etl.scheduling.schedules import WAREHOUSE_POOL, operator_timezone
+from transit_etl.scheduling.steps import (
     build_closed_days,
     compact_closed_day,
-    operator_timezone,
     prune_old,
     publish_build,
     tell,

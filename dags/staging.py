@@ -18,8 +18,9 @@ until it is repaired or moved out of `data/raw`.
 
 from airflow.sdk import dag
 
-from transit_etl.dag_parts import dag_arguments, step
-from transit_etl.scheduling import any_raw_asset, lake_asset, polling_dags, stage_polled, tell
+from transit_etl.scheduling.dag_parts import dag_arguments, step
+from transit_etl.scheduling.schedules import any_raw_asset, lake_asset, polling_dags
+from transit_etl.scheduling.steps import stage_polled, tell
 
 
 @dag(schedule=any_raw_asset(), tags=["stage"], **dag_arguments(__doc__))

@@ -20,8 +20,8 @@ without a request.
 
 from airflow.sdk import dag
 
-from transit_etl.dag_parts import dag_arguments, poll_one_window
-from transit_etl.scheduling import window_schedule
+from transit_etl.scheduling.dag_parts import dag_arguments, poll_one_window
+from transit_etl.scheduling.schedules import window_schedule
 
 
 @dag(

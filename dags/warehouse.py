@@ -19,9 +19,10 @@ names, clear `build`. Collecting continues meanwhile and nothing is lost.
 
 from airflow.sdk import Asset, dag
 
-from transit_etl.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
-from transit_etl.run_alerts import stopped_after
-from transit_etl.scheduling import WAREHOUSE_POOL, any_lake_asset, build_new, publish_build, tell
+from transit_etl.scheduling.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
+from transit_etl.scheduling.run_alerts import stopped_after
+from transit_etl.scheduling.schedules import WAREHOUSE_POOL, any_lake_asset
+from transit_etl.scheduling.steps import build_new, publish_build, tell
 
 WAREHOUSE = Asset("warehouse")
 

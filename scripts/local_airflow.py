@@ -30,7 +30,7 @@ write_default_airflow_configuration_if_needed()
 
 from airflow.utils.db import initdb
 from airflow.models.pool import Pool
-from transit_etl.scheduling import WAREHOUSE_POOL
+from transit_etl.scheduling.schedules import WAREHOUSE_POOL
 
 initdb()
 Pool.create_or_update_pool(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from transit_etl.dag_parts import DEFAULTS, TaskFailed, TaskFailedForGood, plainly_failing
 from transit_etl.errors import FinalError, TransitError
+from transit_etl.scheduling.dag_parts import DEFAULTS, TaskFailed, TaskFailedForGood, plainly_failing
 
 
 def ending(error: Exception) -> BaseException:

@@ -14,10 +14,11 @@ from airflow.timetables.base import TimeRestriction
 
 from tests.dags.conftest import DAGS
 from tests.dags.runs import a_run
-from transit_etl.dag_parts import plainly_failing
 from transit_etl.endpoints import CADENCES
-from transit_etl.run_alerts import run_failed
-from transit_etl.scheduling import WAREHOUSE_POOL, poll_window
+from transit_etl.scheduling.dag_parts import plainly_failing
+from transit_etl.scheduling.polling import poll_window
+from transit_etl.scheduling.run_alerts import run_failed
+from transit_etl.scheduling.schedules import WAREHOUSE_POOL
 from transit_etl.settings import load_settings
 
 NAMES = sorted(path.stem for path in DAGS.glob("*.py"))

@@ -17,13 +17,13 @@ from tests.dags.conftest import RunDag
 from tests.operations.check.receivers import web_server
 from transit_emulator.process import free_port
 from transit_etl.operations.check import failed_runs
-from transit_etl.run_alerts import end_of_lateness, run_failed, task_failed, task_succeeded
+from transit_etl.scheduling.run_alerts import end_of_lateness, run_failed, task_failed, task_succeeded
 
 LONGEST_SECONDS = 300
 TWO_DAGS = """
 from datetime import timedelta
 from airflow.sdk import DeltaTriggerTimetable, dag, task
-from transit_etl.run_alerts import stopped_after
+from transit_etl.scheduling.run_alerts import stopped_after
 
 @dag(schedule=DeltaTriggerTimetable(timedelta(seconds=5)), max_active_runs=1, catchup=False,
      **stopped_after(timedelta(seconds=5)))

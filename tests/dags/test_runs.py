@@ -15,10 +15,10 @@ from tests.collect.helpers import rows
 from tests.dags.runs import NOW, a_run
 from tests.hostile import http, json_reply, serving
 from transit_emulator.process import free_port
-from transit_etl import scheduling
 from transit_etl.collect import CollectReport
 from transit_etl.collect.raw.rawfile import DataFolderError
-from transit_etl.scheduling import (
+from transit_etl.scheduling import polling
+from transit_etl.scheduling.polling import (
     CollectionError,
     NotNowError,
     WindowLostError,
@@ -104,7 +104,7 @@ def test_a_window_started_by_hand_begins_at_once() -> None:
 def poll_as(run: DagRunProtocol, monkeypatch: pytest.MonkeyPatch, **settings: str) -> dict[str, int]:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(scheduling, "current_run", lambda: run)
+    monkeypatch.setattr(polling, "current_run", lambda: run)
     return poll("status")
 
 

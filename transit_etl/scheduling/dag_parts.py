@@ -13,16 +13,10 @@ from airflow.sdk.bases.decorator import Task
 
 from transit_etl.endpoints import collections_of
 from transit_etl.errors import FinalError, TransitError
-from transit_etl.run_alerts import told_of_failures
-from transit_etl.scheduling import (
-    lake_asset,
-    poll,
-    raw_asset,
-    stage_collected,
-    tell,
-    window_timeout,
-    within_its_window,
-)
+from transit_etl.scheduling.polling import poll, window_timeout, within_its_window
+from transit_etl.scheduling.run_alerts import told_of_failures
+from transit_etl.scheduling.schedules import lake_asset, raw_asset
+from transit_etl.scheduling.steps import stage_collected, tell
 
 # Airflow cuts off longer lines of a log at the edge of its page.
 _WRAPPER = TextWrapper(width=100, break_long_words=False, break_on_hyphens=False)

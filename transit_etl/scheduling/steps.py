@@ -1,0 +1,151 @@
+"""What the tasks of DAGs call after collecting: a call for each step, with settings read anew."""
+
+import logging
+from dataclasses import asdict
+from datetime import UTC, date, datetime
+from typing import Any
+
+from airflow.sdk import Asset, get_current_context
+
+from transit_etl.endpoints import collections_of, endpoints_of
+from transit_etl.errors import FinalError
+from transit_etl.paths import exports_dir
+from transit_etl.scheduling.polling import current_run
+from transit_etl.scheduling.run_alerts import end_of_lateness
+from transit_etl.scheduling.schedules import polling_dags
+from transit_etl.service_day import DAY, service_date
+from transit_etl.settings import Settings, load_settings
+
+_log = logging.getLogger(__name__)
+
+
+class DamageError(FinalError):
+    """A file that cannot be made again is damaged or missing."""
+
+
+class ProblemsError(FinalError):
+    """Something is wrong with the installation; the message has a line for each problem."""
+
+
+class StagingError(FinalError):
+    """A batch was rejected, or a raw file cannot be read."""
+
+
+def stage_collected(*collections: str) -> dict[str, int]:
+    """Stage the finished windows of some collections that are not in the lake yet; return rows by dataset.
+
+    Raises StagingError once everything else is staged, if a batch was rejected or a file could not be read.
+    """
+    from transit_etl.stage import stage
+
+    endpoints = [endpoint.name for name in collections for endpoint in endpoints_of(name)]
+    report = stage(load_settings(), endpoints=endpoints)
+    if not report.is_clean:
+        raise StagingError("\n".join([*report.rejected, *report.errors]))
+    return dict(report.rows)
+
+
+def tell(details: dict[str, Any], *assets: Asset) -> None:
+    """Keep what a task did with the events of its assets, for Airflow to show and other DAGs to read."""
+    events = get_current_context()["outlet_events"]
+    for asset in assets:
+        events[asset].extra = {**events[asset].extra, **details}
+
+
+def stage_polled() -> dict[str, int]:
+    """Stage every finished window of the DAGs that poll, as `stage_collected` does."""
+    return stage_collected(*(name for dag in polling_dags() for name in collections_of(dag)))
+
+
+def build_new() -> dict[str, int]:
+    """Build and check what changed in the lake; return the counts of the report."""
+    return _build(load_settings())
+
+
+def publish_build() -> str:
+    """Publish the checked build; return where analysts find it."""
+    from transit_etl.warehouse import publish
+
+    return str(publish(load_settings()))
+
+
+def build_closed_days() -> dict[str, int]:
+    """Rebuild the two service dates that ended last before the instant the run is for."""
+    settings = load_settings()
+    today = service_date(_instant(settings), settings.zone, settings.service_day_cutoff)
+    return _build(settings, today - 2 * DAY, today - DAY)
+
+
+def compact_closed_day() -> int:
+    """Merge the windows of the UTC day that ended last before the instant the run is for."""
+    from transit_etl.stage import compact
+
+    settings = load_settings()
+    return compact(settings, _instant(settings).astimezone(UTC).date() - DAY)
+
+
+def verify_files() -> dict[str, int]:
+    """Compare every file with its checksum; return the counts. Raises DamageError if something is lost."""
+    from transit_etl.operations import verify
+
+    report = verify(load_settings())
+    for message in [*report.repaired, *report.warnings]:
+        _log.warning(message)
+    if report.is_failure:
+        raise DamageError("\n".join([*report.damaged, *(f"{path} is missing" for path in report.missing)]))
+    return {"n_files": report.n_files, "n_new": report.n_new}
+
+
+def prune_old() -> dict[str, int]:
+    """Remove what is kept for a time only; return the counts of the report."""
+    from transit_etl.operations import prune
+
+    return asdict(prune(load_settings()))
+
+
+def check_installation() -> None:
+    """Raise ProblemsError, with one line for each, if anything is wrong with this installation."""
+    from transit_etl.operations import examine_and_record
+
+    end_of_lateness("check")
+    if problems := examine_and_record(load_settings(), sends_alerts=True).problems:
+        raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
+
+
+def due_exports() -> list[str]:
+    """Return the names of the datasets of which a closed date was built since they were exported."""
+    from transit_etl.export_settings import export_settings
+    from transit_exports import all_requests, dataset_name, due
+
+    settings = export_settings(load_settings())
+    return [dataset_name(request) for request in due(settings, all_requests(settings))]
+
+
+def export_dataset(name: str) -> dict[str, int]:
+    """Export a dataset of all, by its name; return the counts of the report."""
+    from transit_etl.export_settings import export_settings
+    from transit_exports import all_requests, dataset_name, export
+
+    settings = export_settings(load_settings())
+    [request] = [each for each in all_requests(settings) if dataset_name(each) == name]
+    report = export(settings, request, keeps_unchanged=True)
+    return {field: getattr(report, field) for field in ("n_files", "n_kept_files", "n_rows", "n_bytes")}
+
+
+def export_folder(name: str) -> str:
+    """Return the folder of an exported dataset."""
+    return str(exports_dir(load_settings().data_dir).absolute() / name)
+
+
+def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:
+    from transit_etl.warehouse import build
+
+    report = build(settings, first_date=first, last_date=last)
+    for warning in [*report.warnings, *report.findings]:
+        _log.warning(warning)
+    return {name: getattr(report, name) for name in ("n_files", "n_dates", "n_models", "n_checks")}
+
+
+def _instant(settings: Settings) -> datetime:
+    run = current_run()
+    return settings.clock.from_real(run.logical_date or run.run_after)
