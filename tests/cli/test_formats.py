@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from transit_etl.cli.formats import OutputError, write
 from transit_etl.cli.grid import lines_of
@@ -93,6 +94,15 @@ def test_long_text_is_folded_where_that_makes_the_table_fit(width: int) -> None:
     assert lines[0].startswith("┏")
     assert width >= max(map(len, lines))
     assert 30 == "".join(lines).count("some")
+
+
+@pytest.mark.parametrize("text", ["東京都庁" * 20, "東京 " * 30])
+def test_text_is_folded_by_the_room_that_its_characters_take(text: str) -> None:
+    *lines, count = lines_of(pa.table({"n": [1], "text": [text]}), 40)
+
+    assert "1 row" == count
+    assert {40} == {cell_len(line) for line in lines}
+    assert text.count("東") == "".join(lines).count("東")
 
 
 def test_no_rows_are_a_table_without_any_whatever_the_width() -> None:
