@@ -200,9 +200,9 @@ def test_nothing_is_released_that_is_not_whole_in_the_backup_or_not_staged(
 def test_settings_come_back_without_secrets(
     settings: Settings, target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stops = tmp_path / "our stops.csv"
+    stops, judged = tmp_path / "our stops.csv", tmp_path / "judged" / "our stops.csv"
+    judged.parent.mkdir()
     stops.write_text("stop_code,name\n")
-    judged = tmp_path / "timing points.csv"
     judged.write_text("stop_scope,stop_code\n")
     given = settings.model_dump(include={"data_dir"}) | {
         "operator": "example", "publisher": 'Città "1"', "service_day_cutoff": "03:30",
@@ -218,8 +218,8 @@ def test_settings_come_back_without_secrets(
 
     assert not [path for path in target.rglob("*") if path.is_file() and b"very-secret" in path.read_bytes()]
     assert "set TRANSIT_TOKEN again: a backup holds no secret" == report.to_do[0]
-    assert ["transit-etl.toml", "our stops.csv", "timing points.csv"] == [
-        Path(path).name for path in report.settings_written
+    assert ["transit-etl.toml", "stops_file/our stops.csv", "judged_stops_file/our stops.csv"] == [
+        str(Path(path).relative_to(project)) for path in report.settings_written
     ]
     for name in ("operator", "publisher", "policy", "service_day_cutoff"):
         assert getattr(Settings(**given), name) == getattr(loaded, name)

@@ -34,7 +34,8 @@ def test_after_a_loss_every_table_comes_back_identical(rehearsed: Rehearsed, tmp
     saved = back_up(before, target)
     after = Settings(data_dir=tmp_path / "data", window_seconds=before.window_seconds)
     restored = restore(after, target, tmp_path)
-    after = after.model_copy(update={"judged_stops_file": target / "settings" / "judged_stops.csv"})
+    judged_stops = target / "settings" / "judged_stops_file" / "judged_stops.csv"
+    after = after.model_copy(update={"judged_stops_file": judged_stops})
     stage(after)
     warehouse.build(after)
     warehouse.publish(after)

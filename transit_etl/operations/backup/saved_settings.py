@@ -11,7 +11,7 @@ from transit_etl.project import TOML, read_toml
 from transit_etl.settings import PREFIX, Settings
 
 _OF_THE_MACHINE = {"data_dir", "project_dir"}
-_FILES = ("stops_file", "judged_stops_file")  # reference files, kept beside the settings
+_FILES = ("stops_file", "judged_stops_file")  # each is kept in a folder of its name
 _MISSING = "# not kept here, set it again: "
 
 
@@ -24,9 +24,9 @@ def save_settings(settings: Settings, backup: Path) -> list[str]:
     for setting in _FILES:
         path: Path | None = getattr(settings, setting)
         if path is not None and path.exists():
-            names.append(f"{SETTINGS}/{path.name}")
-            copy(path.parent, backup / SETTINGS, path.name)
-            plain[setting] = path.name
+            kept = copy(path.parent, backup / SETTINGS / setting, path.name)
+            plain[setting] = f"{setting}/{kept.path}"
+            names.append(f"{SETTINGS}/{plain[setting]}")
     lines = [
         *(f"{name} = {json.dumps(plain[name], ensure_ascii=False)}" for name in sorted(plain)),
         *(f"{_MISSING}{name}" for name in secrets),
@@ -65,8 +65,8 @@ def restore_settings(settings: Settings, backup: Path, project: Path) -> tuple[l
 def _write(saved: Path, values: dict[str, object], project: Path) -> list[str]:
     written = [project / TOML]
     write_text(project / TOML, saved.read_text(encoding="utf-8"))
-    for name in (Path(str(values.get(setting, ""))).name for setting in _FILES):
-        if name and not (project / name).exists():
+    for name in (str(values[setting]) for setting in _FILES if setting in values):
+        if (saved.parent / name).is_file() and not (project / name).exists():
             copy(saved.parent, project, name)
             written.append(project / name)
     return [str(path) for path in written]
