@@ -22,7 +22,6 @@ from transit_etl.paths import (
 from transit_etl.settings import Settings
 from transit_etl.stage.raw import RawFileError, check_whole
 from transit_etl.stage.repair import repair
-from transit_exports import damage_of_export
 
 
 @dataclass(slots=True)
@@ -92,6 +91,8 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
 
 def _damaged_exports(root: Path) -> list[str]:
     """Say which exported files are not those of their manifests; they can be exported again."""
+    from transit_exports import damage_of_export  # noqa: PLC0415 - `status` and `check` start without exports
+
     folders = sorted(exports_dir(root).glob("[!.]*/"))
     return [f"{damage}: export it again" for folder in folders for damage in damage_of_export(folder)]
 
