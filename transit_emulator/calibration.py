@@ -1,12 +1,15 @@
-"""Measures lateness and prediction errors of the emulator, to be compared with those of real feeds."""
+"""Measures delays and prediction errors of the emulator, to be compared with those of real feeds."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 import numpy as np
 
+from transit_emulator.day_figures import Calls
 from transit_emulator.days.board import Board
 from transit_emulator.days.listing import listed
+from transit_emulator.days.motion import TripOutcome
+from transit_emulator.networks.network import DIRECTION_KEYS
 from transit_emulator.noise import Floats
 from transit_emulator.world import World
 
@@ -38,13 +41,6 @@ class PredictionErrors(NamedTuple):
         """Return the errors of a horizon, whose limits are rounded minutes."""
         is_within = (self.minutes_ahead >= horizon.first - 0.5) & (self.minutes_ahead < horizon.last + 0.5)
         return self.minutes_late[is_within]
-
-
-class Lateness(NamedTuple):
-    """One value per call that happened: its scheduled hour of the service day, and its lateness."""
-
-    hours: Floats
-    seconds: Floats
 
 
 def prediction_errors(world: World, day: date, poll_seconds: int = 120) -> PredictionErrors:
@@ -80,9 +76,25 @@ def theoretical_share(world: World, day: date) -> float:
     return float(np.mean(rows))
 
 
-def lateness(world: World, day: date) -> Lateness:
-    """Return the lateness of all calls that happened on a service date."""
-    schedule, motion = world.schedule(day), world.motion(day)
-    is_passed = motion.is_passed
-    hours = (schedule.scheduled_at - schedule.starts_at)[is_passed] / 3600
-    return Lateness(hours, (motion.passed_at - schedule.scheduled_at)[is_passed].astype(np.float64))
+def emulated_calls(world: World, day: date, every: int = 1) -> Calls:
+    """Return the calls of a date, of lines with predictions: at every n-th stop and at the last.
+
+    Trips that were never tracked have no record of when they passed.
+    """
+    network, schedule, motion = world.network, world.schedule(day), world.motion(day)
+    pattern = network.trip_pattern[schedule.trips]
+    is_tracked = np.array([line.is_tracked for line in network.lines])[network.pattern_line[pattern]]
+    sequence = np.arange(schedule.is_call.shape[1])
+    is_last = sequence == schedule.is_call.sum(axis=1, keepdims=True) - 1
+    is_kept = schedule.is_call & (is_last | (sequence % every == 0))
+    trip, place = np.nonzero(is_kept & (is_tracked & ~schedule.is_added)[:, None])
+    is_recorded = motion.is_passed & (motion.outcome != TripOutcome.NEVER_TRACKED)[:, None]
+    actual = np.where(is_recorded, (motion.passed_at - schedule.starts_at).astype(np.float64), np.nan)
+    way = network.pattern_line * len(DIRECTION_KEYS) + network.pattern_direction
+    return Calls(
+        trip=trip,
+        way=way[pattern[trip]],
+        pattern=pattern[trip],
+        scheduled=(schedule.scheduled_at[trip, place] - schedule.starts_at).astype(np.float64),
+        actual=actual[trip, place],
+    )

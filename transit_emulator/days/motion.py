@@ -7,6 +7,7 @@ import numpy as np
 
 from transit_emulator import noise
 from transit_emulator.days.blocks import NO_TRIP, trip_before
+from transit_emulator.days.congestion import congestion
 from transit_emulator.days.headways import preceding_calls
 from transit_emulator.days.schedule import Flags, Schedule
 from transit_emulator.days.stop_times import Conditions, StopTimes, simulate_stop_times, stop_keys
@@ -20,7 +21,6 @@ NEVER = np.iinfo(np.int64).max
 _HOURS = np.array([0, 4, 6, 7.5, 8.5, 11, 14, 17, 18.5, 19.5, 21, 24, 30])
 _CROWDING = np.array([0.1, 0.1, 0.5, 1.25, 1.25, 0.7, 0.9, 1.2, 1.25, 0.9, 0.5, 0.3, 0.1])
 _FULL_LOAD, _BEHIND_A_GAP = 2.9, 0.4
-_NOT_RUN, _NEVER_TRACKED, _TRACKING_LOST = 0.015, 0.06, 0.03
 _LIVE_AHEAD = (60, 300)  # seconds; fewer would leave passages at the first stops that are never listed live
 _TAKEN_OFF = 0.7  # of the trips that do not run; the others stay listed with the timetable's time
 
@@ -84,9 +84,13 @@ def motion(
     before = [row if row != NO_TRIP and is_run[row] else NO_TRIP for row in trip_before(schedule, vehicles)]
     is_passed = schedule.is_call & is_run[:, None] & ~events.is_skipped
     preceding = preceding_calls(network, schedule, is_passed)
-    today = weather(seed, schedule.service_date)
+    today = weather(seed, schedule.service_date).weakened(network.traffic.weather_effect)
+    shared = congestion(network, schedule, seed)
     stop_times = simulate_stop_times(
-        schedule, Conditions(seed, keys, today, events.is_disrupted, is_passed, preceding, before)
+        schedule,
+        Conditions(
+            seed, keys, network.traffic, shared, today, events.is_disrupted, is_passed, preceding, before
+        ),
     )
     return Motion(
         keys=keys,
@@ -104,7 +108,8 @@ def motion(
 
 def _outcomes(network: Network, schedule: Schedule, keys: Keys) -> Ints:
     draw = noise.uniform(keys, "outcome")
-    limits = np.cumsum([_NOT_RUN, _NEVER_TRACKED, _TRACKING_LOST])
+    traffic = network.traffic
+    limits = np.cumsum([traffic.not_run, traffic.never_tracked, traffic.tracking_lost])
     in_order = np.array(
         [TripOutcome.NOT_RUN, TripOutcome.NEVER_TRACKED, TripOutcome.TRACKING_LOST, TripOutcome.RUN]
     )

@@ -6,22 +6,19 @@ import numpy as np
 
 from transit_emulator import noise
 from transit_emulator.days.blocks import NO_TRIP
+from transit_emulator.days.congestion import Congestion
 from transit_emulator.days.headways import PrecedingCalls, dependency_levels
 from transit_emulator.days.schedule import Flags, Schedule
 from transit_emulator.days.weather import Weather
 from transit_emulator.networks.network import Ints
+from transit_emulator.networks.traffic import Traffic
 from transit_emulator.noise import Floats, Keys
 
-# Median lateness at the origin by hour of the service day: small at dawn, largest in the evening peak.
-_HOURS = np.array([0, 4, 6, 8, 11, 14, 17, 19, 21, 24, 30])
-_LATENESS_SECONDS = np.array([45, 40, 47, 110, 95, 110, 140, 115, 80, 60, 45])
 _TRAFFIC_HOURS = np.array([0, 6, 7, 8, 9.5, 12, 16, 17.5, 19, 21, 30])
 _TRAFFIC = np.array([-0.015, -0.015, 0.01, 0.025, 0.0, 0.0, 0.01, 0.03, 0.015, -0.01, -0.015])
-_EARLIEST, _LATEST = -150.0, 1_800.0
 _NOBODY_WAITS = 0.15  # of the calls: the bus does not stop
 _DISRUPTED_SECONDS, _DISRUPTED_SLOWNESS = 70.0, 0.08
 _TURNING_SECONDS = 60.0  # the shortest layover of a vehicle between two trips
-_FADING = 0.985  # the share of the lateness that remains from stop to stop
 _GAIN, _LARGEST_RATIO = 0.8, 2.2  # dwell time grows with actual headway over scheduled headway
 _LONGEST_DWELL = 120.0
 
@@ -35,6 +32,8 @@ class Conditions:
 
     seed: int
     keys: Keys
+    traffic: Traffic
+    congestion: Congestion
     weather: Weather
     is_disrupted: Flags
     is_passed: Flags
@@ -71,7 +70,8 @@ class _Simulation:
         self._origin_lateness = _origin_lateness(schedule, day)
         self._added_seconds = _added_seconds(schedule, day)
         self._dwell_seconds = _dwell_seconds(schedule, day)
-        self.passed_at = schedule.scheduled_at.astype(np.float64)
+        self._expected_at = _expected_at(schedule, day.traffic.timetable_seconds)
+        self.passed_at = self._expected_at.copy()
         self.departed_at = self.passed_at.copy()
         self.headway_ratio = np.ones(self.passed_at.shape)
 
@@ -81,7 +81,7 @@ class _Simulation:
         last = self._schedule.is_call[before].sum(axis=1) - 1
         ready_at = self.passed_at[before, last] + _TURNING_SECONDS
         lateness_of_vehicle = np.where(
-            before == NO_TRIP, _EARLIEST, ready_at - self._schedule.scheduled_at[rows, 0]
+            before == NO_TRIP, self._day.traffic.earliest, ready_at - self._schedule.scheduled_at[rows, 0]
         )
         self.passed_at[rows, 0] += np.maximum(self._origin_lateness[rows], lateness_of_vehicle)
         self.departed_at[rows, 0] = self.passed_at[rows, 0]
@@ -91,18 +91,21 @@ class _Simulation:
 
         A larger headway than scheduled means more riders, and a longer dwell time.
         """
-        scheduled, added = self._schedule.scheduled_at[rows], self._added_seconds[rows]
+        expected, added = self._expected_at[rows], self._added_seconds[rows]
+        remaining = self._day.traffic.remaining_lateness
         usual_dwell = self._dwell_seconds[rows]
         preceding, headway = self._day.preceding, self._day.preceding.headway_seconds[rows]
         has_preceding = preceding.trip[rows] != NO_TRIP
         preceding_at = self.passed_at[preceding.trip[rows], preceding.sequence[rows]]
-        shortest = np.maximum(6.0, 0.35 * np.diff(scheduled, axis=1))
+        shortest = np.maximum(6.0, 0.35 * np.diff(expected, axis=1))
         passed, left, ratios = self.passed_at[rows], self.departed_at[rows], self.headway_ratio[rows]
         extra_dwell = np.zeros(len(rows))
         for step in range(1, int(self._schedule.is_call[rows].sum(axis=1).max())):
-            lateness = _FADING * (passed[:, step - 1] - scheduled[:, step - 1]) + added[:, step] + extra_dwell
+            lateness = (
+                remaining * (passed[:, step - 1] - expected[:, step - 1]) + added[:, step] + extra_dwell
+            )
             earliest = left[:, step - 1] + shortest[:, step - 1]
-            passed[:, step] = np.maximum(scheduled[:, step] + lateness, earliest)
+            passed[:, step] = np.maximum(expected[:, step] + lateness, earliest)
             behind = passed[:, step] - preceding_at[:, step]
             is_behind = has_preceding[:, step] & (
                 behind > 0
@@ -119,23 +122,41 @@ def _rounded(seconds: Floats) -> Ints:
     return np.rint(seconds).astype(np.int64)
 
 
+def _expected_at(schedule: Schedule, timetable_seconds: int) -> Floats:
+    """Return when trips would pass without any lateness: as scheduled, before the timetable rounds it."""
+    at = schedule.scheduled_at.astype(np.float64)
+    middle = (at[:, :-2] + 2 * at[:, 1:-1] + at[:, 2:]) / 4
+    half = timetable_seconds // 2
+    is_between = schedule.is_call[:, 2:]
+    at[:, 1:-1] += np.where(is_between, np.clip(middle - at[:, 1:-1], -half, half), 0.0)
+    return at
+
+
 def _origin_lateness(schedule: Schedule, day: Conditions) -> Floats:
     day_key = noise.keys([f"{day.seed}/{schedule.service_date.isoformat()}"])
-    bad_day = float(np.exp(0.35 * np.clip(noise.normal(day_key, "day"), -2, 2))[0]) * day.weather.dwell
+    traffic = day.traffic
+    bad_day = (
+        float(np.exp(traffic.day_spread * np.clip(noise.normal(day_key, "day"), -2, 2))[0])
+        * day.weather.dwell
+    )
     hours = (schedule.departs_at - schedule.starts_at) / 3600
-    usual = np.interp(hours, _HOURS, _LATENESS_SECONDS) * bad_day
-    lateness = usual * np.exp(0.85 * noise.normal(day.keys, "origin")) - 92
+    usual = np.interp(hours, *zip(*traffic.usual_lateness, strict=True)) * bad_day
+    of_trip = traffic.trip_spread * noise.normal(day.keys, "origin")
+    lateness = usual * np.exp(of_trip + day.congestion.lateness) - traffic.earliness
     lateness += _DISRUPTED_SECONDS * day.is_disrupted
-    return np.asarray(np.clip(lateness, _EARLIEST, _LATEST), dtype=np.float64)
+    return np.asarray(np.clip(lateness, traffic.earliest, traffic.latest), dtype=np.float64)
 
 
 def _added_seconds(schedule: Schedule, day: Conditions) -> Floats:
     """Return by how much each run between stops takes longer: weather, rush hours, the trip, and chance."""
     planned = np.diff(schedule.scheduled_at, axis=1, prepend=schedule.scheduled_at[:, :1]).astype(np.float64)
     hours = (schedule.scheduled_at - schedule.starts_at) / 3600
-    slowness = 0.045 * noise.normal(day.keys, "traffic") + _DISRUPTED_SLOWNESS * day.is_disrupted
+    slowness = (
+        day.traffic.trip_slowness * noise.normal(day.keys, "traffic") + _DISRUPTED_SLOWNESS * day.is_disrupted
+    )
     slowness += day.weather.slowness
-    variation = 0.16 * noise.normal(stop_keys(schedule, day.keys), "run")
+    variation = day.traffic.run_slowness * noise.normal(stop_keys(schedule, day.keys), "run")
+    variation += day.congestion.slowness
     return np.asarray(planned * (slowness[:, None] + np.interp(hours, _TRAFFIC_HOURS, _TRAFFIC) + variation))
 
 

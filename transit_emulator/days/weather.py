@@ -14,6 +14,10 @@ class Weather:
     slowness: float
     dwell: float
 
+    def weakened(self, share: float) -> "Weather":
+        """Return weather that has a share of the effect."""
+        return Weather(self.name, self.slowness * share, 1 + (self.dwell - 1) * share)
+
 
 _KINDS = (
     (0.66, Weather("dry", -0.005, 1.0)),

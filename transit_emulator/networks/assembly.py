@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from math import cos, radians
 from zoneinfo import ZoneInfo
@@ -19,6 +20,7 @@ from transit_emulator.networks.network import (
     Stop,
     Trip,
 )
+from transit_emulator.networks.traffic import LIGHT, Traffic
 
 ITALY = ZoneInfo("Europe/Rome")
 _MEDIAN_HOP_SECONDS, _HOP_SPREAD = 84.0, 0.38  # run and dwell: p5 45 s, median 84 s, p95 157 s
@@ -95,7 +97,13 @@ def place_at(east_metres: float, north_metres: float, side: int = 0) -> Place:
 
 
 def assemble(
-    name: str, calendar: Calendar, stops: Sequence[Stop], specs: Sequence[LineSpec], lifts: Sequence[str] = ()
+    name: str,
+    calendar: Calendar,
+    stops: Sequence[Stop],
+    specs: Sequence[LineSpec],
+    lifts: Sequence[str] = (),
+    *,
+    traffic: Traffic = LIGHT,
 ) -> Network:
     """Return the network of some lines; a trip's id is unique in it and the same on every day."""
     patterns: list[Pattern] = []
@@ -105,7 +113,7 @@ def assemble(
             patterns.append(
                 Pattern(position, each.direction, each.stops, each.headsign, each.service_code, each.is_slash)
             )
-            trips.extend(_trips(each, stops, position, len(patterns) - 1))
+            trips.extend(_trips(each, hop_seconds(stops, each.stops), traffic, position, len(patterns) - 1))
     return Network(
         name=name,
         zone=ITALY,
@@ -115,12 +123,20 @@ def assemble(
         patterns=tuple(patterns),
         trips=tuple(trips),
         lifts=tuple(lifts),
+        traffic=traffic,
     )
 
 
-def _trips(spec: DirectionSpec, stops: Sequence[Stop], line: int, pattern: int) -> Iterable[Trip]:
-    offsets = hop_seconds(stops, spec.stops)
+def _trips(
+    spec: DirectionSpec, offsets: Sequence[int], traffic: Traffic, line: int, pattern: int
+) -> Iterable[Trip]:
+    scaled = cache(lambda factor: _rounded(offsets, factor, traffic.timetable_seconds))
     for kind, (service, leaves) in enumerate(sorted(spec.departures.items())):
         for number, departure in enumerate(leaves):
             trip_id = f"{line:03d}{pattern % 1000:03d}{kind}{number:03d}"
-            yield Trip(trip_id, pattern, service, tuple(departure + offset for offset in offsets))
+            running = scaled(traffic.running_time_factor(departure / 3600))
+            yield Trip(trip_id, pattern, service, tuple(departure + offset for offset in running))
+
+
+def _rounded(offsets: Sequence[int], factor: float, step: int) -> tuple[int, ...]:
+    return tuple(step * int(factor * offset / step + 0.5) for offset in offsets)

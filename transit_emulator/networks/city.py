@@ -3,6 +3,8 @@
 The metropolis (about 5,000 stops, 12,000 trips) is too large for the free allowance.
 """
 
+from collections.abc import Iterator
+
 from transit_emulator import noise
 from transit_emulator.networks.assembly import (
     Band,
@@ -15,7 +17,9 @@ from transit_emulator.networks.assembly import (
 from transit_emulator.networks.calendar import HOLIDAY, SATURDAY, WORKDAY, WeekCalendar
 from transit_emulator.networks.city_lines import CityLine, city_lines
 from transit_emulator.networks.city_map import METRO_STOPS, SPECIAL_STOPS, CityMap, CitySize, city_map
+from transit_emulator.networks.city_variants import with_variant
 from transit_emulator.networks.network import INBOUND, OUTBOUND, Line, ListedStop, Network, Stop
+from transit_emulator.networks.traffic import HEAVY
 
 _SLOWER = {WORKDAY: 1.0, SATURDAY: 1.35, HOLIDAY: 1.8}
 _FIRST_HOUR, _LAST_HOUR = 5.0, 24.5
@@ -44,7 +48,7 @@ def _network(name: str, size: CitySize) -> Network:
     city = city_map(size)
     specs = [_spec(city, line) for line in city_lines(city)]
     lifts = [f"{number} {city.names[100 + 37 * number]}" for number in range(1, _N_LIFTS + 1)]
-    return assemble(name, WeekCalendar(), city.stops, [*specs, *_rails(city.stops)], lifts)
+    return assemble(name, WeekCalendar(), city.stops, [*specs, *_rails(city.stops)], lifts, traffic=HEAVY)
 
 
 def _spec(city: CityMap, line: CityLine) -> LineSpec:
@@ -81,9 +85,15 @@ def _directions(
     directions = [DirectionSpec(OUTBOUND, out, last, _departures(line, _shift(line, 0)))]
     if back:
         directions.append(DirectionSpec(INBOUND, back, first, _departures(line, _shift(line, 1) + half)))
+    varied = [each for spec in directions for each in _varied(city, line, spec)]
     if line.has_short_runs:
-        directions += _short_runs(city, line, out, back)
-    return tuple(directions)
+        varied += _short_runs(city, line, out, back)
+    return tuple(varied)
+
+
+def _varied(city: CityMap, line: CityLine, spec: DirectionSpec) -> Iterator[DirectionSpec]:
+    headsigns = [city.names[stop // 2] for stop in spec.stops]
+    return with_variant(f"{line.code}/{spec.direction}", spec, headsigns)
 
 
 def _shift(line: CityLine, direction: int) -> float:

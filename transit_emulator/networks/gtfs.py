@@ -22,6 +22,7 @@ from transit_emulator.networks.network import (
     Stop,
     Trip,
 )
+from transit_emulator.networks.traffic import HEAVY
 
 _TRACKED_TYPES = {"0", "3", "11"}  # tram, bus, trolleybus; extended bus types start with 7
 _PAST_24_SHARE = 0.5
@@ -55,6 +56,7 @@ def gtfs_network(path: Path) -> Network:
         patterns=patterns,
         trips=trips,
         lifts=_LIFTS,
+        traffic=HEAVY,
     )  # fmt: skip
 
 

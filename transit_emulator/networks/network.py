@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from transit_emulator import noise
+from transit_emulator.networks.traffic import LIGHT, Traffic
 
 Ints = NDArray[np.int64]
 OUTBOUND, INBOUND = 0, 1
@@ -112,6 +113,7 @@ class Network:
     patterns: tuple[Pattern, ...]
     trips: tuple[Trip, ...] = field(repr=False)
     lifts: tuple[str, ...] = ()
+    traffic: Traffic = LIGHT
 
     @cached_property
     def stop_position(self) -> dict[str, int]:
