@@ -68,9 +68,10 @@ def _text(values: Sequence[float], n_decimals: int) -> str:
 
 
 def _emulated() -> Iterator[tuple[str, DayFigures]]:
-    for size in ("city", "metropolis", "small"):
+    for size, distances in {"city": (1, TIME_POINTS), "metropolis": (1, TIME_POINTS), "small": (1,)}.items():
         world = build_world(size, seed=SEED)
-        for every, name in ((1, size), (TIME_POINTS, f"{size}, every {TIME_POINTS}th stop")):
+        for every in distances:
+            name = size if every == 1 else f"{size}, every {every}th stop"
             yield name, median_figures(figures_of(emulated_calls(world, day, every)) for day in DAYS)
 
 

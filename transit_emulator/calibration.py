@@ -9,7 +9,6 @@ from transit_emulator.day_figures import Calls
 from transit_emulator.days.board import Board
 from transit_emulator.days.listing import listed
 from transit_emulator.days.motion import TripOutcome
-from transit_emulator.networks.network import DIRECTION_KEYS
 from transit_emulator.noise import Floats
 from transit_emulator.world import World
 
@@ -90,10 +89,9 @@ def emulated_calls(world: World, day: date, every: int = 1) -> Calls:
     trip, place = np.nonzero(is_kept & (is_tracked & ~schedule.is_added)[:, None])
     is_recorded = motion.is_passed & (motion.outcome != TripOutcome.NEVER_TRACKED)[:, None]
     actual = np.where(is_recorded, (motion.passed_at - schedule.starts_at).astype(np.float64), np.nan)
-    way = network.pattern_line * len(DIRECTION_KEYS) + network.pattern_direction
     return Calls(
         trip=trip,
-        way=way[pattern[trip]],
+        way=network.pattern_way[pattern[trip]],
         pattern=pattern[trip],
         scheduled=(schedule.scheduled_at[trip, place] - schedule.starts_at).astype(np.float64),
         actual=actual[trip, place],

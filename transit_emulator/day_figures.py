@@ -68,7 +68,7 @@ REAL_DAY = DayFigures(
 
 
 def figures_of(calls: Calls) -> DayFigures:
-    """Return the figures of a date; it must have calls, and some of them with an actual time."""
+    """Return the figures of a date of which some calls have an actual time; NaN where nothing is compared."""
     first = np.flatnonzero(np.diff(calls.trip, prepend=-1))
     last = np.append(first[1:], len(calls.trip)) - 1
     delay = calls.actual - calls.scheduled
@@ -77,7 +77,7 @@ def figures_of(calls: Calls) -> DayFigures:
     of_trip = _means(known, trip, len(first))
     of_way = _means(known, _codes(calls.way)[is_known], 1)
     growth = delay[last] - delay[first]
-    hours = calls.scheduled[is_known] % DAY_SECONDS // 3600
+    hours = (calls.scheduled[is_known] % DAY_SECONDS // 3600).astype(np.int64)
     is_on_time = (known >= _ON_TIME[0]) & (known <= _ON_TIME[1])
     is_first = np.isin(np.flatnonzero(is_known), first)
     return DayFigures(
@@ -87,7 +87,7 @@ def figures_of(calls: Calls) -> DayFigures:
         spread_within_trips=(float(np.std(known - of_trip[trip])),),
         spread_between_lines=(float(np.nanstd(of_way)),),
         successive_correlation=(_correlation(of_trip, calls.way[first], calls.scheduled[first]),),
-        delay_by_hour=tuple(float(known[hours == hour].mean()) for hour in HOURS),
+        delay_by_hour=tuple(_means(known, hours, 24)[list(HOURS)].tolist()),
         on_time_shares=(float(is_on_time.mean()), float(is_on_time[is_first].mean())),
         running_times=_running_times(calls.pattern[first], calls.scheduled[last] - calls.scheduled[first]),
         whole_minute_share=(float(np.mean(calls.scheduled % 60 == 0)),),
@@ -125,12 +125,16 @@ def _correlation(delay: Floats, way: Ints, departs: Floats) -> float:
     order = order[~np.isnan(delay[order])]
     before, after = order[:-1], order[1:]
     is_pair = way[before] == way[after]
+    if is_pair.sum() < 2:  # noqa: PLR2004 - a correlation needs two pairs
+        return np.nan
     return float(np.corrcoef(delay[before[is_pair]], delay[after[is_pair]])[0, 1])
 
 
 def _running_times(pattern: Ints, seconds: Floats) -> _Values:
     by_pattern = [seconds[pattern == one] for one in np.unique(pattern)]
     compared = [found for found in by_pattern if len(found) >= _FEWEST_TRIPS]
+    if not compared:
+        return np.nan, np.nan
     ratios = [found.max() / found.min() for found in compared]
     return float(np.median(ratios)), float(np.median([len(np.unique(found)) for found in compared]))
 

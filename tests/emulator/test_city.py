@@ -2,9 +2,12 @@ import re
 from collections import Counter
 from datetime import UTC, date, datetime
 
+import numpy as np
 import pytest
 
-from transit_emulator.networks.network import ListedStop
+from transit_emulator.days.blocks import NO_TRIP
+from transit_emulator.days.headways import preceding_calls
+from transit_emulator.networks.network import ListedStop, Pattern
 from transit_emulator.world import World, build_world
 
 WORKDAY, SATURDAY, SUNDAY = date(2026, 3, 4), date(2026, 3, 7), date(2026, 3, 8)
@@ -96,3 +99,52 @@ def test_a_metropolis_is_about_twice_as_large_and_serves_every_stop() -> None:
     assert 4_900 < len(network.stops) < 5_100
     assert 11_500 < len(network.trips_on(WORKDAY)) < 12_500
     assert listed == {stop.code for stop in network.stops}
+
+
+def test_scheduled_times_are_whole_minutes_and_trips_last_longest_in_the_evening_peak(city: World) -> None:
+    schedule = city.schedule(WORKDAY)
+    times = schedule.scheduled_at - schedule.starts_at
+    minutes: dict[int, dict[int, int]] = {}
+    for row, pattern in enumerate(city.network.trip_pattern[schedule.trips].tolist()):
+        last = len(city.network.patterns[pattern].stops) - 1
+        minutes.setdefault(pattern, {})[int(times[row, 0]) // 3600] = int(times[row, last] - times[row, 0])
+    lasts = [found for found in minutes.values() if {7, 17, 21} <= set(found)]
+
+    assert not (times % 60).any()
+    assert len(lasts) > 50
+    assert all(found[17] > found[7] > found[21] for found in lasts if found[7] > 1_800)
+
+
+def test_some_trips_end_early_as_a_service_of_their_own_and_others_leave_stops_out_unsaid(
+    city: World,
+) -> None:
+    by_way: dict[tuple[int, int], list[Pattern]] = {}
+    for pattern in city.network.patterns:
+        by_way.setdefault((pattern.line, pattern.direction), []).append(pattern)
+    pairs = [(found[0], other) for found in by_way.values() for other in found[1:]]
+    detours = [(main, other) for main, other in pairs if main.service_code == other.service_code]
+    shorter = [(main, other) for main, other in pairs if other.service_code == "03"]
+
+    assert min(len(detours), len(shorter)) > 30
+    assert all(set(other.stops) < set(main.stops) for main, other in pairs)
+    assert all(main.stops[-1] == other.stops[-1] for main, other in detours)
+    assert all(main.stops[: len(other.stops)] == other.stops for main, other in shorter)
+    assert all(other.is_slash and main.headsign != other.headsign for main, other in shorter)
+
+
+def test_a_bus_of_the_city_leaves_a_stop_after_its_arrival_and_some_overtake(city: World) -> None:
+    schedule, motion = city.schedule(WORKDAY), city.motion(WORKDAY)
+    ahead = preceding_calls(city.network, schedule, motion.is_passed)
+    behind = motion.passed_at - motion.passed_at[ahead.trip, ahead.sequence]
+    is_pair = motion.is_passed & (ahead.trip != NO_TRIP)
+
+    assert (motion.departed_at >= motion.passed_at)[schedule.is_call].all()
+    assert (motion.passed_at[:, 1:] - motion.departed_at[:, :-1])[schedule.is_call[:, 1:]].min() >= 5
+    assert 0.01 < np.mean(behind[is_pair] < 0) < 0.2
+
+
+def test_the_same_seed_gives_the_same_day_and_another_seed_another(city: World) -> None:
+    passed_at = city.motion(WORKDAY).passed_at
+
+    assert np.array_equal(passed_at, build_world("city", seed=3).motion(WORKDAY).passed_at)
+    assert build_world("city", seed=4).motion(WORKDAY).passed_at.mean() != passed_at.mean()

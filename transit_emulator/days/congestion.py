@@ -31,29 +31,30 @@ class Congestion:
 
 def congestion(network: Network, schedule: Schedule, seed: int) -> Congestion:
     """Return the congestion of a service date, a function of the seed and the date."""
-    traffic, pattern = network.traffic, network.trip_pattern[schedule.trips]
-    way = network.pattern_line[pattern] * len(DIRECTION_KEYS) + network.pattern_direction[pattern]
+    traffic, way = network.traffic, network.pattern_way[network.trip_pattern[schedule.trips]]
     ways = noise.keys([f"{seed}/{line.code}/{key}" for line in network.lines for key in DIRECTION_KEYS])
-    today = noise.key(seed, schedule.service_date.isoformat())
-    by_hour = _over_the_day(noise.combine(ways, today))
+    by_hour = _over_the_day(ways, seed, schedule)
     lateness = traffic.line_spread * noise.normal(ways, "lateness")[way]
     lateness += traffic.hourly_spread * _at(by_hour, way, schedule.departs_at - schedule.starts_at)
-    slowness = traffic.line_slowness * noise.normal(ways, "slowness")[way]
-    return Congestion(lateness, slowness[:, None] + _slowness_of_runs(network, schedule, seed, ways))
+    slowness = (traffic.line_slowness * noise.normal(ways, "slowness"))[way][:, None]
+    return Congestion(
+        lateness, slowness + _of_runs(network, schedule, ways) + _of_areas(network, schedule, seed)
+    )
 
 
-def _slowness_of_runs(network: Network, schedule: Schedule, seed: int, ways: Keys) -> Floats:
-    """Return the slowness of each run to a call: that of the run on all days, and that of the area now."""
-    pattern = network.trip_pattern[schedule.trips]
-    way = network.pattern_line * len(DIRECTION_KEYS) + network.pattern_direction
-    runs = noise.combine(ways[way][:, None], network.pattern_stops.astype(np.uint64))
-    usual = network.traffic.usual_run_slowness * noise.normal(runs, "usual")[pattern]
+def _of_runs(network: Network, schedule: Schedule, ways: Keys) -> Floats:
+    """Return by how much slower than scheduled each run to a call is on all dates."""
+    runs = noise.combine(ways[network.pattern_way][:, None], network.pattern_stops.astype(np.uint64))
+    slowness = network.traffic.usual_run_slowness * noise.normal(runs, "slowness")
+    return np.asarray(slowness[network.trip_pattern[schedule.trips]])
+
+
+def _of_areas(network: Network, schedule: Schedule, seed: int) -> Floats:
+    """Return how slow the area of each call is at its scheduled time; the mean over areas and times is 0."""
     areas, area = np.unique([_area_key(stop) for stop in network.stops], return_inverse=True)
-    today = noise.key(seed, schedule.service_date.isoformat())
-    by_hour = _over_the_day(noise.combine(areas, today))
-    seconds = schedule.scheduled_at - schedule.starts_at
-    here = np.exp(_AREA_SPREAD * _at(by_hour, area[schedule.stops], seconds)) - np.exp(_AREA_SPREAD**2 / 2)
-    return usual + network.traffic.area_slowness * here
+    by_hour = np.exp(_AREA_SPREAD * _over_the_day(areas, seed, schedule)) - np.exp(_AREA_SPREAD**2 / 2)
+    here = _at(by_hour, area[schedule.stops], schedule.scheduled_at - schedule.starts_at)
+    return network.traffic.area_slowness * here
 
 
 def _area_key(stop: Stop) -> np.uint64:
@@ -63,9 +64,10 @@ def _area_key(stop: Stop) -> np.uint64:
     return np.uint64(noise.key("area", *(round(degrees / _AREA_DEGREES) for degrees in stop.place)))
 
 
-def _over_the_day(keys: Keys) -> Floats:
+def _over_the_day(keys: Keys, seed: int, schedule: Schedule) -> Floats:
     """Return standard normal values that change slowly, one row per key, one column per step of the day."""
-    drawn = noise.normal(noise.combine(keys[:, None], np.arange(_N_STEPS, dtype=np.uint64)), "over the day")
+    today = noise.combine(keys, noise.key(seed, schedule.service_date.isoformat()))
+    drawn = noise.normal(noise.combine(today[:, None], np.arange(_N_STEPS, dtype=np.uint64)), "step")
     for step in range(1, _N_STEPS):
         drawn[:, step] *= np.sqrt(1 - _PERSISTENCE**2)
         drawn[:, step] += _PERSISTENCE * drawn[:, step - 1]

@@ -27,8 +27,7 @@ class PrecedingCalls:
 def preceding_calls(network: Network, schedule: Schedule, is_passed: Flags) -> PrecedingCalls:
     """Return the preceding calls, among those that happen; the preceding trip leaves its origin earlier."""
     trip, sequence = np.nonzero(is_passed)
-    pattern = network.trip_pattern[schedule.trips]
-    way = network.pattern_line[pattern] * 2 + network.pattern_direction[pattern]
+    way = network.pattern_way[network.trip_pattern[schedule.trips]]
     stop, at = schedule.stops[trip, sequence], schedule.scheduled_at[trip, sequence]
     order = np.lexsort((trip, at, stop, way[trip]))
     trip, sequence, stop, at = trip[order], sequence[order], stop[order], at[order]

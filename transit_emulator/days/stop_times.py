@@ -68,9 +68,9 @@ class _Simulation:
     def __init__(self, schedule: Schedule, day: Conditions) -> None:
         self._schedule, self._day = schedule, day
         self._origin_lateness = _origin_lateness(schedule, day)
-        self._added_seconds = _added_seconds(schedule, day)
-        self._dwell_seconds = _dwell_seconds(schedule, day)
         self._expected_at = _expected_at(schedule, day.traffic.timetable_seconds)
+        self._added_seconds = _added_seconds(schedule, day, self._expected_at)
+        self._dwell_seconds = _dwell_seconds(schedule, day)
         self.passed_at = self._expected_at.copy()
         self.departed_at = self.passed_at.copy()
         self.headway_ratio = np.ones(self.passed_at.shape)
@@ -101,9 +101,8 @@ class _Simulation:
         passed, left, ratios = self.passed_at[rows], self.departed_at[rows], self.headway_ratio[rows]
         extra_dwell = np.zeros(len(rows))
         for step in range(1, int(self._schedule.is_call[rows].sum(axis=1).max())):
-            lateness = (
-                remaining * (passed[:, step - 1] - expected[:, step - 1]) + added[:, step] + extra_dwell
-            )
+            before = passed[:, step - 1] - expected[:, step - 1]
+            lateness = remaining * before + added[:, step] + extra_dwell
             earliest = left[:, step - 1] + shortest[:, step - 1]
             passed[:, step] = np.maximum(expected[:, step] + lateness, earliest)
             behind = passed[:, step] - preceding_at[:, step]
@@ -123,7 +122,7 @@ def _rounded(seconds: Floats) -> Ints:
 
 
 def _expected_at(schedule: Schedule, timetable_seconds: int) -> Floats:
-    """Return when trips would pass without any lateness: as scheduled, before the timetable rounds it."""
+    """Return when trips pass if nothing is late: as scheduled, before the timetable rounded its times."""
     at = schedule.scheduled_at.astype(np.float64)
     middle = (at[:, :-2] + 2 * at[:, 1:-1] + at[:, 2:]) / 4
     half = timetable_seconds // 2
@@ -133,12 +132,9 @@ def _expected_at(schedule: Schedule, timetable_seconds: int) -> Floats:
 
 
 def _origin_lateness(schedule: Schedule, day: Conditions) -> Floats:
-    day_key = noise.keys([f"{day.seed}/{schedule.service_date.isoformat()}"])
     traffic = day.traffic
-    bad_day = (
-        float(np.exp(traffic.day_spread * np.clip(noise.normal(day_key, "day"), -2, 2))[0])
-        * day.weather.dwell
-    )
+    day_key = noise.keys([f"{day.seed}/{schedule.service_date.isoformat()}"])
+    bad_day = np.exp(traffic.day_spread * np.clip(noise.normal(day_key, "day"), -2, 2)) * day.weather.dwell
     hours = (schedule.departs_at - schedule.starts_at) / 3600
     usual = np.interp(hours, *zip(*traffic.usual_lateness, strict=True)) * bad_day
     of_trip = traffic.trip_spread * noise.normal(day.keys, "origin")
@@ -147,17 +143,15 @@ def _origin_lateness(schedule: Schedule, day: Conditions) -> Floats:
     return np.asarray(np.clip(lateness, traffic.earliest, traffic.latest), dtype=np.float64)
 
 
-def _added_seconds(schedule: Schedule, day: Conditions) -> Floats:
+def _added_seconds(schedule: Schedule, day: Conditions, expected_at: Floats) -> Floats:
     """Return by how much each run between stops takes longer: weather, rush hours, the trip, and chance."""
-    planned = np.diff(schedule.scheduled_at, axis=1, prepend=schedule.scheduled_at[:, :1]).astype(np.float64)
+    expected = np.diff(expected_at, axis=1, prepend=expected_at[:, :1])
     hours = (schedule.scheduled_at - schedule.starts_at) / 3600
-    slowness = (
-        day.traffic.trip_slowness * noise.normal(day.keys, "traffic") + _DISRUPTED_SLOWNESS * day.is_disrupted
-    )
-    slowness += day.weather.slowness
+    slowness = day.traffic.trip_slowness * noise.normal(day.keys, "traffic")
+    slowness += _DISRUPTED_SLOWNESS * day.is_disrupted + day.weather.slowness
     variation = day.traffic.run_slowness * noise.normal(stop_keys(schedule, day.keys), "run")
     variation += day.congestion.slowness
-    return np.asarray(planned * (slowness[:, None] + np.interp(hours, _TRAFFIC_HOURS, _TRAFFIC) + variation))
+    return np.asarray(expected * (slowness[:, None] + np.interp(hours, _TRAFFIC_HOURS, _TRAFFIC) + variation))
 
 
 def _dwell_seconds(schedule: Schedule, day: Conditions) -> Floats:

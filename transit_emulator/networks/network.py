@@ -162,6 +162,11 @@ class Network:
         return np.array([pattern.direction for pattern in self.patterns], dtype=np.int64)
 
     @cached_property
+    def pattern_way(self) -> Ints:
+        """Line and direction of each pattern as one number."""
+        return self.pattern_line * len(DIRECTION_KEYS) + self.pattern_direction
+
+    @cached_property
     def patterns_of_line(self) -> dict[int, list[int]]:
         """Patterns of each line that has some, in order."""
         found: dict[int, list[int]] = {}

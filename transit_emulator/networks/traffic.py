@@ -1,4 +1,4 @@
-"""Describes how regular the service of a network is, and how its timetable is made."""
+"""Describes how irregular the service of a network is, and how its timetable is made."""
 
 from dataclasses import dataclass
 
@@ -7,32 +7,33 @@ ByHour = tuple[tuple[float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """The parameters of a simulated day; hours are those of the service day.
+    """The parameters of simulated days; hours are those of the service day.
 
-    A trip leaves its origin late by `usual_lateness` seconds, times a lognormal factor, less `earliness`. The
-    spreads of that factor are standard deviations of its logarithm: of the day, of the line and direction on
-    all days, of the line and direction from hour to hour, and of the single trip.
+    A trip leaves its origin late by `usual_lateness` seconds times a lognormal factor, less `earliness`. The
+    spreads are standard deviations of the factor's logarithm, by what trips have in common: the date; the
+    line and direction on all dates (`line_spread`); these at a time of a date (`hourly_spread`); nothing.
 
-    Slowness is a share that is added to running times. Its standard deviations are those of a line and
-    direction, of a run between two stops on all days, of an area of the map from hour to hour, of a trip,
-    and of a trip's single run.
+    Slowness is a share that is added to running times. It is drawn for each trip and each of its runs between
+    two stops, and, once for all dates, for each line and direction (`line_slowness`) and each of its runs
+    (`usual_run_slowness`), with these standard deviations. In an area of the map it changes from hour to
+    hour, and is skewed: `area_slowness` is its scale.
     """
 
     usual_lateness: ByHour
     earliness: float
-    earliest: float
+    earliest: float  # seconds, at the origin
     latest: float
     day_spread: float
     trip_spread: float
     trip_slowness: float
     run_slowness: float
-    remaining_lateness: float = 0.985  # the share of the lateness that remains from stop to stop
-    weather_effect: float = 1.0  # as a share of the usual effect
     line_spread: float = 0.0
     hourly_spread: float = 0.0
     line_slowness: float = 0.0
     usual_run_slowness: float = 0.0
     area_slowness: float = 0.0
+    remaining_lateness: float = 0.985  # the share of the lateness that remains from stop to stop
+    weather_effect: float = 1.0  # as a share of the usual effect
     not_run: float = 0.015
     never_tracked: float = 0.06
     tracking_lost: float = 0.03
@@ -56,10 +57,10 @@ LIGHT = Traffic(
 # Fitted to a recorded day of a real network; benchmarks/emulator_calibration.py compares the figures.
 HEAVY = Traffic(
     usual_lateness=(
-        (0, 150), (4, 100), (6, 90), (8, 125), (12, 190), (16, 240), (20, 265), (24, 250), (30, 180),
+        (0, 150), (4, 110), (6, 100), (8, 140), (12, 200), (16, 245), (20, 265), (24, 250), (30, 180),
     ),
-    earliness=75.0, earliest=-420.0, latest=3_600.0, day_spread=0.12, trip_spread=0.48, trip_slowness=0.03,
-    run_slowness=0.4, remaining_lateness=0.993, weather_effect=0.5, line_spread=0.14, hourly_spread=0.7,
+    earliness=75.0, earliest=-420.0, latest=3_600.0, day_spread=0.12, trip_spread=0.5, trip_slowness=0.03,
+    run_slowness=0.4, remaining_lateness=0.993, weather_effect=0.5, line_spread=0.16, hourly_spread=0.7,
     line_slowness=0.03, usual_run_slowness=0.1, area_slowness=0.16, never_tracked=0.0375,
     timetable_seconds=60,
     running_times=(
