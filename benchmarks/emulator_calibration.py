@@ -4,7 +4,7 @@ The column `real` has the figures of a recorded day of a real network, times at 
 networks are medians over five working days, at every stop, and at every sixth, about as far apart as time
 points. `recorded` is computed by the same code from a table of recorded times, where there is one.
 
-Run: python benchmarks/emulator_calibration.py [FILE.parquet]
+Run: python benchmarks/emulator_calibration.py [FILE.parquet …]
 """
 
 import sys
@@ -28,7 +28,8 @@ DAYS = [date(2026, 3, day) for day in range(2, 7)]
 SEED = 2
 TIME_POINTS = 6  # stops from one to the next
 RECORDED = Path(__file__).parents[2] / "shared" / "networks" / "boston-2022" / "day.parquet"
-_COLUMNS = ["trip_id", "line", "direction", "stop_code", "stop_sequence", "scheduled_at", "actual_at"]
+_CODES = ["trip_id", "stop_code", "line", "direction"]
+_COLUMNS = ["service_date", *_CODES, "stop_sequence", "scheduled_at", "actual_at"]
 
 
 class Row(NamedTuple):
@@ -56,7 +57,9 @@ ROWS = (  # one per figure of DayFigures
 
 def main() -> None:
     """Print the figures side by side."""
-    columns = {"real": REAL_DAY, **dict(_emulated()), **_recorded(*map(Path, sys.argv[1:]))}
+    files = [Path(name) for name in sys.argv[1:]] or [path for path in [RECORDED] if path.exists()]
+    recorded = {f"recorded: {path.parent.name}/{path.stem}": _recorded(path) for path in files}
+    columns = {"real": REAL_DAY, **dict(_emulated()), **recorded}
     print(f"| | {' | '.join(columns)} |\n|---|{'---|' * len(columns)}")
     for row, values in zip(ROWS, zip(*columns.values(), strict=True), strict=True):
         print(f"| {row.label} | {' | '.join(_text(each, row.n_decimals) for each in values)} |")
@@ -64,7 +67,8 @@ def main() -> None:
 
 
 def _text(values: Sequence[float], n_decimals: int) -> str:
-    return ", ".join(f"{value:,.{n_decimals}f}" for value in values)
+    texts = (f"{value:,.{n_decimals}f}" for value in values)
+    return ", ".join(text.rstrip("0").rstrip(".") if n_decimals else text for text in texts)
 
 
 def _emulated() -> Iterator[tuple[str, DayFigures]]:
@@ -75,16 +79,19 @@ def _emulated() -> Iterator[tuple[str, DayFigures]]:
             yield name, median_figures(figures_of(emulated_calls(world, day, every)) for day in DAYS)
 
 
-def _recorded(path: Path = RECORDED) -> dict[str, DayFigures]:
-    return {f"recorded: {path.parent.name}": figures_of(_recorded_calls(path))} if path.exists() else {}
+def _recorded(path: Path) -> DayFigures:
+    """Return the medians over the service dates of a table: a row per trip and point, null if unrecorded."""
+    table = pq.read_table(path, columns=_COLUMNS)
+    table = table.sort_by([(name, "ascending") for name in ("service_date", "trip_id", "stop_sequence")])
+    days = pc.unique(table["service_date"])
+    return median_figures(
+        figures_of(_calls(table.filter(pc.equal(table["service_date"], day)))) for day in days
+    )
 
 
-def _recorded_calls(path: Path) -> Calls:
-    """Return the calls of a file of one service date: a row per trip and point; `actual_at` may be null."""
-    by_trip = [("trip_id", "ascending"), ("stop_sequence", "ascending")]
-    table = pq.read_table(path, columns=_COLUMNS).sort_by(by_trip)
-    trip, stop = _encoded(table["trip_id"]), _encoded(table["stop_code"])
-    way = _encoded(pc.binary_join_element_wise(table["line"], table["direction"], "/"))
+def _calls(table: pa.Table) -> Calls:
+    trip, stop, line, direction = (_encoded(table[name]) for name in _CODES)
+    way = line * (direction.max() + 1) + direction
     first = np.flatnonzero(np.diff(trip, prepend=-1))
     called = [(way[rows[0]], *stop[rows]) for rows in np.split(np.arange(len(trip)), first[1:])]
     number = {pattern: place for place, pattern in enumerate(dict.fromkeys(called))}

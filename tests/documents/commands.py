@@ -50,6 +50,7 @@ SHORTENED = {
     ),
     "python benchmarks/console.py": "python benchmarks/console.py --rows 1000 --repeat 1",
     "python benchmarks/crash.py": "python benchmarks/crash.py --kills 2",
+    "python benchmarks/emulator_calibration.py": "python benchmarks/emulator_calibration.py",
     "python benchmarks/emulator_throughput.py": (
         "python benchmarks/emulator_throughput.py --seconds 1 --size small"
     ),

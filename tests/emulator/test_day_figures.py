@@ -80,7 +80,7 @@ def test_running_times_are_compared_within_patterns_of_ten_trips_or_more() -> No
             way=np.zeros(24, dtype=np.int64),
             pattern=np.repeat([*[0] * 10, 1, 1], 2),
             scheduled=np.stack([departures, departures + lasts], axis=1).ravel(),
-            actual=np.stack([departures, departures + lasts], axis=1).ravel(),
+            actual=np.stack([departures, departures + lasts], axis=1).ravel() + np.repeat(np.arange(12), 2),
         )
     )
 

@@ -136,7 +136,8 @@ def _origin_lateness(schedule: Schedule, day: Conditions) -> Floats:
     day_key = noise.keys([f"{day.seed}/{schedule.service_date.isoformat()}"])
     bad_day = np.exp(traffic.day_spread * np.clip(noise.normal(day_key, "day"), -2, 2)) * day.weather.dwell
     hours = (schedule.departs_at - schedule.starts_at) / 3600
-    usual = np.interp(hours, *zip(*traffic.usual_lateness, strict=True)) * bad_day
+    from_hours, seconds = np.array(traffic.usual_lateness).T
+    usual = np.interp(hours, from_hours, seconds) * bad_day
     of_trip = traffic.trip_spread * noise.normal(day.keys, "origin")
     lateness = usual * np.exp(of_trip + day.congestion.lateness) - traffic.earliness
     lateness += _DISRUPTED_SECONDS * day.is_disrupted
