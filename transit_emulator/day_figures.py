@@ -63,7 +63,7 @@ REAL_DAY = DayFigures(
     running_times=(1.38, 5),
     whole_minute_share=(1.0,),
     patterns=(1.29, 0.95),
-    unrecorded_share=(0.052,),  # 4.5 to 6 %, by what counts as a trip
+    unrecorded_share=(0.052,),  # the middle of 4.5 to 6 %
 )
 
 
