@@ -6,11 +6,18 @@ from zoneinfo import ZoneInfo
 HALF_DAY = 43_200
 DAY_SECONDS = 86_400
 ONE_DAY = timedelta(days=1)
+CUTOFF_HOUR = 4  # local; a service day lasts until this hour of the next date
 
 
 def day_start(day: date, zone: ZoneInfo) -> int:
     """Return noon minus twelve hours, the zero of a service day's seconds as GTFS counts them."""
     return int(datetime.combine(day, time(12), zone).timestamp()) - HALF_DAY
+
+
+def service_day(instant: float, zone: ZoneInfo) -> date:
+    """Return the service day of a departure: the local date, or the one before until 04:00."""
+    moment = local(instant, zone)
+    return moment.date() - ONE_DAY if moment.hour < CUTOFF_HOUR else moment.date()
 
 
 def local(instant: float, zone: ZoneInfo) -> datetime:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from transit_emulator import noise, texts
 from transit_emulator.days.board import Board
@@ -12,11 +13,13 @@ from transit_emulator.days.events import LONGEST_DAYS, Event
 from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, ListedPassage, listed, recently_passed
 from transit_emulator.days.motion import NEVER
 from transit_emulator.days.news import LISTED_DAYS, NewsItem
+from transit_emulator.days.recorded_days import RecordedDays
 from transit_emulator.days.revisions import before_revision, line_on, revised_at
 from transit_emulator.days.simulated_days import SimulatedDays
 from transit_emulator.days.timetable import Service, timetable
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.local_time import ONE_DAY, local
+from transit_emulator.networks.actuals import read_recording
 from transit_emulator.networks.city import city_network, metropolis_network
 from transit_emulator.networks.gtfs import gtfs_network
 from transit_emulator.networks.network import Line, Network
@@ -193,6 +196,10 @@ class World(SimulatedDays):
         )
 
 
+class RecordedWorld(RecordedDays, World):
+    """A world in which buses run as they were recorded."""
+
+
 def build_world(
     size: str = "small",
     gtfs: Path | None = None,
@@ -207,6 +214,18 @@ def build_world(
     if size not in _NETWORKS:
         raise ValueError(f"no network of size {size!r}: choose one of {', '.join(_NETWORKS)}")
     return World(_NETWORKS[size](), seed, id_mode, has_revisions=has_revisions)
+
+
+def recorded_world(
+    actuals: Path,
+    zone: ZoneInfo,
+    seed: int = 1,
+    id_mode: IdMode = IdMode.STABLE,
+    *,
+    has_revisions: bool = False,
+) -> World:
+    """Return a world of the days in a table of recorded times of a zone; raise BadActualsError for a bad one."""
+    return RecordedWorld(read_recording(actuals, zone), seed, id_mode, has_revisions=has_revisions)
 
 
 @lru_cache(maxsize=16_384)

@@ -53,7 +53,7 @@ def test_buses_are_later_in_the_evening_peak_than_at_dawn(world: World) -> None:
 def test_most_trips_run_tracked_and_each_other_outcome_occurs(world: World) -> None:
     counts = Counter(TripOutcome(kind) for day in DAYS for kind in world.motion(day).outcome)
 
-    assert set(counts) == set(TripOutcome)
+    assert set(counts) == set(TripOutcome) - {TripOutcome.NOT_RECORDED}
     assert counts[TripOutcome.RUN] / sum(counts.values()) > 0.8
 
 

@@ -10,10 +10,10 @@ from transit_emulator.days.blocks import NO_TRIP, trip_before
 from transit_emulator.days.congestion import congestion
 from transit_emulator.days.headways import preceding_calls
 from transit_emulator.days.schedule import Flags, Schedule
-from transit_emulator.days.stop_times import Conditions, StopTimes, simulate_stop_times, stop_keys
+from transit_emulator.days.stop_times import Conditions, simulate_stop_times, stop_keys
 from transit_emulator.days.weather import weather
 from transit_emulator.networks.network import Ints, Network
-from transit_emulator.noise import Keys
+from transit_emulator.noise import Floats, Keys
 
 NEVER = np.iinfo(np.int64).max
 
@@ -32,6 +32,7 @@ class TripOutcome(IntEnum):
     TRACKING_LOST = 1
     NEVER_TRACKED = 2
     NOT_RUN = 3
+    NOT_RECORDED = 4  # of a recorded day: it may have run unseen, or not at all
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class Motion:
     at the calls of trips that did not run, and at those skipped on a diversion (`is_skipped`).
     `live_from`, `lost_at` and `taken_off_at` hold one instant per trip, NEVER where it does not happen;
     `taken_off_at` is 0 for an added trip, because the timetable does not list it.
+    `is_recorded` marks the calls whose time is known; of the others that are passed, `is_interpolated` marks
+    those between two known ones. In a simulated day all times are known.
     """
 
     keys: Keys
@@ -54,6 +57,8 @@ class Motion:
     live_from: Ints
     lost_at: Ints
     taken_off_at: Ints
+    is_recorded: Flags
+    is_interpolated: Flags
 
     @property
     def is_complete(self) -> Flags:
@@ -76,9 +81,7 @@ def motion(
 
     `vehicles` numbers the vehicle of each trip: one that arrives late delays its next trip.
     """
-    keys = noise.combine(
-        network.trip_keys[schedule.trips], noise.key(seed, schedule.service_date.isoformat())
-    )
+    keys = trip_keys(network, schedule, seed)
     outcome = _outcomes(network, schedule, keys)
     is_run = outcome != TripOutcome.NOT_RUN
     before = [row if row != NO_TRIP and is_run[row] else NO_TRIP for row in trip_before(schedule, vehicles)]
@@ -99,10 +102,19 @@ def motion(
         is_skipped=events.is_skipped,
         passed_at=stop_times.passed_at,
         departed_at=stop_times.departed_at,
-        is_full=_is_full(schedule, keys, stop_times),
-        live_from=_live_from(schedule, keys, outcome, stop_times.departed_at[:, 0]),
+        is_full=is_full(schedule, keys, stop_times.headway_ratio),
+        live_from=live_from(keys, outcome, np.minimum(schedule.departs_at, stop_times.departed_at[:, 0])),
         lost_at=_lost_at(schedule, keys, outcome, stop_times.passed_at),
-        taken_off_at=_taken_off_at(schedule, keys, outcome),
+        taken_off_at=taken_off_at(schedule, keys, outcome),
+        is_recorded=is_passed,
+        is_interpolated=np.zeros_like(is_passed),
+    )
+
+
+def trip_keys(network: Network, schedule: Schedule, seed: int) -> Keys:
+    """Return a random key for each trip of a service date."""
+    return noise.combine(
+        network.trip_keys[schedule.trips], noise.key(seed, schedule.service_date.isoformat())
     )
 
 
@@ -122,11 +134,10 @@ def _outcomes(network: Network, schedule: Schedule, keys: Keys) -> Ints:
     return np.where(is_tracked, outcome, untracked).astype(np.int64)
 
 
-def _live_from(schedule: Schedule, keys: Keys, outcome: Ints, departed_at: Ints) -> Ints:
-    """Return when trips become live: minutes before they are scheduled at the origin, or leave it early."""
+def live_from(keys: Keys, outcome: Ints, starts_at: Ints) -> Ints:
+    """Return when trips become live: minutes before they start, scheduled or earlier; NEVER if untracked."""
     ahead = _LIVE_AHEAD[0] + (_LIVE_AHEAD[1] - _LIVE_AHEAD[0]) * noise.uniform(keys, "live from")
     is_tracked = (outcome == TripOutcome.RUN) | (outcome == TripOutcome.TRACKING_LOST)
-    starts_at = np.minimum(schedule.departs_at, departed_at)
     return np.where(is_tracked, starts_at - ahead.astype(np.int64), NEVER)
 
 
@@ -137,14 +148,15 @@ def _lost_at(schedule: Schedule, keys: Keys, outcome: Ints, passed_at: Ints) -> 
     return np.where(outcome == TripOutcome.TRACKING_LOST, moment, NEVER)
 
 
-def _taken_off_at(schedule: Schedule, keys: Keys, outcome: Ints) -> Ints:
+def taken_off_at(schedule: Schedule, keys: Keys, outcome: Ints) -> Ints:
+    """Return when trips that do not run are taken off the lists, NEVER for others, 0 for added trips."""
     ahead = 300 + 3_300 * noise.uniform(keys, "taken off how long before")
     is_taken_off = (outcome == TripOutcome.NOT_RUN) & (noise.uniform(keys, "taken off") < _TAKEN_OFF)
     found = np.where(is_taken_off, schedule.departs_at - ahead.astype(np.int64), NEVER)
     return np.where(schedule.is_added, 0, found)
 
 
-def _is_full(schedule: Schedule, keys: Keys, stop_times: StopTimes) -> Flags:
+def is_full(schedule: Schedule, keys: Keys, headway_ratio: Floats) -> Flags:
     """Tell where a bus is full: more often midway, at the peaks, behind a gap, and on some trips."""
     if schedule.n_trips == 0:
         return schedule.is_call
@@ -152,6 +164,6 @@ def _is_full(schedule: Schedule, keys: Keys, stop_times: StopTimes) -> Flags:
     along = steps / np.maximum(schedule.is_call.sum(axis=1, keepdims=True) - 1, 1)
     hours = (schedule.scheduled_at - schedule.starts_at) / 3600
     load = np.interp(hours, _HOURS, _CROWDING) + np.sin(np.pi * np.clip(along, 0, 1))
-    load += 0.7 * noise.normal(keys, "load")[:, None] + _BEHIND_A_GAP * (stop_times.headway_ratio - 1)
+    load += 0.7 * noise.normal(keys, "load")[:, None] + _BEHIND_A_GAP * (headway_ratio - 1)
     load += 0.25 * noise.normal(stop_keys(schedule, keys), "load here")
     return np.asarray(schedule.is_call & (load > _FULL_LOAD), dtype=np.bool_)

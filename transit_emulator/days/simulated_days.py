@@ -11,13 +11,14 @@ from transit_emulator.days.added_trips import with_added_trips, with_possible_tr
 from transit_emulator.days.blocks import blocks
 from transit_emulator.days.board import Board, board
 from transit_emulator.days.disruptions import events_starting_on
-from transit_emulator.days.diversions import skipped_calls
+from transit_emulator.days.diversions import skipped_calls, skipped_stops
 from transit_emulator.days.events import LONGEST_DAYS, Event
 from transit_emulator.days.motion import EventEffects, Motion, motion
 from transit_emulator.days.news import NewsItem, news_of
 from transit_emulator.days.schedule import Flags, Schedule, schedule_of
 from transit_emulator.days.seasons import SeasonCalendar, with_seasons
 from transit_emulator.days.trip_ids import IdMode, reused, vehicles
+from transit_emulator.days.weather import weather
 from transit_emulator.local_time import ONE_DAY
 from transit_emulator.networks.network import Network
 
@@ -28,6 +29,8 @@ _Result = TypeVar("_Result")
 class SimulatedDays:
     """The service dates of a network: each result is a function of the network, the seed and the date."""
 
+    has_seasons = True  # if timetables are revised at all
+
     def __init__(
         self,
         network: Network,
@@ -36,7 +39,8 @@ class SimulatedDays:
         *,
         has_revisions: bool = False,
     ) -> None:
-        self.seasons = SeasonCalendar(network.calendar, seed, network.zone) if has_revisions else None
+        has_seasons = has_revisions and self.has_seasons
+        self.seasons = SeasonCalendar(network.calendar, seed, network.zone) if has_seasons else None
         scheduled = with_seasons(network, self.seasons) if self.seasons else network
         self.network = with_possible_trips(scheduled, seed)
         self.seed = seed
@@ -89,6 +93,14 @@ class SimulatedDays:
     def _news_published(self, day: date) -> tuple[NewsItem, ...]:
         announced = self.seasons.announced_on(day) if self.seasons else []
         return news_of(self.network, self.seed, day, self.events(day), announced)
+
+    def weather_on(self, day: date) -> str | None:
+        """Return what the weather of a service date is called; None where it is not known."""
+        return weather(self.seed, day).name
+
+    def skipped_stops(self, event: Event) -> frozenset[int]:
+        """Return the stops that buses skip because of an event; mostly none."""
+        return frozenset(stop for stops in skipped_stops(self.network, event).values() for stop in stops)
 
     def disrupted(self, day: date) -> Flags:
         """Tell which trips of a service date leave during an event on their line."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from transit_emulator import noise
-from transit_emulator.local_time import DAY_SECONDS, ONE_DAY
+from transit_emulator.local_time import CUTOFF_HOUR, DAY_SECONDS, ONE_DAY
 from transit_emulator.networks.assembly import listed_stops
 from transit_emulator.networks.calendar import FeedCalendar
 from transit_emulator.networks.gtfs_feed import BadFeedError, Feed, FeedTrip, Row, read_feed
@@ -26,14 +26,18 @@ from transit_emulator.networks.traffic import HEAVY
 
 _TRACKED_TYPES = {"0", "3", "11"}  # tram, bus, trolleybus; extended bus types start with 7
 _PAST_24_SHARE = 0.5
-_CUTOFF_SECONDS, _NIGHT = 4 * 3600, "@night"
+_CUTOFF_SECONDS, _NIGHT = CUTOFF_HOUR * 3600, "@night"
 _LETTER_LINES_FROM = 900
 _LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # GTFS has no lifts of a line
 
 
 def gtfs_network(path: Path) -> Network:
     """Return the network of a zip; stop codes and route short names are used as they are."""
-    feed = read_feed(path)
+    return network_of(read_feed(path), path.stem)
+
+
+def network_of(feed: Feed, name: str) -> Network:
+    """Return the network of a feed; its trips are those of the feed, in their order."""
     stops = [
         Stop(code, row.get("stop_name", ""), _place(row))
         for code, row in zip(_stop_codes(feed), feed.stops, strict=True)
@@ -47,7 +51,7 @@ def gtfs_network(path: Path) -> Network:
     patterns = patterns_of(ranked, counts)
     trips = tuple(_trip(trip, position[key]) for trip, key in zip(feed.trips, keys, strict=True))
     return Network(
-        name=path.stem,
+        name=name,
         zone=feed.zone,
         calendar=_calendar(feed),
         stops=tuple(stops),

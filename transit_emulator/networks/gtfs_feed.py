@@ -1,7 +1,7 @@
 """Reads the tables of a GTFS zip: calendar, stops, routes, and trips with their stop times."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
@@ -140,10 +140,10 @@ def _add_stop_times(archive: ZipFile, trips: dict[str, FeedTrip]) -> None:
         found.sort(key=lambda call: call.sequence)
         trip = trips[trip_id]
         trip.stop_ids = [call.stop_id for call in found]
-        trip.times = _filled([call.time for call in found])
+        trip.times = filled([call.time for call in found])
 
 
-def _filled(times: list[int | None]) -> list[int]:
+def filled(times: Sequence[int | None]) -> list[int]:
     """Return times without gaps: a missing one is interpolated between its neighbours."""
     steps = [step for step, time in enumerate(times) if time is not None]
     known = [time for time in times if time is not None]

@@ -1,6 +1,6 @@
 """The data of a public-transport network: lines, stops, stop patterns, and the trips of each service."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -133,12 +133,12 @@ class Network:
     @cached_property
     def pattern_stops(self) -> Ints:
         """Stop positions, patterns by sequence, padded with NO_STOP."""
-        return _padded([pattern.stops for pattern in self.patterns], NO_STOP)
+        return padded([pattern.stops for pattern in self.patterns], NO_STOP)
 
     @cached_property
     def trip_times(self) -> Ints:
         """Scheduled seconds of the service day, trips by sequence, padded with the last one."""
-        times = _padded([trip.times for trip in self.trips], -1)
+        times = padded([trip.times for trip in self.trips], -1)
         return np.maximum.accumulate(times, axis=1)
 
     @cached_property
@@ -193,7 +193,8 @@ class Network:
         return np.sort(np.concatenate(present)) if present else np.empty(0, dtype=np.int64)
 
 
-def _padded(rows: list[tuple[int, ...]], fill: int) -> Ints:
+def padded(rows: Sequence[Sequence[int]], fill: int) -> Ints:
+    """Return rows as a matrix; shorter rows end in `fill`."""
     width = max((len(row) for row in rows), default=1)
     matrix = np.full((len(rows), width), fill, dtype=np.int64)
     for position, row in enumerate(rows):

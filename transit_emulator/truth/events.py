@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from transit_emulator.days.diversions import skipped_stops
 from transit_emulator.days.events import LONGEST_DAYS, Event
 from transit_emulator.days.motion import NEVER
 from transit_emulator.local_time import ONE_DAY, at_local
@@ -41,5 +40,4 @@ def events(world: World, first: date, last: date) -> pa.Table:
 
 
 def _skipped_stop_codes(world: World, event: Event) -> list[str]:
-    stops = {stop for stops in skipped_stops(world.network, event).values() for stop in stops}
-    return sorted(world.network.stops[stop].code for stop in stops)
+    return sorted(world.network.stops[stop].code for stop in world.skipped_stops(event))

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 
 from transit_emulator.days.motion import NEVER, TripOutcome
-from transit_emulator.days.weather import weather
 from transit_emulator.networks.network import Ints
 from transit_emulator.truth.columns import Columns, instants, trip_columns
 from transit_emulator.truth.schemas import ACTUAL, DAYS, SCHEDULED, TRIPS
@@ -19,7 +18,7 @@ def service_day(world: World, day: date) -> pa.Table:
     n_added = int(schedule.is_added.sum())
     row = {
         "service_date": day,
-        "weather": weather(world.seed, day).name,
+        "weather": world.weather_on(day),
         "n_trips": schedule.n_trips - n_added,
         "n_added": n_added,
     }
@@ -45,6 +44,8 @@ def actual_passages(world: World, day: date) -> pa.Table:
         "passed_at": instants(motion.passed_at[trip, sequence]),
         "departed_at": instants(motion.departed_at[trip, sequence]),
         "is_full": pa.array(motion.is_full[trip, sequence]),
+        "is_recorded": pa.array(motion.is_recorded[trip, sequence]),
+        "is_interpolated": pa.array(motion.is_interpolated[trip, sequence]),
     }
     return pa.table(columns, schema=ACTUAL)
 

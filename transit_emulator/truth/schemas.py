@@ -9,16 +9,20 @@ _LINE: _Fields = [("line_code", pa.string()), ("direction", pa.string())]
 _COUNTS: _Fields = [("n_departures_before", pa.int64()), ("n_departures", pa.int64())]
 _CALL: _Fields = [("stop_code", pa.string()), ("stop_sequence", pa.int64())]
 
-# One row per service date. weather: dry, rain or storm, which slows the whole day.
+# One row per service date. weather: dry, rain or storm, which slows the whole day; null of a recorded day.
 DAYS = pa.schema([_TRIP[0], ("weather", pa.string()), ("n_trips", pa.int64()), ("n_added", pa.int64())])
 # One row per scheduled call of a trip at a stop, whether the trip ran or not. is_skipped: the stop was
 # skipped on a diversion; the trip may have run.
 SCHEDULED = pa.schema([*_TRIP, *_LINE, *_CALL, ("scheduled_at", INSTANT), ("is_skipped", pa.bool_())])
 # One row per call that happened, also of added trips. passed_at: arrival; at the origin, departure.
-ACTUAL = pa.schema(
-    [*_TRIP, *_LINE, *_CALL, ("passed_at", INSTANT), ("departed_at", INSTANT), ("is_full", pa.bool_())]
-)
+# is_recorded: passed_at is known; it always is, but of some calls of a recorded day. Of those is_interpolated
+# marks the ones between two recorded calls; the others are as late as the nearest recorded call.
+ACTUAL = pa.schema([
+    *_TRIP, *_LINE, *_CALL, ("passed_at", INSTANT), ("departed_at", INSTANT), ("is_full", pa.bool_()),
+    ("is_recorded", pa.bool_()), ("is_interpolated", pa.bool_()),
+])  # fmt: skip
 # One row per trip; an added trip is in no timetable and has no scheduled departure.
+# outcome: as TripOutcome; not_recorded of a recorded day: nobody knows whether it ran.
 # live_id: the trip id that stops show while it is live.
 # live_from, lost_at, taken_off_at are null where that does not happen.
 TRIPS = pa.schema([
