@@ -33,6 +33,7 @@ import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 import duckdb
 import httpx
@@ -40,7 +41,7 @@ import httpx
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.truth import write_truth
-from transit_emulator.world import NETWORK_NAMES, build_world
+from transit_emulator.world import NETWORK_NAMES, World, build_world, recorded_world
 from transit_etl import warehouse
 from transit_etl.paths import dbt_run_results
 from transit_etl.rehearsal import rehearse
@@ -73,7 +74,8 @@ def main() -> None:
 def measure(options: argparse.Namespace, folder: Path) -> None:
     """Print the table for one rehearsal."""
     settings = _settings(options, folder)
-    network = options.gtfs.stem if options.gtfs else options.size
+    file = options.actuals or options.gtfs
+    network = file.stem if file else options.size
     span = f"{options.hours:g} h from {options.start.isoformat()}"
     print(f"{network}, {span}, {options.rate} requests a minute, {options.ids} ids")
     if not (folder / "truth").exists():
@@ -89,6 +91,7 @@ def _settings(options: argparse.Namespace, folder: Path) -> Settings:
     return Settings(
         data_dir=folder / "data",
         operator="emulated",
+        timezone=options.timezone,
         window_seconds=3600,
         rate_per_minute=options.rate,
         token=DEFAULT_TOKEN if options.rate > FREE_RATE else None,
@@ -96,13 +99,20 @@ def _settings(options: argparse.Namespace, folder: Path) -> Settings:
 
 
 def _rehearse(options: argparse.Namespace, settings: Settings, truth: Path) -> None:
-    world = build_world(options.size, options.gtfs, options.seed, IdMode(options.ids))
+    world = _world(options)
     app = create_app(world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate))
     began = time.perf_counter()
     report = rehearse(settings, options.start, options.hours, transport=httpx.ASGITransport(app))
     print(f"rehearsed in {time.perf_counter() - began:.0f} s: {report.outcomes}")
     first = options.start.date() - timedelta(days=1)
     write_truth(world, first, report.end.date(), truth)
+
+
+def _world(options: argparse.Namespace) -> World:
+    ids = IdMode(options.ids)
+    if options.actuals:
+        return recorded_world(options.actuals, ZoneInfo(options.timezone), options.seed, ids)
+    return build_world(options.size, options.gtfs, options.seed, ids)
 
 
 def _print_slowest(settings: Settings) -> None:
@@ -153,6 +163,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--size", choices=NETWORK_NAMES, default="small", help="a built-in network")
     parser.add_argument("--gtfs", type=Path, help="a GTFS zip instead")
+    parser.add_argument("--actuals", type=Path, help="a table of recorded times instead")
+    parser.add_argument("--timezone", default="Europe/Rome", help="the zone of the network")
     parser.add_argument("--seed", type=int, default=1, help="of the emulator")
     parser.add_argument("--rate", type=int, default=60, help="requests a minute")
     parser.add_argument("--ids", choices=[mode.value for mode in IdMode], default="stable")

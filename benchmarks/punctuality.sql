@@ -428,7 +428,7 @@ select
             and not is_taken_off then 1 end),
             count(case when true_outcome = 'not_run' and not is_taken_off then 1 end)), '-')),
     ''
-from trip_outcomes;
+from trip_outcomes where true_outcome <> 'not_recorded';
 
 create table naive_outcomes as  -- a departure without a live bus did not run
 select trip_outcomes.*, seen.true_trip is null as is_naive_not_run
@@ -443,7 +443,7 @@ select
         coalesce(printf('%.0f %%', 100.0
             * count(case when is_naive_not_run and true_outcome = 'not_run' and is_observable then 1 end)
             / nullif(count(case when true_outcome = 'not_run' and is_observable then 1 end), 0)), '-'))
-from naive_outcomes;
+from naive_outcomes where true_outcome <> 'not_recorded';
 
 select
     printf('outcome of trips that really: %s', true_outcome), '',
@@ -627,7 +627,7 @@ select
     'not_run by identity: precision', '>= 99 %',
     coalesce(printf('%.1f %% of %d', 100.0 * avg((truth.outcome = 'not_run')::int), count(*)), 'none'), ''
 from built.core.scheduled_departures as departures inner join departure_truth as truth using (departure_key)
-where departures.outcome = 'not_run';
+where departures.outcome = 'not_run' and truth.outcome <> 'not_recorded';
 
 select
     'the audit sample: error of the estimates of unobserved passages, as it measures it', '',

@@ -39,7 +39,8 @@ PREPARE = """
             and departures.is_slash_variant = trips.is_slash_variant
             and departures.departure_at = trips.scheduled_departure_at
             and departures.duplicate_number = trips.duplicate_number
-        where departures.is_in_force and departures.service_date between $first and $last;
+        where departures.is_in_force and departures.service_date between $first and $last
+            and trips.outcome <> 'not_recorded';  -- nobody knows whether these ran
     create table visits as
         select row_number() over () as visit, * from warehouse.core.stop_visits
         where service_date between $first and $last;

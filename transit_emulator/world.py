@@ -224,7 +224,7 @@ def recorded_world(
     *,
     has_revisions: bool = False,
 ) -> World:
-    """Return a world of the days in a table of recorded times of a zone; raise BadActualsError for a bad one."""
+    """Return a world of the days in a table of recorded times; raise BadActualsError for a bad one."""
     return RecordedWorld(read_recording(actuals, zone), seed, id_mode, has_revisions=has_revisions)
 
 

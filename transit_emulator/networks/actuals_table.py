@@ -22,7 +22,7 @@ class BadActualsError(EmulatorError):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the plain table: its type, how a value is written, and whether it may be absent or empty."""
+    """A column of the plain table: its type, how a value is written, whether it may be absent or empty."""
 
     type: str
     form: str
@@ -66,8 +66,8 @@ class Call(NamedTuple):
 def read_calls(path: Path) -> list[Call]:
     """Return the rows by service date, trip and sequence; raise BadActualsError if they cannot be read.
 
-    `path` is a CSV or Parquet file of COLUMNS, a file of TIDES stop visits with the trips performed beside it,
-    or a folder with such files. Other columns are ignored.
+    `path` is a CSV or Parquet file of COLUMNS, a file of TIDES stop visits with the trips performed beside
+    it, or a folder with such files. Other columns are ignored.
     """
     with duckdb.connect() as db:
         db.execute("set timezone = 'UTC'")
@@ -149,7 +149,7 @@ def _check_zone(db: duckdb.DuckDBPyConnection, name: str, kind: str) -> None:
 
 
 def _first(db: duckdb.DuckDBPyConnection, name: str, condition: str) -> str | None:
-    """Return the first value of a column in the rows that fulfil a condition, as text; None without rows."""
+    """Return the first value of a column in rows that fulfil a condition, as text; None if there are none."""
     found = db.execute(
         f"select coalesce({name}::varchar, '') from given where {condition} limit 1"
     ).fetchall()
@@ -176,7 +176,7 @@ def _calls(db: duckdb.DuckDBPyConnection) -> list[Call]:
     values["direction"] = _direction()
     selected = ", ".join(f"{value} as {name}" for name, value in values.items())
     found = db.execute(f"select {selected} from given order by service_date, trip_id, stop_sequence")
-    return [Call(*row) for row in zip(*found.to_arrow_table().to_pydict().values(), strict=True)]
+    return [Call(*row) for row in found.fetchall()]
 
 
 def _of_type(values: dict[str, str], kinds: Collection[str]) -> list[tuple[str, str]]:

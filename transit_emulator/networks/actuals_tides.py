@@ -1,4 +1,4 @@
-"""Reads the stop visits and performed trips of a TIDES package as rows of the plain table of recorded times."""
+"""Reads the stop visits and performed trips of TIDES as rows of the plain table of recorded times."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -29,7 +29,7 @@ def trip_files(visits: Sequence[Path]) -> list[Path]:
 
 
 def as_plain(visit_columns: Collection[str], trip_columns: Collection[str]) -> str:
-    """Return the SQL that makes the table `given` of the tables `visits` and `trips`, which have these columns.
+    """Return the SQL that makes the table `given` of `visits` and `trips`, which have these columns.
 
     At the first stop of a trip its departure counts, at all others the arrival; where one is not there, the
     other one. Trips that are not in service are left out.
@@ -38,10 +38,8 @@ def as_plain(visit_columns: Collection[str], trip_columns: Collection[str]) -> s
     return f"""
         create table given as
         select * exclude (departs_at, arrives_at, departed_at, arrived_at, is_first),
-            case when is_first then coalesce(departs_at, arrives_at) else coalesce(arrives_at, departs_at) end
-                as scheduled_at,
-            case when is_first then coalesce(departed_at, arrived_at) else coalesce(arrived_at, departed_at) end
-                as actual_at
+            coalesce(case when is_first then departs_at end, arrives_at, departs_at) as scheduled_at,
+            coalesce(case when is_first then departed_at end, arrived_at, departed_at) as actual_at
         from (
             select *, try_cast(stop_sequence as bigint)
                 = min(try_cast(stop_sequence as bigint)) over (partition by service_date, trip_id) as is_first

@@ -10,7 +10,7 @@ from transit_etl.cli import world
 from transit_etl.cli.options import FROM, MARKUP, TO
 from transit_etl.cli.output import print_text
 from transit_etl.cli.progress import spinner
-from transit_etl.cli.world import Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
+from transit_etl.cli.world import Actuals, Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
 
 emulator_app = typer.Typer(invoke_without_command=True, rich_markup_mode=MARKUP)
 
@@ -24,6 +24,7 @@ def emulator(
     port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8400,
     size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
     gtfs: Gtfs = None,
+    actuals: Actuals = None,
     seed: Seed = 1,
     token: Annotated[
         list[str] | None, typer.Option(help="A valid token; may be repeated. demo-token unless given.")
@@ -40,7 +41,7 @@ def emulator(
     """
     if context.invoked_subcommand:
         return
-    served = world.build(size, gtfs, seed, ids, has_revisions=revisions)
+    served = world.build(size, gtfs, actuals, seed, ids, has_revisions=revisions)
     from transit_emulator.app import DEFAULT_TOKEN, create_app
     from transit_emulator.server import serve
 
@@ -60,12 +61,13 @@ def emulator_stops(
     out: Annotated[Path, typer.Option(dir_okay=False, help="The CSV file.")],
     size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
     gtfs: Gtfs = None,
+    actuals: Actuals = None,
 ) -> None:
     """Write names and places of the stops, which the interface does not tell: a file for TRANSIT_STOPS_FILE.
 
     Example: transit-etl emulator stops --out data/stops.csv
     """
-    emulated = world.build(size, gtfs, 1, Ids.STABLE, has_revisions=False)
+    emulated = world.build(size, gtfs, actuals, 1, Ids.STABLE, has_revisions=False)
     from transit_emulator.networks.stops_file import write_stops
 
     print_text(write_stops(emulated.network, out))
@@ -79,6 +81,7 @@ def emulator_truth(
     out: Annotated[Path, typer.Option(file_okay=False, help="The folder of the Parquet files.")],
     size: Annotated[Size, typer.Option(help="A built-in network.")] = Size.SMALL,
     gtfs: Gtfs = None,
+    actuals: Actuals = None,
     seed: Seed = 1,
     ids: TripIds = Ids.STABLE,
     revisions: Revisions = False,
@@ -90,7 +93,7 @@ def emulator_truth(
     if last < first:
         raise typer.BadParameter(f"the first date {first} is after the last date {last}")
     with spinner("writing the ground truth"):
-        emulated = world.build(size, gtfs, seed, ids, has_revisions=revisions)
+        emulated = world.build(size, gtfs, actuals, seed, ids, has_revisions=revisions)
         from transit_emulator.truth import write_truth
 
         files = write_truth(emulated, first, last, out)

@@ -10,7 +10,7 @@ from transit_etl.cli import world
 from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, instant
 from transit_etl.cli.output import fields_of, print_error, print_fields, print_json
 from transit_etl.cli.progress import rehearsing
-from transit_etl.cli.world import Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
+from transit_etl.cli.world import Actuals, Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
 from transit_etl.settings import BadSettingError, PolicyName, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def rehearse(
     ] = None,
     size: Annotated[Size | None, typer.Option(help="In this process, on a built-in network.")] = None,
     gtfs: Gtfs = None,
+    actuals: Actuals = None,
     seed: Seed = 1,
     ids: TripIds = Ids.STABLE,
     revisions: Revisions = False,
@@ -43,9 +44,9 @@ def rehearse(
 ) -> None:
     """Run the real collector, request budget and staging over hours or days of emulated time, in minutes.
 
-    Asks an emulator over HTTP (TRANSIT_BASE_URL or --base-url), or in this process with --size or --gtfs. The
-    lake is the same as that of a collector; build it next. After an interruption the same command continues.
-    Fails if the upstream refused a request (429) and no injected fault was the reason.
+    Asks an emulator over HTTP (TRANSIT_BASE_URL or --base-url), or in this process with --size, --gtfs or
+    --actuals. The lake is the same as that of a collector; build it next. After an interruption the same
+    command continues. Fails if the upstream refused a request (429) and no injected fault was the reason.
 
     Example: transit-etl rehearse --start 2026-03-02 --hours 24 --size small
     """
@@ -54,13 +55,13 @@ def rehearse(
     given = {"rate_per_minute": rate, "policy": policy, "base_url": base_url}
     settings = load_settings(**{name: value for name, value in given.items() if value is not None})
     transport = None
-    if size or gtfs:
+    if size or gtfs or actuals:
         if base_url:
-            raise typer.BadParameter("--base-url names a server; --size and --gtfs rehearse without one")
-        emulated = world.build(size or Size.SMALL, gtfs, seed, ids, has_revisions=revisions)
+            raise typer.BadParameter("--base-url names a server; --size, --gtfs and --actuals need none")
+        emulated = world.build(size or Size.SMALL, gtfs, actuals, seed, ids, has_revisions=revisions)
         transport = _in_process(emulated, settings, faults)
     elif faults or seed != 1 or ids is not Ids.STABLE or revisions:
-        raise typer.BadParameter("--seed, --ids, --revisions and --faults need --size or --gtfs")
+        raise typer.BadParameter("--seed, --ids, --revisions and --faults need --size, --gtfs or --actuals")
     with rehearsing() as bar:
         try:
             report = run(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from transit_etl.errors import TransitError
+from transit_etl.settings import load_settings
 
 if TYPE_CHECKING:
     from transit_emulator.faults.definitions import Fault
@@ -44,6 +45,14 @@ Gtfs = Annotated[
     Path | None,
     typer.Option(exists=True, dir_okay=False, help="A GTFS zip whose network is used instead."),
 ]
+Actuals = Annotated[
+    Path | None,
+    typer.Option(
+        exists=True,
+        help="Recorded times of real days to replay: a CSV or Parquet table, or TIDES stop visits. Their "
+        "zone is TRANSIT_TIMEZONE.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Delays, failures and news are functions of the seed.")]
 TripIds = Annotated[
     Ids,
@@ -59,8 +68,12 @@ Faults = Annotated[
 ]
 
 
-def build(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: bool) -> "World":
+def build(
+    size: Size, gtfs: Path | None, actuals: Path | None, seed: int, ids: Ids, *, has_revisions: bool
+) -> "World":
     """Return the world of these options; raise MissingExtraError where the extra is not installed."""
+    if gtfs and actuals:
+        raise typer.BadParameter("--gtfs and --actuals each describe a network; give one of them")
     try:
         import_module("transit_emulator.server")  # imports every package of the extra
     except ModuleNotFoundError as error:
@@ -68,9 +81,12 @@ def build(size: Size, gtfs: Path | None, seed: int, ids: Ids, *, has_revisions: 
             f"the emulator needs the package {error.name}: run pip install 'transit-etl[emulator]'"
         ) from error
     from transit_emulator.days.trip_ids import IdMode
-    from transit_emulator.world import build_world
+    from transit_emulator.world import build_world, recorded_world
 
     with _emulator_messages():
+        if actuals:
+            zone = load_settings().zone
+            return recorded_world(actuals, zone, seed, IdMode(ids), has_revisions=has_revisions)
         return build_world(size, gtfs, seed, IdMode(ids), has_revisions=has_revisions)
 
 
