@@ -3,7 +3,7 @@
     python benchmarks/recorded_days.py --actuals actuals.parquet --timezone America/New_York
 
 Each service date of the tables is rehearsed alone, in a folder of its own, from its beginning, as the first
-day of a collector. Dates with less than a tenth of the trips of the busiest are left out unless they are named.
+day of a collector. Dates with less than a tenth of the trips of the busiest are left out unless named.
 Without a table two days of the small network are simulated, written as one, and replayed.
 
 A row for each date:

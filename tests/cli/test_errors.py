@@ -130,6 +130,23 @@ def test_a_gtfs_feed_that_is_not_a_zip_is_named(cli: RunCli, tmp_path: Path) -> 
     assert "feed.zip" in line(cli("emulator", "--gtfs", str(feed)))
 
 
+def test_a_table_of_recorded_times_that_cannot_be_read_is_named(cli: RunCli, tmp_path: Path) -> None:
+    table = tmp_path / "day.csv"
+    table.write_text("service_date,trip_id\n2022-01-08,1\n")
+
+    assert "day.csv: no column line, " in line(cli("emulator", "--actuals", str(table)))
+
+
+def test_a_network_is_given_once(cli: RunCli, tmp_path: Path) -> None:
+    (tmp_path / "feed.zip").touch()
+    (tmp_path / "day.csv").touch()
+    said = message(
+        cli("emulator", "--gtfs", str(tmp_path / "feed.zip"), "--actuals", str(tmp_path / "day.csv"))
+    )
+
+    assert "give one of them" in said
+
+
 def test_a_faults_file_that_cannot_be_read_is_named(cli: RunCli, tmp_path: Path) -> None:
     faults = tmp_path / "faults.json"
     faults.write_text('{"fault": [{"kind": "sloow"}]}')

@@ -64,7 +64,7 @@ def test_help_does_not_wait_for_heavy_libraries() -> None:
 def test_the_emulator_is_served_with_or_without_a_verb(cli: RunCli) -> None:
     group, verb = (cli("emulator", *words, "--help").stdout for words in ((), ("serve",)))
 
-    for option in ("--port", "--gtfs", "--faults"):
+    for option in ("--port", "--gtfs", "--actuals", "--faults"):
         assert option in group
         assert option in verb
 

@@ -65,6 +65,9 @@ SHORTENED = {
     "python benchmarks/queries.py --copies 1": (
         "python benchmarks/queries.py --hours 0.2 --days 2 --copies 1 --repeat 1"
     ),
+    "python benchmarks/recorded_days.py --actuals actuals.parquet --timezone America/New_York": (
+        "python benchmarks/recorded_days.py --date 2026-03-02 --skip 3 --hours 0.5"
+    ),
     "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),

@@ -46,6 +46,11 @@ class RecordedDays(SimulatedDays):
     def _motion(self, day: date) -> Motion:
         return recorded_motion(self.network, self.schedule(day), self.seed, self._recording)
 
+    def _vehicles(self, day: date) -> list[str]:
+        """Return the recorded vehicles, or drawn ones of the trips whose vehicle was not recorded."""
+        recorded = (self._recording.vehicle_ids[trip] for trip in self.schedule(day).trips)
+        return [vehicle or drawn for vehicle, drawn in zip(recorded, super()._vehicles(day), strict=True)]
+
     def _blocks(self, day: date) -> list[int]:
         """Return the vehicles that the recorded times allow: one takes its next trip after it has arrived."""
         schedule = self.schedule(day)

@@ -34,6 +34,7 @@ class Recording:
     recorded_at: Ints
     is_skipped: NDArray[np.bool_]
     is_canceled: NDArray[np.bool_]
+    vehicle_ids: tuple[str | None, ...]  # None where the table names no vehicle
 
 
 class _Trip(NamedTuple):
@@ -63,6 +64,7 @@ def read_recording(path: Path, zone: ZoneInfo) -> Recording:
         recorded_at=padded([[_or_not_recorded(at) for at in trip.recorded] for trip in trips], NOT_RECORDED),
         is_skipped=padded([[int(call.is_skipped) for call in trip.calls] for trip in trips], 0) > 0,
         is_canceled=np.array([any(call.is_canceled for call in trip.calls) for trip in trips]),
+        vehicle_ids=tuple(trip.calls[0].vehicle_id for trip in trips),
     )
 
 
@@ -109,7 +111,9 @@ def _trip(calls: list[Call], codes: dict[str, str], zone: ZoneInfo) -> _Trip | N
 
     One without any scheduled time was added: it is in no timetable, and due when it passed.
     """
-    recorded = _consistent([None if call.is_skipped else call.actual_at for call in calls])
+    recorded = _consistent([
+        call.actual_at if call.is_recorded and not call.is_skipped else None for call in calls
+    ])  # fmt: skip
     scheduled = [call.scheduled_at for call in calls]
     is_added = not any(at is not None for at in scheduled)
     due = recorded if is_added else scheduled

@@ -1,6 +1,6 @@
 """Reads a table of scheduled and recorded times: plain, or the stop visits and trips of a TIDES package."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -41,8 +41,10 @@ COLUMNS = {
     "stop_sequence": Column("BIGINT", "a whole number"),
     "scheduled_at": Column(_INSTANT, f"an instant such as {_INSTANT_EXAMPLE}", may_be_empty=True),
     "actual_at": Column(_INSTANT, f"an instant such as {_INSTANT_EXAMPLE}", may_be_empty=True),
+    "is_recorded": Column("BOOLEAN", "true or false", is_required=False, may_be_empty=True),
     "is_canceled": Column("BOOLEAN", "true or false", is_required=False, may_be_empty=True),
     "is_skipped": Column("BOOLEAN", "true or false", is_required=False, may_be_empty=True),
+    "vehicle_id": Column("VARCHAR", "a text", is_required=False, may_be_empty=True),
 }
 
 
@@ -59,8 +61,10 @@ class Call(NamedTuple):
     stop_sequence: int
     scheduled_at: int | None
     actual_at: int | None
+    is_recorded: bool
     is_canceled: bool
     is_skipped: bool
+    vehicle_id: str | None
 
 
 def read_calls(path: Path) -> list[Call]:
@@ -170,17 +174,17 @@ def _direction() -> str:
 
 
 def _calls(db: duckdb.DuckDBPyConnection) -> list[Call]:
-    values = {name: _cast(name, column.type) for name, column in COLUMNS.items()}
-    values |= {name: f"round(epoch({value}))::bigint" for name, value in _of_type(values, {_INSTANT})}
-    values |= {name: f"coalesce({value}, false)" for name, value in _of_type(values, {"BOOLEAN"})}
-    values["direction"] = _direction()
-    selected = ", ".join(f"{value} as {name}" for name, value in values.items())
+    selected = ", ".join(f"{_value(name, column)} as {name}" for name, column in COLUMNS.items())
     found = db.execute(f"select {selected} from given order by service_date, trip_id, stop_sequence")
     return [Call(*row) for row in found.fetchall()]
 
 
-def _of_type(values: dict[str, str], kinds: Collection[str]) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in values.items() if COLUMNS[name].type in kinds]
+def _value(name: str, column: Column) -> str:
+    """Return the SQL of a value of Call; a time counts as recorded unless the table says otherwise."""
+    value = _direction() if name == "direction" else _cast(name, column.type)
+    if column.type == "BOOLEAN":
+        return f"coalesce({value}, {name == 'is_recorded'})"
+    return f"round(epoch({value}))::bigint" if column.type == _INSTANT else value
 
 
 def _first_line(error: Exception) -> str:

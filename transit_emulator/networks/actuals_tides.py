@@ -49,6 +49,7 @@ def as_plain(visit_columns: Collection[str], trip_columns: Collection[str]) -> s
                     {visit(TRIP)} as trip_id,
                     {trip("route_id")} as line,
                     coalesce({trip("direction_id")}, '0') as direction,
+                    {trip("vehicle_id")} as vehicle_id,
                     {visit("stop_id")} as stop_code,
                     {visit("scheduled_stop_sequence", "trip_stop_sequence")} as stop_sequence,
                     {visit("schedule_departure_time")} as departs_at,
