@@ -402,7 +402,12 @@ def test_a_table_that_cannot_be_read_is_refused_in_one_line(
 def test_a_table_without_its_columns_is_refused_with_their_names(tmp_path: Path) -> None:
     with pytest.raises(BadActualsError, match=r"day\.csv: no column direction, scheduled_at; needed are"):
         recorded_world(
-            written(tmp_path, ["x"], "service_date,trip_id,line,stop_code,stop_sequence,actual_at"), NEW_YORK
+            written(
+                tmp_path,
+                ["2022-01-08,t1,34,1,1,"],
+                "service_date,trip_id,line,stop_code,stop_sequence,actual_at",
+            ),
+            NEW_YORK,
         )
 
 

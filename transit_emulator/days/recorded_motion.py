@@ -66,7 +66,7 @@ def _passed_at(schedule: Schedule, recorded_at: Ints, is_recorded: Flags) -> Int
         times[row] += np.rint(np.interp(due, due[known], late[row][known])).astype(np.int64)
     earliest = np.maximum.accumulate(np.where(is_recorded, recorded_at, 0), axis=1)
     latest = np.minimum.accumulate(np.where(is_recorded, recorded_at, NEVER)[:, ::-1], axis=1)[:, ::-1]
-    return np.clip(times, earliest, latest)
+    return np.asarray(np.clip(times, earliest, latest), dtype=np.int64)
 
 
 def _is_between(is_recorded: Flags) -> Flags:
@@ -80,7 +80,7 @@ def _starts_at(schedule: Schedule, passed_at: Ints, is_recorded: Flags) -> Ints:
     """Return when trips are first seen: at the origin when due or earlier, or at the first known call."""
     first = is_recorded.argmax(axis=1)
     seen_at = passed_at[np.arange(schedule.n_trips), first]
-    return np.where(first == 0, np.minimum(schedule.departs_at, seen_at), seen_at)
+    return np.asarray(np.where(first == 0, np.minimum(schedule.departs_at, seen_at), seen_at))
 
 
 def _lost_at(outcome: Ints, passed_at: Ints, is_recorded: Flags) -> Ints:

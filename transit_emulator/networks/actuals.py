@@ -150,7 +150,7 @@ def _consistent(times: list[int | None]) -> list[int | None]:
     longest: list[list[int]] = []  # that end at each known time, as steps
     for place, (step, at) in enumerate(known):
         chains = [longest[earlier] for earlier in range(place) if known[earlier][1] <= at]
-        longest.append([*max(chains, key=len, default=[]), step])
+        longest.append([*max([[], *chains], key=len), step])
     kept = set(max(longest, key=len))
     return [at if step in kept else None for step, at in enumerate(times)]
 

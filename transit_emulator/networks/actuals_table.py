@@ -11,7 +11,7 @@ import duckdb
 from transit_emulator.errors import EmulatorError
 from transit_emulator.networks import actuals_tides
 
-_ZONED = r"(Z|[+-]\d\d(:\d\d)?)$"
+_ZONED, _ISO_DATE = r"(Z|[+-]\d\d(:\d\d)?)$", r"^\d{4}-\d\d-\d\d"
 _INSTANT, _INSTANT_EXAMPLE = "TIMESTAMP WITH TIME ZONE", "2022-01-08T06:20:00-05:00"
 _DIRECTIONS = {"outbound": 0, "0": 0, "inbound": 1, "1": 1}
 
@@ -165,7 +165,10 @@ def _text(name: str) -> str:
 
 
 def _cast(name: str, kind: str) -> str:
-    return f"try_cast({_text(name)} as {kind})"
+    text = _text(name)
+    if kind == "DATE":  # a cast alone reads 8/1/22 as a day of the year 8
+        text = f"case when regexp_matches({text}, '{_ISO_DATE}') then {text} end"
+    return f"try_cast({text} as {kind})"
 
 
 def _direction() -> str:
