@@ -149,9 +149,10 @@ def _consistent(times: list[int | None]) -> list[int | None]:
         return times
     longest: list[list[int]] = []  # that end at each known time, as steps
     for place, (step, at) in enumerate(known):
-        chains = [longest[earlier] for earlier in range(place) if known[earlier][1] <= at]
-        longest.append([*max([[], *chains], key=len), step])
-    kept = set(max(longest, key=len))
+        chains: list[list[int]] = [longest[earlier] for earlier in range(place) if known[earlier][1] <= at]
+        before = max(chains, key=len) if chains else []
+        longest.append([*before, step])
+    kept = max(longest, key=len)
     return [at if step in kept else None for step, at in enumerate(times)]
 
 
