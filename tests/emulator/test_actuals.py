@@ -311,17 +311,19 @@ TIDES_TRIPS = (
 
 
 def tides(folder: Path) -> Path:
-    """Write the trips t1 and t3, and one that is not in service, as a package of TIDES."""
+    """Write t1 and t3, a trip that is not in service and one of no route, as a package of TIDES."""
     visits = [
         *(_visit("t1", place, due, passed) for place, (due, passed) in enumerate(
             [("08:00", "08:01:00"), ("08:05", "08:06:30"), ("08:10", "08:12:00")])),
         *(_visit("t3", place, due, "") for place, due in enumerate(["08:40", "08:45", "08:50"])),
         *(_visit("garage", place, due, "") for place, due in enumerate(["07:40", "07:45"])),
+        *(_visit("unknown", place, due, "") for place, due in enumerate(["07:40", "07:45"])),
     ]  # fmt: skip
     trips = [
         "2022-01-08,t1,v7,34E,0,In service,Scheduled",
         "2022-01-08,t3,v8,34E,0,In service,Canceled",
         "2022-01-08,garage,v8,,,Pullout,",
+        "2022-01-08,unknown,v8,,,In service,",
     ]
     written(folder, trips, TIDES_TRIPS, "trips_performed_2022_01.csv")
     return written(folder, visits, TIDES_VISITS, "stop_visits_2022_01.csv")
@@ -382,7 +384,7 @@ def changed(column: str, value: str, place: int = 1) -> list[str]:
         (changed("service_date", "8/1/22"), "service_date '8/1/22' is not a date such as 2022-01-08"),
         (changed("direction", "north"), "direction 'north' is not outbound or inbound (0 or 1)"),
         (changed("stop_sequence", "two"), "stop_sequence 'two' is not a whole number"),
-        (changed("line", ""), "line is empty in some rows"),
+        (changed("line", ""), "line is empty in a row of trip 't1'"),
         (changed("line", "35"), "trip t1 of 2022-01-08 has more than one line"),
         (changed("direction", "1"), "trip t1 of 2022-01-08 has more than one direction"),
         ([text.replace("-08T", "-10T") for text in ROWS], "is TRANSIT_TIMEZONE the zone of the table?"),

@@ -133,8 +133,10 @@ def _check_values(db: duckdb.DuckDBPyConnection) -> None:
     for name, column in COLUMNS.items():
         if column.type == _INSTANT:
             _check_zone(db, name, types[name])
-        if not column.may_be_empty and _first(db, name, f"{_text(name)} is null") is not None:
-            raise ValueError(f"{name} is empty in some rows")
+        if not column.may_be_empty:
+            empty = _first(db, "trip_id", f"{_text(name)} is null")
+            if empty is not None:
+                raise ValueError(f"{name} is empty in a row of trip {empty!r}")
         bad = _first(db, name, f"{_text(name)} is not null and {_cast(name, column.type)} is null")
         if bad is None and name == "direction":
             bad = _first(db, name, f"{_direction()} is null")

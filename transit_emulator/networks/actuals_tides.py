@@ -32,7 +32,7 @@ def as_plain(visit_columns: Collection[str], trip_columns: Collection[str]) -> s
     """Return the SQL that makes the table `given` of `visits` and `trips`, which have these columns.
 
     At the first stop of a trip its departure counts, at all others the arrival; where one is not there, the
-    other one. Trips that are not in service are left out.
+    other one. Trips that are not in service, or of no route, are left out.
     """
     visit, trip = partial(_either, "visits", visit_columns), partial(_either, "trips", trip_columns)
     return f"""
@@ -60,6 +60,7 @@ def as_plain(visit_columns: Collection[str], trip_columns: Collection[str]) -> s
                     coalesce({visit("schedule_relationship")} = 'Skipped', false) as is_skipped
                 from visits left join trips using (service_date, {TRIP})
                 where coalesce({trip("trip_type")}, 'In service') = 'In service'
+                    and (trips.{TRIP} is null or {trip("route_id")} is not null)
             )
         )
     """
