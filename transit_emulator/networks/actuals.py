@@ -111,10 +111,9 @@ def _trip(calls: list[Call], codes: dict[str, str], zone: ZoneInfo) -> _Trip | N
 
     One without any scheduled time was added: it is in no timetable, and due when it passed.
     """
-    recorded = _consistent([
-        call.actual_at if call.is_recorded and not call.is_skipped else None for call in calls
-    ])  # fmt: skip
     scheduled = [call.scheduled_at for call in calls]
+    believed = [call.actual_at if call.is_recorded and not call.is_skipped else None for call in calls]
+    recorded = _consistent(believed, scheduled)
     is_added = not any(at is not None for at in scheduled)
     due = recorded if is_added else scheduled
     if len(calls) < _FEWEST_STOPS or not any(at is not None for at in due):
@@ -142,17 +141,24 @@ def _check_departure(departs_at: int, day: date, zone: ZoneInfo) -> None:
         )
 
 
-def _consistent(times: list[int | None]) -> list[int | None]:
-    """Return times along a trip without the fewest that contradict the others by going back."""
+def _consistent(times: list[int | None], due: list[int | None]) -> list[int | None]:
+    """Return times along a trip without the fewest that contradict the others by going back.
+
+    Of two that contradict each other the one that is nearer to its schedule stays.
+    """
     known = [(step, at) for step, at in enumerate(times) if at is not None]
     if all(before[1] <= after[1] for before, after in pairwise(known)):
         return times
-    longest: list[list[int]] = []  # that end at each known time, as steps
+    late = {step: abs(at - (due[step] or at)) for step, at in known}
+
+    def rank(chain: list[int]) -> tuple[int, int]:
+        return len(chain), -sum(late[step] for step in chain)
+
+    best: list[list[int]] = []  # of the chains of steps that end at each known time
     for place, (step, at) in enumerate(known):
-        chains: list[list[int]] = [longest[earlier] for earlier in range(place) if known[earlier][1] <= at]
-        before = max(chains, key=len) if chains else []
-        longest.append([*before, step])
-    kept = max(longest, key=len)
+        chains = [best[earlier] for earlier in range(place) if known[earlier][1] <= at]
+        best.append(max(([*chain, step] for chain in [*chains, []]), key=rank))
+    kept = max(best, key=rank)
     return [at if step in kept else None for step, at in enumerate(times)]
 
 

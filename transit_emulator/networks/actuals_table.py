@@ -114,17 +114,14 @@ def _types(db: duckdb.DuckDBPyConnection, table: str) -> dict[str, str]:
 def _check_columns(db: duckdb.DuckDBPyConnection) -> None:
     """Refuse a table without rows or columns; add optional columns that are absent."""
     types = _types(db, "given")
-    absent = [name for name, column in COLUMNS.items() if column.is_required and name not in types]
+    needed = [name for name, column in COLUMNS.items() if column.is_required]
+    absent = [name for name in needed if name not in types]
     if absent:
-        raise ValueError(f"no column {', '.join(absent)}; needed are {_names(is_required=True)}")
+        raise ValueError(f"no column {', '.join(absent)}; needed are {', '.join(needed)}")
     if not db.execute("select count(*) from given").fetchall()[0][0]:
         raise ValueError("the table has no rows")
     for name in COLUMNS.keys() - types.keys():
         db.execute(f"alter table given add column {name} varchar")
-
-
-def _names(*, is_required: bool) -> str:
-    return ", ".join(name for name, column in COLUMNS.items() if column.is_required == is_required)
 
 
 def _check_values(db: duckdb.DuckDBPyConnection) -> None:
