@@ -97,6 +97,35 @@ def test_a_service_date_built_again_has_the_same_rows_and_parses_no_model_again(
     assert parsed_at == parsed.stat().st_mtime_ns
 
 
+@pytest.fixture
+def reader(copy: Settings) -> Iterator[subprocess.Popen[str]]:
+    """Run an analyst's process that holds the published file open and counts visits when told to."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", READER, str(paths.published_database(copy.data_dir))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def test_an_analyst_keeps_reading_through_a_publication(
+    copy: Settings, reader: subprocess.Popen[str]
+) -> None:
+    assert reader.stdin is not None
+    assert reader.stdout is not None
+    n_before = int(reader.stdout.readline())
+    inode = paths.published_database(copy.data_dir).stat().st_ino
+    warehouse.publish(copy)
+    reader.stdin.write("again\n")
+    reader.stdin.flush()
+
+    assert n_before == int(reader.stdout.readline())
+    assert inode != paths.published_database(copy.data_dir).stat().st_ino
+
+
 def test_a_failed_check_names_itself_and_publishes_nothing(copy: Settings) -> None:
     published = _sha256(paths.published_database(copy.data_dir))
     _add(copy, _later(copy, "TWICE"), "once")
@@ -190,35 +219,6 @@ def test_a_build_by_changed_models_drops_the_relations_of_models_that_are_gone(c
 
     assert before == _checksums(database)
     assert [] == views
-
-
-@pytest.fixture
-def reader(copy: Settings) -> Iterator[subprocess.Popen[str]]:
-    """Run an analyst's process that holds the published file open and counts visits when told to."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", READER, str(paths.published_database(copy.data_dir))],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with process:
-        yield process
-        process.kill()
-
-
-def test_an_analyst_keeps_reading_through_a_publication(
-    copy: Settings, reader: subprocess.Popen[str]
-) -> None:
-    assert reader.stdin is not None
-    assert reader.stdout is not None
-    n_before = int(reader.stdout.readline())
-    inode = paths.published_database(copy.data_dir).stat().st_ino
-    warehouse.publish(copy)
-    reader.stdin.write("again\n")
-    reader.stdin.flush()
-
-    assert n_before == int(reader.stdout.readline())
-    assert inode != paths.published_database(copy.data_dir).stat().st_ino
 
 
 def test_one_builds_at_a_time(copy: Settings) -> None:
