@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,9 @@ def _rows(figures: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[
 def _interval(row: Mapping[str, Any]) -> str:
     if row["figure"] is None:
         return f"not known: {row['reason']}"
-    return f"{_share(row['figure'])} (95 % interval: {_share(row['low'])} to {_share(row['high'])})"
+    # The ends are rounded outwards, as in the sentences of headlines.
+    low, high = floor(round(1000 * row["low"], 6)) / 1000, ceil(round(1000 * row["high"], 6)) / 1000
+    return f"{_share(row['figure'])} (95 % interval: {_share(low)} to {_share(high)})"
 
 
 def _share(value: float) -> str:
