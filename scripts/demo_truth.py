@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
-from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
 import duckdb
 from rich.table import Table
+
+from transit_etl.cli.values import outward_percents
 
 TABLES = ("actual_passages", "scheduled_passages", "trips", "events")
 
@@ -163,9 +164,8 @@ def _rows(figures: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[
 def _interval(row: Mapping[str, Any]) -> str:
     if row["figure"] is None:
         return f"not known: {row['reason']}"
-    # The ends are rounded outwards, as in the sentences of headlines.
-    low, high = floor(round(1000 * row["low"], 6)) / 1000, ceil(round(1000 * row["high"], 6)) / 1000
-    return f"{_share(row['figure'])} (95 % interval: {_share(low)} to {_share(high)})"
+    low, high = outward_percents(row["low"], row["high"])
+    return f"{_share(row['figure'])} (95 % interval: {low:.1f} % to {high:.1f} %)"
 
 
 def _share(value: float) -> str:

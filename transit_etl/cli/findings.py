@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
-from math import ceil, floor
 from typing import Any
 
+from transit_etl.cli.values import outward_percents
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 
@@ -99,9 +99,7 @@ def _on_time(found: Mapping[str, Any]) -> str:
     if share is None:
         why = found["estimate_null_words"] or found["estimate_null_reason"] or "nothing was due"
         return f"not known yet for {day}, because {why}"
-    # The ends are rounded outwards, as in the sentences of headlines.
-    low = floor(round(1000 * found["estimated_on_time_share_low"], 6)) / 10
-    high = ceil(round(1000 * found["estimated_on_time_share_high"], 6)) / 10
+    low, high = outward_percents(*(found[f"estimated_on_time_share_{end}"] for end in ("low", "high")))
     return f"{100 * share:.1f} % of what was due so far on {day} (95 % interval: {low:.1f} to {high:.1f} %)"
 
 
