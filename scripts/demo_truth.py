@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from rich.table import Table
 
-from transit_etl.cli.values import outward_percents
+from transit_etl.cli.findings import outward_percents
 
 TABLES = ("actual_passages", "scheduled_passages", "trips", "events")
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
+from math import ceil, floor
 from typing import Any
 
-from transit_etl.cli.values import outward_percents
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 
@@ -92,6 +92,11 @@ def _matched(found: Mapping[str, Any]) -> str:
         "yet: the interface gives the times of departures from the origin alone. The times at other stops "
         "are learned from what stops list before a bus sets out: after two hours of polling most are known"
     )
+
+
+def outward_percents(low: float, high: float) -> tuple[float, float]:
+    """Return the ends of an interval of a share in percent, rounded outwards as headlines are."""
+    return floor(round(1000 * low, 6)) / 10, ceil(round(1000 * high, 6)) / 10
 
 
 def _on_time(found: Mapping[str, Any]) -> str:

@@ -26,11 +26,6 @@ def opened(rows: pa.Table) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def outward_percents(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an interval of a share in percent, rounded outwards as headlines are."""
-    return math.floor(round(1000 * low, 6)) / 10, math.ceil(round(1000 * high, 6)) / 10
-
-
 def with_distinct_names(rows: pa.Table) -> pa.Table:
     """Rename the columns that have the name of an earlier one, whatever the case: `n`, `N_1`, `n_2`."""
     names: dict[str, str] = {}
