@@ -2,10 +2,10 @@
 
     python -m scripts.tests_of [FOLDER…]
 
-A test file covers the packages that it imports from, the folders that it names by their path, and the models
-of the schemas whose tables it names. What helpers in `tests` import and name counts for the tests that import
-them, and what `conftest.py` does for the tests of its folder. Without a folder, one line for each says how
-many test files cover it; else these are listed, for `pytest` to run.
+A test file covers the packages that it imports from, the folders that it names by their path, and of the
+tables that it names the stage of the model and all stages before. What helpers in `tests` import and name
+counts for the tests that import them, and what `conftest.py` does for the tests of its folder. Without a
+folder, one line for each says how many test files cover it; else these are listed, for `pytest` to run.
 """
 
 import ast
@@ -15,18 +15,20 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from transit_etl.warehouse.models import stages
+
 ROOT = Path(__file__).parents[1]
 _PLAIN = ("benchmarks", "dags", "deploy", "docs", "expectations", "scripts", "sql", "sql/analyses")
-_TABLE = re.compile(r"\b(staging|intermediate|core|marts|quality|headline)\.[a-z]\w+")
+_TABLE = re.compile(r"\b(?:staging|intermediate|core|marts|quality|headline)\.([a-z]\w+)")
 _SHARED = "transit_etl"  # settings, paths, clock: tests import them whatever they test
 
 
 @cache
 def folders() -> tuple[str, ...]:
-    """List the packages, the models of each schema, and the other folders that tests are about."""
+    """List the packages, the models of each stage, and the other folders that tests are about."""
     packages = [path.parent for path in ROOT.glob("transit_*/**/__init__.py")]
-    models = [path for path in (ROOT / "sql" / "models").iterdir() if path.is_dir()]
-    return tuple(sorted({path.relative_to(ROOT).as_posix() for path in (*packages, *models)} | {*_PLAIN}))
+    models = {f"sql/models/{stage}" for stage in stages()}
+    return tuple(sorted({path.relative_to(ROOT).as_posix() for path in packages} | models | {*_PLAIN}))
 
 
 def test_files() -> list[Path]:
@@ -93,10 +95,18 @@ def _named_in(file: Path) -> set[str]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
     paths = {"/".join(_parts(node)) for node in ast.walk(_tree(file)) if isinstance(node, ast.BinOp)}
-    models = {f"sql/models/{schema}" for text in texts for schema in _TABLE.findall(text)}
+    models = {stage for text in texts for table in _TABLE.findall(text) for stage in _stages_of(table)}
     named = {folder.as_posix() for text in texts | paths for folder in (Path(text), *Path(text).parents)}
     packages = {text.replace(".", "/") for text in texts if text.startswith("transit_")}
     return named | models | packages
+
+
+@cache
+def _stages_of(table: str) -> list[str]:
+    """Return the folder of the model that makes a table, and those before it; none for any other table."""
+    files = [file for name in (table, f"staging_{table}") for file in ROOT.glob(f"sql/models/*/{name}.sql")]
+    last = max((stages().index(file.parent.name) for file in files), default=-1)
+    return [f"sql/models/{stage}" for stage in stages()[: last + 1]]
 
 
 def _parts(node: ast.expr) -> list[str]:

@@ -22,7 +22,7 @@ def test_a_folder_has_the_tests_that_import_it_name_it_or_read_its_tables() -> N
     assert "transit_etl/collect/allowance" in covered_by(Path("tests/collect/allowance/test_budget.py"))
     assert {"deploy", "dags"} <= covered_by(Path("tests/deploy/test_systemd.py"))
     assert "sql/analyses" in covered_by(Path("tests/warehouse/test_recipes.py"))
-    assert "sql/models/marts" in covered_by(Path("tests/warehouse/test_marts_and_truth.py"))
+    assert "sql/models/facts" in covered_by(Path("tests/warehouse/test_visits.py"))
     assert "transit_etl" not in covered_by(Path("tests/warehouse/test_recipes.py"))
 
 

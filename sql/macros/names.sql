@@ -1,5 +1,5 @@
-{# A model's folder is its schema, exactly: no prefix for who builds it. A variant, built under another ruleset
-   or as of another instant, has schemas of its own (`marts_ruleset_2`); seeds and quality stay shared. #}
+{# A model's schema is what its configuration says, exactly: no prefix for who builds it. A variant, built under another
+   ruleset or as of another instant, has schemas of its own (`marts_ruleset_2`); seeds and quality stay shared. #}
 {% macro generate_schema_name(custom_schema_name, node) -%}
     {%- set name = custom_schema_name if custom_schema_name is not none else target.schema -%}
     {%- set own = ["intermediate", "core", "marts"] + (["staging"] if var("as_of") else []) -%}

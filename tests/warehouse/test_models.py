@@ -9,7 +9,8 @@ import pytest
 from tests.warehouse.date_filters import tables_read_whole
 from tests.warehouse.dbt_runs import run_dbt
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt_manifest import PROJECT
+from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
+from transit_etl.warehouse.models import models, stages
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
@@ -28,26 +29,45 @@ def test_every_unit_test_of_the_models_passes(built: Settings, tmp_path: Path) -
     assert {"pass"} == {result["status"] for result in results}
 
 
+def test_a_model_reads_only_its_own_stage_and_those_before_it(manifest: Manifest) -> None:
+    """The stages are the folders of the models; their order stands in `dbt_project.yml`."""
+    order = stages()
+    known = models(manifest)
+    stage_of = {name: model.folder.as_posix() for name, model in known.items()}
+    reads_later = [
+        f"{name} ({stage_of[name]}) reads {read} ({stage_of[read]})"
+        for name, model in known.items()
+        for read in sorted(model.reads & known.keys())
+        if order.index(stage_of[read]) > order.index(stage_of[name])
+    ]
+
+    assert sorted(order) == sorted(set(stage_of.values()))
+    assert [] == reads_later
+
+
 def test_a_build_of_a_date_reads_only_the_dates_around_it_unless_the_model_says_why(
     built: Settings, tmp_path: Path
 ) -> None:
     """Without `is_built()` and the like a build would become slower with every day of history."""
     target = run_dbt(built, tmp_path, "compile")
     nodes = json.loads((target / "manifest.json").read_text(encoding="utf-8"))["nodes"].values()
-    models = [node for node in nodes if node["resource_type"] == "model"]
+    of_models = [node for node in nodes if node["resource_type"] == "model"]
     date_columns = {
         f"{node['schema']}.{node['alias']}": node["config"]["meta"].get("date_column", "service_date")
-        for node in models
+        for node in of_models
         if node["config"].get("incremental_strategy") == "service_dates"
         and node["config"]["materialized"] == "incremental"
     }
     date_columns |= {
-        f"{node['schema']}.{node['alias']}": "received_date" for node in models if node["schema"] == "staging"
+        f"{node['schema']}.{node['alias']}": "received_date"
+        for node in of_models
+        if node["schema"] == "staging"
     }
     built_by_date = [
         node
         for node in nodes
-        if node["resource_type"] == "test" or node["config"]["materialized"] in ("incremental", "table")
+        if node["resource_type"] in ("model", "test")
+        and node["config"]["materialized"] in ("incremental", "table", "test")
     ]
     read_whole = {
         node["name"]: tables

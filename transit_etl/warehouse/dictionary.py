@@ -143,7 +143,7 @@ def _reads_of(tables: Iterable[tuple[str, str]], manifest: Manifest) -> dict[tup
         return {f"{schema_of.get(name, 'core')}.{name}"}
 
     return {
-        (model.folder.parts[0], model.name): ", ".join(sorted(set().union(*map(places, model.reads))))
+        (model.schema, model.name): ", ".join(sorted(set().union(*map(places, model.reads))))
         for model in known.values()
     }
 

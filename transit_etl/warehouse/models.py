@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transit_etl.warehouse.dbt_manifest import Manifest
+import yaml
+
+from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
 
 _TABLES = ("model", "seed", "source")  # the types of dbt's resources that are tables or views
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model: its folder below `sql/models`, the first sentence of its file, and the tables it reads."""
+    """A model: its schema and its folder, the first sentence of its file, and the tables it reads."""
 
     name: str
+    schema: str
     folder: Path
     grain: str
     reads: frozenset[str]
@@ -44,6 +47,12 @@ class DatedBy:
 
     column: str
     days_around: int
+
+
+def stages() -> list[str]:
+    """Return the folders of models in the order in which they are computed (`dbt_project.yml`)."""
+    project = yaml.load((PROJECT / "dbt_project.yml").read_bytes(), Loader=yaml.CSafeLoader)
+    return [str(stage) for stage in project["vars"]["stages"]]
 
 
 def models(manifest: Manifest) -> dict[str, Model]:
@@ -81,7 +90,8 @@ def _resources(manifest: Manifest, *types: str) -> Iterator[Mapping[str, Any]]:
 def _model(node: Mapping[str, Any], manifest: Manifest) -> Model:
     known = {**manifest["nodes"], **manifest["sources"]}
     reads = frozenset(known[each]["name"] for each in node["depends_on"]["nodes"])
-    return Model(node["name"], Path(node["path"]).parent, _grain(node["raw_code"]), reads)
+    schema: str = node["config"]["schema"]
+    return Model(node["name"], schema, Path(node["path"]).parent, _grain(node["raw_code"]), reads)
 
 
 def _grain(sql: str) -> str:

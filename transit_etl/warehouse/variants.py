@@ -44,8 +44,10 @@ class Variant:
             "as_of": "" if self.as_of is None else f"{self.as_of.astimezone(UTC):%Y-%m-%d %H:%M:%S.%f}",
         }
         staging = () if self.as_of is None else ("staging",)
-        folders = (*staging, "intermediate", "core", "marts")
-        return dbt.BuildTarget(variables, tuple(f"path:models/{folder}" for folder in folders))
+        schemas = (*staging, "intermediate", "core", "marts")
+        return dbt.BuildTarget(
+            variables, tuple(f"resource_type:model,config.schema:{schema}" for schema in schemas)
+        )
 
 
 def build_variant(

@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(schema='core', materialized='view') }}
 -- One row per operator and line: its number, termini and name as the lines list gave them last.
 select
     operator,

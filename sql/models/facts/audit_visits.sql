@@ -1,3 +1,4 @@
+{{ config(schema='core') }}
 -- One row per operator, service_date, line, direction, service, departure, duplicate and position drawn for the audit
 -- sample: with what probability, and what came of it.
 with departures as (

@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(schema='intermediate', materialized='view') }}
 -- One row per episode of the service status and line it names. Numbers without a line of that number have no row.
 with line_numbers as (
     select distinct

@@ -1,3 +1,4 @@
+{{ config(schema='core') }}
 -- One row per operator and service_date with requests: the instant its seconds and hours count from.
 select
     operator,

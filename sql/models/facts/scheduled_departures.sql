@@ -1,3 +1,4 @@
+{{ config(schema='core') }}
 -- One row per operator, service_date, line, direction, service, departure, duplicate and validity: what the timetable
 -- announced, and the outcome.
 select

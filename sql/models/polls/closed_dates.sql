@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(schema='core', materialized='view') }}
 -- One row per operator and service_date with requests that was over when the file was published: the dates that count
 -- in headlines and recipes.
 with dates as (

@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(schema='core', materialized='view') }}
 -- One row per operator and stop that any line ever served: its name and place, where the reference file of stops gives
 -- them (setting TRANSIT_STOPS_FILE). The interface gives neither.
 select

@@ -1,3 +1,4 @@
+{{ config(schema='core') }}
 -- One row per planned request: what was requested, when, and the outcome.
 select
     operator,

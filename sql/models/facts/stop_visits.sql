@@ -1,3 +1,4 @@
+{{ config(schema='core') }}
 -- One row per operator, service_date, trip, stop and visit: when it was due, when it passed, and how certain that is.
 with scheduled as (
     select

@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(schema='intermediate', materialized='view') }}
 -- One row per episode, line, service_date and service_hour: the punctuality of the line in the hours that the episode
 -- covers at least half of, and in those that these are compared with: of the same weekday type and hour of day, within
 -- four weeks, without any episode of the line.

@@ -1,4 +1,4 @@
-{{ config(incremental_strategy='validity') }}
+{{ config(schema='core', incremental_strategy='validity') }}
 -- One row per line, direction, position and validity: the stop that a line serves there, from when to when.
 with answers as (
     select

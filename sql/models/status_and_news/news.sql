@@ -1,4 +1,4 @@
-{{ config(materialized='table') }}
+{{ config(schema='core', materialized='table') }}
 -- One row per news item and version: the item as the list and its full text gave it, from when to when.
 with texts as (
     -- each change of the full text starts a version; the first one known also counts for the time before it

@@ -1,4 +1,4 @@
-{{ config(incremental_strategy='validity') }}
+{{ config(schema='core', incremental_strategy='validity') }}
 -- One row per line and validity: its content in the lines list, from when to when.
 with answers as (
     select

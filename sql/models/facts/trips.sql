@@ -1,3 +1,4 @@
+{{ config(schema='core') }}
 -- One row per operator, service_date and trip: the line it served, when it was observed, and its outcome.
 with visits as (
     select * from {{ built('stop_visits') }}
