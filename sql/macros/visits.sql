@@ -1,8 +1,8 @@
-{# Joins the running times to the position of visits: those of the hour that the provisional match of their trip departs
-   in, as `of_hour`, and those of the whole day, as `of_day`. #}
-{% macro join_running_times(visits, matches) -%}
+{# Joins the running times to the leg and position of visits: those of the hour of their provisional departure, as
+   `of_hour`, and those of the whole day, as `of_day`. #}
+{% macro join_running_times(visits) -%}
     {%- for times, hour in [
-        ("of_hour", matches ~ ".service_hour = of_hour.service_hour"), ("of_day", "of_day.service_hour is null")
+        ("of_hour", visits ~ ".provisional_hour = of_hour.service_hour"), ("of_day", "of_day.service_hour is null")
     ] %}
     left join {{ ref("running_times") }} as {{ times }}
         on

@@ -1,22 +1,22 @@
 -- One row per operator, service_date, trip, stop and visit of an anonymous row: the departure that the row is about.
 with visits as (
     select
-        matches.listed_visit_key,
-        matches.operator,
-        matches.service_date,
-        matches.line_code,
-        matches.direction,
-        matches.position,
-        matches.theoretical_at,
-        matches.leg,
+        visits.listed_visit_key,
+        visits.operator,
+        visits.service_date,
+        visits.line_code,
+        visits.direction,
+        visits.position,
+        visits.theoretical_at,
+        visits.leg,
         parameters.match_theoretical_seconds,
         {{ add_seconds(
-            'matches.theoretical_at', '-coalesce(of_hour.offset_seconds, of_day.offset_seconds)'
+            'visits.theoretical_at', '-coalesce(of_hour.offset_seconds, of_day.offset_seconds)'
         ) }} as due_at
-    from {{ built('provisional_matches') }} as matches
+    from {{ built('leg_visits') }} as visits
     cross join {{ ref('inference_parameters') }} as parameters
-    {{ join_running_times('matches', 'matches') }}
-    where matches.is_anonymous
+    {{ join_running_times('visits') }}
+    where visits.is_anonymous and visits.provisional_departure_at is not null
 ),
 
 ranked as (

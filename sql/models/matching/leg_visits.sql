@@ -1,47 +1,89 @@
-{{ config(materialized='ephemeral') }}
 {%- set factor = 'coalesce(factors.travel_factor, 1)' %}
+{%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')' %}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
--- of the leg, by this visit and the travel times of the line.
--- Only visits of known position that do not lie before the origin.
+-- of the leg, by this visit and the travel times of the line, and the departure that it seems to run as.
+-- Only visits of known position that do not lie before the origin. That departure is provisional: found by the first
+-- visit of the trip with a timetable time, before the running times of the day are known.
+with visits as (
+    select
+        visits.listed_visit_key,
+        visits.trip_key,
+        visits.operator,
+        visits.service_date,
+        visits.trip_id,
+        visits.stop_code,
+        visits.visit_number,
+        visits.line_code,
+        visits.direction,
+        visits.position,
+        legs.leg,
+        legs.origin_position,
+        visits.is_anonymous,
+        visits.theoretical_at,
+        visits.replaced_at,
+        visits.passed_at,
+        visits.passed_after,
+        visits.first_live_at,
+        visits.last_theoretical_at,
+        {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds * ' ~ factor ~ ', 0)') }}
+            as estimated_departure_at,
+        (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds
+    from {{ built('passing_times') }} as visits
+    inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, line_code, direction)
+    left join {{ built('line_travel_times') }} as here
+        using (operator, service_date, line_code, direction, position)
+    left join {{ built('line_travel_times') }} as origins
+        on
+            legs.operator = origins.operator
+            and legs.service_date = origins.service_date
+            and legs.line_code = origins.line_code
+            and legs.direction = origins.direction
+            and legs.origin_position = origins.position
+    left join {{ built('hourly_travel_factors') }} as factors
+        on
+            visits.operator = factors.operator
+            and visits.service_date = factors.service_date
+            and visits.line_code = factors.line_code
+            and visits.direction = factors.direction
+            and visits.service_hour = factors.service_hour
+    where visits.position is not null and coalesce(visits.position >= legs.origin_position, true)
+),
+
+nearest as (
+    select
+        firsts.trip_key,
+        departures.leg,
+        departures.departure_at,
+        departures.service_hour,
+        row_number() over (
+            partition by firsts.trip_key
+            order by {{ off_seconds }}, departures.departure_at, departures.leg
+        ) as nth
+    from (
+        select
+            *,
+            {{ add_seconds('theoretical_at', '-from_origin_seconds') }} as start_at,
+            row_number() over (
+                partition by trip_key, leg order by position, visit_number, stop_code
+            ) as nth_stop
+        from visits
+        where theoretical_at is not null and from_origin_seconds is not null
+    ) as firsts
+    cross join {{ ref('inference_parameters') }} as parameters
+    {{ join_near_departures('firsts', off_seconds, 'parameters.provisional_match_seconds') }}
+    where firsts.nth_stop = 1
+)
+
 select
-    visits.listed_visit_key,
-    visits.trip_key,
-    visits.operator,
-    visits.service_date,
-    visits.trip_id,
-    visits.stop_code,
-    visits.visit_number,
-    visits.line_code,
-    visits.direction,
-    visits.position,
-    legs.leg,
-    legs.origin_position,
-    visits.is_anonymous,
-    visits.theoretical_at,
-    visits.replaced_at,
-    visits.passed_at,
-    visits.passed_after,
-    visits.first_live_at,
-    visits.last_theoretical_at,
-    {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds * ' ~ factor ~ ', 0)') }}
-        as estimated_departure_at,
-    (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds
-from {{ built('passing_times') }} as visits
-inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, line_code, direction)
-left join {{ built('line_travel_times') }} as here
-    using (operator, service_date, line_code, direction, position)
-left join {{ built('line_travel_times') }} as origins
+    visits.*,
+    nearest.departure_at as provisional_departure_at,
+    -- of the visit, whatever leg the row is for
+    max(nearest.service_hour) over (partition by visits.listed_visit_key) as provisional_hour
+from visits
+left join nearest
     on
-        legs.operator = origins.operator
-        and legs.service_date = origins.service_date
-        and legs.line_code = origins.line_code
-        and legs.direction = origins.direction
-        and legs.origin_position = origins.position
-left join {{ built('hourly_travel_factors') }} as factors
-    on
-        visits.operator = factors.operator
-        and visits.service_date = factors.service_date
-        and visits.line_code = factors.line_code
-        and visits.direction = factors.direction
-        and visits.service_hour = factors.service_hour
-where visits.position is not null and coalesce(visits.position >= legs.origin_position, true)
+        visits.trip_key = nearest.trip_key
+        and visits.leg = nearest.leg
+        and nearest.nth = 1
+        and visits.theoretical_at is not null
+        and visits.from_origin_seconds is not null

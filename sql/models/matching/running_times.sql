@@ -10,10 +10,10 @@ with offsets as (
         direction,
         leg,
         position,
-        service_hour,
-        {{ seconds_between('departure_at', 'theoretical_at') }} as offset_seconds
-    from {{ built('provisional_matches') }}
-    where theoretical_at >= departure_at
+        provisional_hour as service_hour,
+        {{ seconds_between('provisional_departure_at', 'theoretical_at') }} as offset_seconds
+    from {{ built('leg_visits') }}
+    where theoretical_at >= provisional_departure_at
 ),
 
 hours_and_days as (

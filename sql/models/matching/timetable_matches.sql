@@ -26,8 +26,7 @@ with starts as (
                 ) }}
         end as due_at
     from {{ built('leg_visits') }} as visits
-    left join {{ built('provisional_matches') }} as matches using (listed_visit_key)
-    {{ join_running_times('visits', 'matches') }}
+    {{ join_running_times('visits') }}
     where
         visits.theoretical_at is not null
         and not visits.is_anonymous
