@@ -1,9 +1,10 @@
 {%- set factor = 'coalesce(factors.travel_factor, 1)' %}
 {%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')' %}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
--- of the leg, by this visit and the travel times of the line, and the departure that it seems to run as.
--- Only visits of known position that do not lie before the origin. That departure is provisional: found by the first
--- visit of the trip with a timetable time, before the running times of the day are known.
+-- of the leg, and the departure that it seems to run as.
+-- When it left is computed from this visit and the travel times of the line. The departure is provisional: found by the
+-- first visit of the trip with a timetable time, before the running times of the day are known. Only visits of known
+-- position that do not lie before the origin.
 with visits as (
     select
         visits.listed_visit_key,
