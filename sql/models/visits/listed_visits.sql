@@ -2,12 +2,18 @@
 -- timetable row.
 -- The id may be a trip's, a vehicle's or a number that is used again; visit_trips finds the trips. The schedule and the
 -- line are not known yet.
-with live_visits as (
-    select * from {{ ref('live_visits') }}
+with visits as (
+    select * from {{ ref('unlinked_visits') }}
+),
+
+live_visits as (
+    select * from visits
+    where not is_theoretical
 ),
 
 theoretical_visits as (
-    select * from {{ ref('theoretical_visits') }}
+    select * from visits
+    where is_theoretical
 ),
 
 link_pairs as (
@@ -78,7 +84,7 @@ replacements as (
     where coalesce(nearer_by_seconds >= match_ambiguity_seconds, true)
 ),
 
-visits as (
+linked as (
     select
         live.operator,
         live.listed_id,
@@ -148,7 +154,7 @@ numbered as (
             partition by operator, service_date, listed_id, stop_code
             order by coalesce(theoretical_at, last_predicted_at), last_predicted_at, destination
         ) as visit_number
-    from visits
+    from linked
     where {{ is_built() }}
 )
 

@@ -1,0 +1,187 @@
+{{ config(materialized='ephemeral') }}
+-- One row per visit that a stop listed live, or as a timetable row, around the service dates being built: its first,
+-- its last and its last trustworthy listing.
+-- A series is what a stop lists under one id and destination; predictions of a series that lie close together are about
+-- one visit. Live listings and timetable rows are grouped apart; listed_visits links the two.
+-- Ephemeral, because it is made of millions of listings a day.
+with listings as (
+    select * from {{ ref('listings') }}
+),
+
+series as (
+    -- a vehicle that comes back in the other direction shows another destination; numbered because millions of rows are
+    -- sorted by series below, and sorting by text is slow
+    select
+        *,
+        row_number() over (order by operator, listed_id, stop_code, destination_text) as series_number
+    from (
+        select distinct
+            operator,
+            listed_id,
+            stop_code,
+            destination_text
+        from listings
+        where listed_id is not null
+    ) as listed
+),
+
+clusters as (
+    -- only numbers and instants from here on, for the same reason
+    select
+        *,
+        sum(is_apart) over (
+            partition by series_number, is_theoretical
+            order by predicted_at, listing_number
+            rows between unbounded preceding and current row
+        ) as cluster_number
+    from (
+        select
+            series.series_number,
+            listings.listing_number,
+            listings.poll_number,
+            listings.polled_at,
+            listings.predicted_at,
+            listings.service_date,
+            listings.is_theoretical,
+            listings.is_full,
+            case
+                when {{ seconds_between(
+                    'lag(listings.predicted_at) over series_listings', 'listings.predicted_at'
+                ) }} > case
+                    when listings.is_theoretical then parameters.theoretical_gap_seconds
+                    else coalesce(looped_stops.gap_seconds, parameters.live_gap_seconds)
+                end then 1
+                else 0
+            end as is_apart
+        from listings
+        inner join series using (operator, listed_id, stop_code, destination_text)
+        cross join {{ ref('inference_parameters') }} as parameters
+        left join {{ ref('looped_stops') }} as looped_stops
+            on
+                listings.operator = looped_stops.operator
+                and listings.service_date = looped_stops.service_date
+                and listings.stop_code = looped_stops.stop_code
+                and listings.plain_label = looped_stops.plain_number
+                and {{ is_received_around('looped_stops.service_date', 2, 2) }}
+        where not listings.is_wrapped
+        window series_listings as (
+            partition by series.series_number, listings.is_theoretical
+            order by listings.predicted_at, listings.listing_number
+        )
+    ) as gaps
+),
+
+splits as (
+    -- an answer that lists a trip twice proves two visits: split the cluster half-way between them
+    select
+        series_number,
+        is_theoretical,
+        cluster_number,
+        (min(half_way) + max(half_way)) / 2 as split_microseconds
+    from (
+        select
+            series_number,
+            is_theoretical,
+            cluster_number,
+            ({{ microseconds('min(predicted_at)') }} + {{ microseconds('max(predicted_at)') }}) / 2 as half_way
+        from clusters
+        group by series_number, is_theoretical, cluster_number, poll_number
+        having min(predicted_at) < max(predicted_at)
+    ) as pairs
+    group by series_number, is_theoretical, cluster_number
+),
+
+grouped as (
+    select
+        clusters.*,
+        2 * clusters.cluster_number
+        + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
+            as group_number
+    from clusters
+    left join splits using (series_number, is_theoretical, cluster_number)
+),
+
+moves as (
+    -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come
+    select
+        jumps.*,
+        not jumps.is_theoretical
+        and jumps.predicted_at >= {{ add_seconds('jumps.polled_at', '-parameters.past_tolerance_seconds') }}
+        and coalesce(jumps.jump_seconds <= parameters.upward_jump_seconds, true) as is_ahead
+    from (
+        select
+            *,
+            {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
+            - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
+        from grouped
+        window visit as (partition by series_number, is_theoretical, group_number order by listing_number)
+    ) as jumps
+    cross join {{ ref('inference_parameters') }} as parameters
+),
+
+sums as (
+    select
+        series_number,
+        is_theoretical,
+        group_number,
+        max(case when is_ahead then listing_number end) as ahead_listing_number,
+        -- the last listing that proves the bus was still to come, or just the last
+        coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as listing_number,
+        min(poll_number) as first_poll_number,
+        {{ value_at_least('predicted_at', 'listing_number') }} as first_predicted_at,
+        min(polled_at) as first_seen_at,
+        max(polled_at) as last_seen_at,
+        count(*) as n_polls,
+        count(case when is_full then 1 end) as n_full_polls
+    from moves
+    group by series_number, is_theoretical, group_number
+),
+
+later_listings as (
+    -- still listed, although no longer as one that is certainly still ahead
+    select
+        sums.series_number,
+        sums.group_number,
+        {{ list_of_distinct('later.polled_at') }} as still_listed_at
+    from sums
+    inner join moves as later
+        on
+            sums.series_number = later.series_number
+            and sums.is_theoretical = later.is_theoretical
+            and sums.group_number = later.group_number
+            and sums.ahead_listing_number < later.listing_number
+    group by sums.series_number, sums.group_number
+)
+
+select
+    last_listing.series_number,
+    last_listing.group_number,
+    last_listing.is_theoretical,
+    last_listing.poll_number,
+    last_listing.service_date,
+    last_listing.predicted_at,
+    listings.operator,
+    listings.listed_id,
+    listings.stop_code,
+    listings.line_label,
+    listings.plain_label,
+    listings.is_slash_variant,
+    listings.destination,
+    listings.service_hour,
+    case when last_listing.is_ahead then last_listing.polled_at end as passed_after,
+    case when last_listing.is_ahead then last_listing.poll_number end as last_ahead_number,
+    later_listings.still_listed_at,
+    sums.first_poll_number,
+    sums.first_predicted_at,
+    sums.first_seen_at,
+    sums.last_seen_at,
+    sums.n_polls,
+    sums.n_full_polls
+from sums
+inner join moves as last_listing using (series_number, is_theoretical, group_number, listing_number)
+inner join listings using (listing_number)
+left join later_listings
+    on
+        not sums.is_theoretical
+        and sums.series_number = later_listings.series_number
+        and sums.group_number = later_listings.group_number
