@@ -4,7 +4,7 @@ create table calls as  -- added trips have no schedule
 select
     actual.service_date, actual.trip_id, trips.live_id, actual.line_code, actual.direction, actual.stop_code,
     actual.stop_sequence, scheduled.scheduled_at, actual.passed_at, trips.scheduled_departure_at, trips.outcome,
-    trips.is_added
+    trips.is_added, actual.is_recorded
 from truth_actual_passages as actual
 left join truth_scheduled_passages as scheduled using (service_date, trip_id, stop_code, stop_sequence)
 inner join truth_trips as trips using (service_date, trip_id);
@@ -79,7 +79,8 @@ from estimates where arrival_quality in ('evidenced', 'bounded');
 
 create table countdowns as  -- each live prediction with the true passage that it is about, observed or not
 select
-    bands.horizon_from_seconds, epoch(calls.passed_at - listings.predicted_at) as true_error,
+    calls.service_date, calls.line_code, bands.horizon_from_seconds, epoch(calls.passed_at - listings.predicted_at) as true_error,
+    true_error between bands.early_seconds and bands.late_seconds as is_within,
     epoch(naive.last_predicted_at - listings.predicted_at) as naive_error
 from listings
 inner join calls on listings.trip_id = calls.live_id and listings.stop_code = calls.stop_code
@@ -89,6 +90,7 @@ inner join built.core.prediction_bands as bands
     and epoch(listings.predicted_at - listings.observed_at) < bands.horizon_to_seconds
 left join naive on listings.trip_id = naive.trip_id and listings.stop_code = naive.stop_code
     and listings.service_date = naive.service_date
+where calls.is_recorded
 qualify row_number() over (
     partition by listings.trip_id, listings.stop_code, listings.observed_at, listings.predicted_at
     order by abs(epoch_us(listings.predicted_at) - epoch_us(calls.passed_at))
@@ -106,6 +108,20 @@ from (
     from countdowns group by horizon_from_seconds
 ) using (horizon_from_seconds)
 order by horizon_from_seconds;
+
+select
+    printf('the same from %d min ahead, within the band; 95 %% intervals of lines: given, hold, median width', horizon_from_seconds // 60), '92 to 98 %',
+    printf('%.1f %% of %d judged, %d not judged (truth of all %.1f %%); %.1f %% of %d, %.1f %%, %.1f points', 100 * sum(n_within) / sum(n),
+        sum(n), sum(n_not_judged), 100 * sum(n_true_within) / sum(n_true), 100 * avg((share is not null)::int), count(*),
+        100 * avg((true_share between low and high)::int) filter (share is not null), 100 * median(high - low)), ''
+from (
+    select *, within_band_share as share, within_band_share_low as low, within_band_share_high as high
+    from built.marts.prediction_accuracy
+) inner join (
+    select service_date, horizon_from_seconds, line_code, count(*) as n_true, sum(is_within::int) as n_true_within, avg(is_within::int) as true_share
+    from countdowns group by all
+) using (service_date, horizon_from_seconds, line_code)
+group by horizon_from_seconds order by horizon_from_seconds;
 
 create table trip_truth as  -- the true trip of most of its visits
 select service_date, trip_id, true_trip, true_date, n_visits from (

@@ -6,6 +6,7 @@
     {{ stop_punctuality_between_function() }};
     {{ waits_between_function("line_waits_between", ["line_code", "direction"], "line_variance") }};
     {{ waits_between_function("stop_waits_between", ["stop_code", "line_code", "direction"], "squared_sum_variance") }};
+    {{ predictions_between_function() }};
     {%- endif %}
 {%- endmacro %}
 
@@ -31,4 +32,13 @@
 {% macro waits_between_function(name, keys, variance) -%}
     create or replace macro {{ name }}(from_date, to_date) as table
     {{ waits_over("first_date", "cast(from_date as date)", keys, variance, among=between_dates()) }}
+{%- endmacro %}
+
+{% macro predictions_between_function() -%}
+    create or replace macro predictions_between(key, from_date, to_date) as table
+    select * rename (grouped_by as key) from (
+        {{ predictions_over(
+            "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
+        ) }}
+    ) as sums
 {%- endmacro %}

@@ -34,6 +34,7 @@ MACROS = {  # a query for each
     "line_waits_between": f"select * from line_waits_between({_PERIOD})",
     "local_time": "select local_time(received_at) from core.requests",
     "on_time_share": "select * from on_time_share(-60, 359)",
+    "predictions_between": f"select * from predictions_between(line_code, {_PERIOD})",
     "punctuality_between": f"select * from punctuality_between(line_code, {_PERIOD})",
     "service_date": "select service_date(received_at) from core.requests",
     "stop_punctuality_between": f"select * from stop_punctuality_between({_PERIOD})",

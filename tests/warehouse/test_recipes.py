@@ -206,6 +206,18 @@ def test_a_prediction_is_worse_the_further_it_looks_ahead(recipe: Recipe) -> Non
     assert errors[0] < errors[3]
 
 
+def test_a_share_of_predictions_lies_within_its_interval_or_has_a_reason(recipe: Recipe) -> None:
+    rows = recipe("prediction_error_by_hour")
+    given = [row for row in rows if row["null_reason"] is None]
+
+    assert all(
+        0 <= row["within_band_share_low"] <= row["within_band_share"] <= row["within_band_share_high"] <= 1
+        for row in given
+    )
+    assert all(row["within_band_share"] is None for row in rows if row not in given)
+    assert len(given) > 0
+
+
 def test_the_delivered_share_lies_between_what_ran_and_what_was_not_seen_missing(recipe: Recipe) -> None:
     rows = recipe("which_lines_did_not_run")
 

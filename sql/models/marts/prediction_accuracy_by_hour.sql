@@ -1,7 +1,9 @@
 -- One row per operator, service_date, line, service_hour and horizon bucket: errors of live predictions, and their
--- changes from one listing to the next, for observed visits. An error is positive where the bus came later than
--- predicted. Visits of unknown line are counted under a null line.
--- An error is judged by what the polls prove of the passage, never by its last prediction, which would judge itself.
+-- changes from one listing to the next. An error is positive where the bus came later than predicted. Visits of unknown
+-- line are counted under a null line.
+-- Only predictions of evidenced passages are judged, by what the polls prove and never by the last prediction, which
+-- would judge itself. When other buses passed is itself estimated, by their last prediction or at other stops: how many
+-- predictions are of these is counted beside.
 with visits as (
     -- numbered in the order of passing: the next steps sort millions of predictions, which is slow by text
     select
@@ -14,19 +16,15 @@ with visits as (
         first_seen_at,
         passed_after,
         passed_before,
-        -- passed_at of an evidenced visit is its last prediction, within its bounds; that of a bounded one mostly
-        -- follows from other stops of the trip
-        case
-            when arrival_quality = 'evidenced'
-                then {{ add_seconds('passed_after', seconds_between('passed_after', 'passed_before') ~ ' / 2') }}
-            else passed_at
-        end as judged_at,
+        trip_key,
+        arrival_quality = 'evidenced' as is_judged,
+        {{ add_seconds('passed_after', seconds_between('passed_after', 'passed_before') ~ ' / 2') }} as judged_at,
         ruleset_version,
         row_number() over (
             order by passed_after, visit_number, service_date, operator, trip_id, stop_code
         ) as visit_id
     from {{ built('stop_visits') }}
-    where arrival_quality in ('evidenced', 'bounded')
+    where passed_after is not null
 ),
 
 predictions as (
@@ -70,6 +68,8 @@ judged as (
         visits.service_date,
         visits.line_code,
         visits.service_hour,
+        visits.trip_key,
+        visits.is_judged,
         visits.ruleset_version,
         revisions.revision_seconds,
         {{ seconds_between('revisions.observed_at', 'revisions.predicted_at') }} as horizon_seconds,
@@ -78,42 +78,84 @@ judged as (
         round({{ seconds_between('revisions.predicted_at', 'visits.passed_before') }}) as high_seconds
     from revisions
     inner join visits using (visit_id)
+),
+
+verdicts as (
+    select
+        judged.*,
+        bands.horizon_from_seconds,
+        bands.horizon_to_seconds,
+        judged.error_seconds < bands.early_seconds as is_too_early,
+        judged.error_seconds > bands.late_seconds as is_too_late,
+        judged.error_seconds between bands.early_seconds and bands.late_seconds as is_within,
+        judged.low_seconds >= bands.early_seconds and judged.high_seconds <= bands.late_seconds as is_surely_within,
+        judged.high_seconds >= bands.early_seconds and judged.low_seconds <= bands.late_seconds as is_possibly_within,
+        parameters.upward_jump_seconds
+    from judged
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join {{ ref('prediction_bands') }} as bands
+        on
+            judged.horizon_seconds >= bands.horizon_from_seconds
+            and judged.horizon_seconds < bands.horizon_to_seconds
+),
+
+trip_hours as (
+    select
+        operator,
+        service_date,
+        line_code,
+        service_hour,
+        horizon_from_seconds,
+        horizon_to_seconds,
+        trip_key,
+        max(ruleset_version) as ruleset_version,
+        count(case when is_judged then 1 end) as n,
+        count(case when not is_judged then 1 end) as n_not_judged,
+        {%- for verdict in ["within", "surely_within", "possibly_within", "too_early", "too_late"] %}
+            count(case when is_judged and is_{{ verdict }} then 1 end) as n_{{ verdict }},
+        {%- endfor %}
+        {%- for name, value in {
+            "error_seconds_sum": "error_seconds",
+            "error_low_seconds_sum": "low_seconds",
+            "error_high_seconds_sum": "high_seconds",
+            "absolute_error_seconds_sum": "abs(error_seconds)",
+            "absolute_error_low_seconds_sum": "greatest(low_seconds, -high_seconds, 0)",
+            "absolute_error_high_seconds_sum": "greatest(-low_seconds, high_seconds)",
+            "squared_error_sum": "error_seconds * error_seconds"
+        }.items() %}
+            coalesce(sum(case when is_judged then {{ value }} end), 0) as {{ name }},
+        {%- endfor %}
+        count(revision_seconds) as n_revisions,
+        coalesce(sum(round(abs(revision_seconds))), 0) as absolute_revision_seconds_sum,
+        count(case when revision_seconds > upward_jump_seconds then 1 end) as n_upward_jumps
+    from verdicts
+    group by
+        operator, service_date, line_code, service_hour, horizon_from_seconds, horizon_to_seconds, trip_key
+),
+
+trip_sums as (
+    -- the predictions of one trip err alike: of the whole date, so that the hours of a trip add up
+    select
+        *,
+        sum(n) over trip as trip_n,
+        sum(n_within) over trip as trip_n_within
+    from trip_hours
+    window trip as (partition by operator, service_date, line_code, horizon_from_seconds, trip_key)
 )
 
 select
-    judged.operator,
-    judged.service_date,
-    judged.line_code,
-    judged.service_hour,
-    bands.horizon_from_seconds,
-    bands.horizon_to_seconds,
-    count(*) as n,
-    count(case when judged.error_seconds between bands.early_seconds and bands.late_seconds then 1 end) as n_within,
-    count(
-        case when judged.low_seconds >= bands.early_seconds and judged.high_seconds <= bands.late_seconds then 1 end
-    ) as n_surely_within,
-    count(
-        case when judged.high_seconds >= bands.early_seconds and judged.low_seconds <= bands.late_seconds then 1 end
-    ) as n_possibly_within,
-    count(case when judged.error_seconds < bands.early_seconds then 1 end) as n_too_early,
-    count(case when judged.error_seconds > bands.late_seconds then 1 end) as n_too_late,
-    cast(sum(judged.error_seconds) as bigint) as error_seconds_sum,
-    cast(sum(judged.low_seconds) as bigint) as error_low_seconds_sum,
-    cast(sum(judged.high_seconds) as bigint) as error_high_seconds_sum,
-    cast(sum(abs(judged.error_seconds)) as bigint) as absolute_error_seconds_sum,
-    cast(sum(greatest(judged.low_seconds, -judged.high_seconds, 0)) as bigint) as absolute_error_low_seconds_sum,
-    cast(sum(greatest(-judged.low_seconds, judged.high_seconds)) as bigint) as absolute_error_high_seconds_sum,
-    cast(sum(judged.error_seconds * judged.error_seconds) as bigint) as squared_error_sum,
-    count(judged.revision_seconds) as n_revisions,
-    cast(coalesce(sum(round(abs(judged.revision_seconds))), 0) as bigint) as absolute_revision_seconds_sum,
-    count(case when judged.revision_seconds > parameters.upward_jump_seconds then 1 end) as n_upward_jumps,
-    max(judged.ruleset_version) as ruleset_version
-from judged
-cross join {{ ref('inference_parameters') }} as parameters
-inner join {{ ref('prediction_bands') }} as bands
-    on
-        judged.horizon_seconds >= bands.horizon_from_seconds
-        and judged.horizon_seconds < bands.horizon_to_seconds
-group by
-    judged.operator, judged.service_date, judged.line_code, judged.service_hour, bands.horizon_from_seconds,
-    bands.horizon_to_seconds
+    operator,
+    service_date,
+    line_code,
+    service_hour,
+    horizon_from_seconds,
+    horizon_to_seconds,
+    {%- for count in prediction_counts() %}
+        cast(sum({{ count }}) as bigint) as {{ count }},
+    {%- endfor %}
+    cast(sum(n * trip_n) as bigint) as n_squared_sum,
+    cast(sum(n_within * trip_n_within) as bigint) as n_within_squared_sum,
+    cast(sum(n * trip_n_within) as bigint) as n_times_within_sum,
+    max(ruleset_version) as ruleset_version
+from trip_sums
+group by operator, service_date, line_code, service_hour, horizon_from_seconds, horizon_to_seconds
