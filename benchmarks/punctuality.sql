@@ -500,6 +500,7 @@ create table due as  -- each passage due with the true one of the same departure
 select * exclude (nth) from (
     select
         rows.*, truth.trip_id as true_trip, scheduled.scheduled_at as true_scheduled_at, actual.passed_at as true_at,
+        actual.is_recorded,
         row_number() over (
             partition by rows.departure_key, rows.position order by abs(epoch(scheduled.scheduled_at - rows.scheduled_at))
         ) as nth
@@ -546,6 +547,48 @@ select
     printf('%.3f %% of %d', 100 * avg((coalesce(true_at >= passed_after - interval 1 second, true)
         and coalesce(true_at <= passed_before + interval 1 second, true))::int), count(*)), ''
 from ran;
+
+use built;
+create temp table travel_times as  -- over the whole span
+from travel_times_between(date '1970-01-01', date '9999-12-31');
+use memory;
+
+create table true_travel_times as
+select
+    later.line_code, later.direction, earlier.stop_code as from_stop_code, later.stop_code as to_stop_code,
+    earlier.position = 1 as is_from_origin, later.position = earlier.position + 1 as is_adjacent, count(*) as n,
+    avg(epoch(later.true_at) - epoch(earlier.true_at)) as seconds
+from due as later
+inner join due as earlier using (departure_key)
+where earlier.position in (1, later.position - 1) and earlier.position < later.position
+    and later.is_recorded and earlier.is_recorded and later.true_at > earlier.true_at
+group by all having count(*) >= 5;
+
+select
+    printf('mean travel times %s, of five trips or more: mean over these', kind), '',
+    printf('%.1f s, truth %.1f s (%d pairs of stops)', sum(n * estimated_seconds) / sum(n), sum(n * seconds) / sum(n), count(*)),
+    printf('%.1f s by the trips observed', sum(n_trips * observed_seconds) / sum(n_trips))
+from (
+    select case when is_adjacent then 'between neighbours' else 'from the origin' end as kind, truth.*, n_trips, estimated_seconds,
+        observed_seconds
+    from true_travel_times as truth inner join travel_times using (line_code, direction, from_stop_code, to_stop_code, is_from_origin, is_adjacent)
+    left join (
+        select line_code, direction, from_stop_code, to_stop_code, is_from_origin, is_adjacent,
+            sum(seconds_sum) / nullif(sum(n_trips), 0) as observed_seconds
+        from built.marts.travel_times group by all
+    ) using (line_code, direction, from_stop_code, to_stop_code, is_from_origin, is_adjacent)
+    where estimated_seconds is not null
+) group by kind order by kind;
+
+select
+    printf('the same %s: given; their 95 %% interval holds the truth; median width', kind), '92 to 98 %',
+    printf('%.1f %% of %d; %.1f %%; %.0f s; median error %.1f s, mean %+.1f s', 100 * avg((estimated_seconds is not null)::int), count(*),
+        100 * avg((seconds between estimated_seconds_low and estimated_seconds_high)::int) filter (estimated_seconds is not null),
+        median(estimated_seconds_high - estimated_seconds_low), median(abs(estimated_seconds - seconds)), avg(estimated_seconds - seconds)), ''
+from (
+    select case when is_adjacent then 'between neighbours' else 'from the origin' end as kind, *
+    from true_travel_times inner join travel_times using (line_code, direction, from_stop_code, to_stop_code, is_from_origin, is_adjacent)
+) group by kind order by kind;
 
 select
     'probability of on time, unobserved passages: worst tenth, off the true share by', '<= 4 points',

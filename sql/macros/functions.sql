@@ -7,6 +7,7 @@
     {{ waits_between_function("line_waits_between", ["line_code", "direction"], "line_variance") }};
     {{ waits_between_function("stop_waits_between", ["stop_code", "line_code", "direction"], "squared_sum_variance") }};
     {{ predictions_between_function() }};
+    {{ travel_times_between_function() }};
     {%- endif %}
 {%- endmacro %}
 
@@ -41,4 +42,9 @@
             "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
         ) }}
     ) as sums
+{%- endmacro %}
+
+{% macro travel_times_between_function() -%}
+    create or replace macro travel_times_between(from_date, to_date) as table
+    {{ travel_times_over("first_date", "cast(from_date as date)", among=between_dates()) }}
 {%- endmacro %}

@@ -39,6 +39,7 @@ MACROS = {  # a query for each
     "service_date": "select service_date(received_at) from core.requests",
     "stop_punctuality_between": f"select * from stop_punctuality_between({_PERIOD})",
     "stop_waits_between": f"select * from stop_waits_between({_PERIOD})",
+    "travel_times_between": f"select * from travel_times_between({_PERIOD})",
 }
 RELATIONS = """
 import json, sys, duckdb

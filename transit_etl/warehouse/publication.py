@@ -52,6 +52,10 @@ _MACROS = {
         "One row per operator, stop_code, line_code and direction with frequent service: waits on the "
         "service dates from `from_date` to `to_date`, with intervals."
     ),
+    "macro table travel_times_between": (
+        "One row per operator, line_code, direction and two stops: how long buses took between them on the "
+        "service dates from `from_date` to `to_date`, with intervals."
+    ),
     "macro table predictions_between": (
         "One row per operator, value of `key` (an expression of line_code, service_date and service_hour) "
         "and horizon bucket: how accurate predictions were from `from_date` to `to_date`, with intervals."

@@ -1,6 +1,7 @@
 -- One row per operator, service_date, line, direction, pair of positions and service_hour: how long buses took between
--- two stops, with bounds. Pairs are neighbouring stops, and the origin with every later stop. Only observed passages
--- count, in the hour of the first stop.
+-- two stops. Pairs are neighbouring stops, and the origin with every later stop, in the hour of the first stop.
+-- Trips observed passing both stops are no random part: the longer the way, the fewer are. So their travel times come
+-- with bounds, and beside them stands an estimate of all trips due that were observed anywhere, with an interval.
 with visits as (
     select
         operator,
@@ -67,29 +68,145 @@ pairs as (
                 earlier.visit_order = later.origin_order
                 or (earlier.visit_order = later.visit_order - 1 and earlier.position = later.position - 1)
             )
-)
+),
 
-select
-    operator,
-    service_date,
-    line_code,
-    direction,
-    from_position,
-    to_position,
-    service_hour,
-    min(from_stop_code) as from_stop_code,
-    min(to_stop_code) as to_stop_code,
-    from_position = 1 as is_from_origin,
-    to_position = from_position + 1 as is_adjacent,
-    count(*) as n_trips,
-    cast(sum(round(seconds)) as bigint) as seconds_sum,
-    cast(sum(round(seconds) * round(seconds)) as bigint) as seconds_squared_sum,
-    cast(sum(floor(low_seconds)) as bigint) as low_seconds_sum,
-    cast(sum(ceil(high_seconds)) as bigint) as high_seconds_sum,
-    count(scheduled_seconds) as n_trips_with_schedule,
-    cast(coalesce(sum(case when scheduled_seconds is not null then round(seconds) end), 0) as bigint)
-        as seconds_of_scheduled_sum,
-    cast(coalesce(sum(round(scheduled_seconds)), 0) as bigint) as scheduled_seconds_sum,
-    max(ruleset_version) as ruleset_version
-from pairs
-group by operator, service_date, line_code, direction, from_position, to_position, service_hour
+observed as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        from_position,
+        to_position,
+        service_hour,
+        min(from_stop_code) as from_stop_code,
+        min(to_stop_code) as to_stop_code,
+        count(*) as n_trips,
+        cast(sum(round(seconds)) as bigint) as seconds_sum,
+        cast(sum(round(seconds) * round(seconds)) as bigint) as seconds_squared_sum,
+        cast(sum(floor(low_seconds)) as bigint) as low_seconds_sum,
+        cast(sum(ceil(high_seconds)) as bigint) as high_seconds_sum,
+        count(scheduled_seconds) as n_trips_with_schedule,
+        cast(coalesce(sum(case when scheduled_seconds is not null then round(seconds) end), 0) as bigint)
+            as seconds_of_scheduled_sum,
+        cast(coalesce(sum(round(scheduled_seconds)), 0) as bigint) as scheduled_seconds_sum,
+        max(ruleset_version) as ruleset_version
+    from pairs
+    group by operator, service_date, line_code, direction, from_position, to_position, service_hour
+),
+
+passages as (
+    select
+        departure_key,
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        stop_code,
+        service_hour,
+        scheduled_at,
+        passed_at,
+        delay_error_seconds,
+        arrival_quality != 'expected' as is_of_observed_trip,
+        count(case when arrival_quality = 'evidenced' then 1 end) over (
+            partition by departure_key order by position rows between unbounded preceding and current row
+        ) as n_evidenced_before,
+        ruleset_version
+    from {{ built('trip_trajectories') }}
+),
+
+due_pairs as (
+    select
+        *,
+        position - 1 as from_position
+    from passages
+    where position > 1
+    union all
+    select
+        *,
+        1 as from_position
+    from passages
+    where position > 2
+),
+
+estimated_pairs as (
+    -- between two passages that are known well the whole trip is off by one error
+    select
+        later.operator,
+        later.service_date,
+        later.line_code,
+        later.direction,
+        later.from_position,
+        later.position as to_position,
+        earlier.service_hour,
+        earlier.stop_code as from_stop_code,
+        later.stop_code as to_stop_code,
+        later.is_of_observed_trip,
+        greatest(round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}), 0) as seconds,
+        round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }}) as scheduled_seconds,
+        case
+            when later.n_evidenced_before = earlier.n_evidenced_before
+                then greatest(earlier.delay_error_seconds, later.delay_error_seconds)
+            else sqrt(power(earlier.delay_error_seconds, 2) + power(later.delay_error_seconds, 2))
+        end as error_seconds,
+        later.ruleset_version
+    from due_pairs as later
+    inner join passages as earlier
+        on later.departure_key = earlier.departure_key and later.from_position = earlier.position
+),
+
+estimated as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        from_position,
+        to_position,
+        service_hour,
+        min(from_stop_code) as from_stop_code,
+        min(to_stop_code) as to_stop_code,
+        count(*) as n_due,
+        count(case when is_of_observed_trip then 1 end) as n_due_of_observed_trips,
+        {%- for name, value in {
+            "expected_seconds_sum": "seconds",
+            "due_seconds_sum": "scheduled_seconds",
+            "error_seconds_sum": "round(error_seconds)",
+            "error_squares_sum": "round(error_seconds * error_seconds)"
+        }.items() %}
+            cast(coalesce(sum(case when is_of_observed_trip then {{ value }} end), 0) as bigint) as {{ name }},
+        {%- endfor %}
+        max(ruleset_version) as ruleset_version
+    from estimated_pairs
+    group by operator, service_date, line_code, direction, from_position, to_position, service_hour
+),
+
+times as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        from_position,
+        to_position,
+        service_hour,
+        coalesce(estimated.from_stop_code, observed.from_stop_code) as from_stop_code,
+        coalesce(estimated.to_stop_code, observed.to_stop_code) as to_stop_code,
+        from_position = 1 as is_from_origin,
+        to_position = from_position + 1 as is_adjacent,
+        {%- for count in ["n_trips", "seconds_sum", "seconds_squared_sum", "low_seconds_sum", "high_seconds_sum",
+            "n_trips_with_schedule", "seconds_of_scheduled_sum", "scheduled_seconds_sum"] %}
+            coalesce(observed.{{ count }}, 0) as {{ count }},
+        {%- endfor %}
+        {%- for count in ["n_due", "n_due_of_observed_trips", "expected_seconds_sum", "due_seconds_sum",
+            "error_seconds_sum", "error_squares_sum"] %}
+            coalesce(estimated.{{ count }}, 0) as {{ count }},
+        {%- endfor %}
+        coalesce(estimated.ruleset_version, observed.ruleset_version) as ruleset_version
+    from observed
+    full outer join estimated
+        using (operator, service_date, line_code, direction, from_position, to_position, service_hour)
+),
+
+{{ with_mean_travel_times("times") }}
