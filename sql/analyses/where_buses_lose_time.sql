@@ -1,7 +1,7 @@
 -- Between which neighbouring stops do buses lose most time against the timetable?
 -- Means estimated for all trips due that were observed anywhere, with the 95 % interval of the mean travel time; of the
--- trips n_trips were observed passing both stops. A loss that the interval does not tell from none is left out. Only
--- dates that are over count.
+-- trips n_trips were observed passing both stops. A loss whose interval begins below zero may be none. Where too little
+-- is known there is no row. Only dates that are over count.
 select
     line_code,
     direction,
@@ -21,6 +21,6 @@ from
         (select min(service_date) from core.closed_dates),
         (select max(service_date) from core.closed_dates)
     )
-where is_adjacent and estimated_seconds_low > due_seconds
+where is_adjacent and estimate_null_reason is null
 order by mean_loss_seconds desc, line_code, direction, from_stop_code, to_stop_code
 limit 20
