@@ -1,7 +1,7 @@
 -- Between which neighbouring stops do buses lose most time against the timetable?
 -- Means estimated for all trips due that were observed anywhere, with the 95 % interval of the mean travel time; of the
 -- trips n_trips were observed passing both stops. A loss whose interval begins below zero may be none. Where too little
--- is known there is no row. Only dates that are over count.
+-- is known a mean is null, with the reason. Only dates that are over count.
 select
     line_code,
     direction,
@@ -15,12 +15,13 @@ select
     round(estimated_seconds_high) as mean_seconds_high,
     round(estimated_seconds - due_seconds) as mean_loss_seconds,
     round(estimated_seconds_low - due_seconds) as mean_loss_seconds_low,
-    round(estimated_seconds_high - due_seconds) as mean_loss_seconds_high
+    round(estimated_seconds_high - due_seconds) as mean_loss_seconds_high,
+    estimate_null_reason as null_reason
 from
     travel_times_between(
         (select min(service_date) from core.closed_dates),
         (select max(service_date) from core.closed_dates)
     )
-where is_adjacent and estimate_null_reason is null
-order by mean_loss_seconds desc, line_code, direction, from_stop_code, to_stop_code
+where is_adjacent
+order by mean_loss_seconds desc nulls last, line_code, direction, from_stop_code, to_stop_code
 limit 20
