@@ -58,3 +58,9 @@
                 ) * count(*) / (count(*) - 1)) / {{ weights }}
     end as standard_error
 {%- endmacro %}
+
+
+{# The class of schedule_errors that a gap in seconds belongs to: powers of two of half a minute. #}
+{% macro schedule_gap_class(seconds) -%}
+    least(cast(floor(ln(greatest({{ seconds }}, 30) / 30.0) / ln(2)) as bigint), 7)
+{%- endmacro %}

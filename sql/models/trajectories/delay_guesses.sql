@@ -1,6 +1,6 @@
 {{ config(materialized='ephemeral') }}
 -- One row per due call, and per hidden passage: the delay that the nearest passages of its trip tell, how far away in
--- the timetable they are, and the usual delay of its line and hour.
+-- the timetable they are, and the usual delay. Passages tell by how much the bus was later than usual there.
 with neighbours as (
     select
         *,
@@ -19,23 +19,23 @@ told as (
         neighbours.holdout,
         neighbours.weight,
         neighbours.delay_seconds,
-        usual.usual_delay_seconds,
+        neighbours.usual_delay_seconds,
         case
-            when neighbours.delay_seconds_before is null and neighbours.delay_seconds_after is null
+            when neighbours.above_seconds_before is null and neighbours.above_seconds_after is null
                 then case when neighbours.is_first_stop then 'none_at_first_stop' else 'none' end
             when neighbours.is_first_stop then 'first_stop'
-            when neighbours.delay_seconds_before is null then 'before'
-            when neighbours.delay_seconds_after is null then 'after'
+            when neighbours.above_seconds_before is null then 'before'
+            when neighbours.above_seconds_after is null then 'after'
             else 'between'
         end as side,
-        cast(round(coalesce(
+        neighbours.usual_delay_seconds + cast(round(coalesce(
             (
-                neighbours.delay_seconds_before * neighbours.gap_after_seconds
-                + neighbours.delay_seconds_after * neighbours.gap_before_seconds
+                neighbours.above_seconds_before * neighbours.gap_after_seconds
+                + neighbours.above_seconds_after * neighbours.gap_before_seconds
             ) / nullif(cast(neighbours.gaps_seconds as double), 0),
-            neighbours.delay_seconds_before,
-            neighbours.delay_seconds_after,
-            usual.usual_delay_seconds
+            neighbours.above_seconds_before,
+            neighbours.above_seconds_after,
+            0
         )) as bigint) as told_delay_seconds,
         -- of two gaps about the smaller one, of equal ones a half; where none is known, the way since the departure
         coalesce(
@@ -46,7 +46,6 @@ told as (
             neighbours.running_seconds
         ) as gap_seconds
     from neighbours
-    inner join {{ built('usual_delays') }} as usual using (departure_key, position)
 )
 
 select

@@ -1,44 +1,26 @@
 -- One row per departure in force that may have run, and position of its leg, once it is due: when its bus was due
 -- there, and what was observed of it.
-with calls as (
+with scheduled as (
     select
         calls.*,
-        coalesce(calls.known_seconds, learned.learned_seconds) as learned_seconds,
-        calls.known_seconds is not null
-        or coalesce(learned.difference_seconds <= parameters.pattern_same_seconds, false) as is_timed
+        cast(round(calls.departure_seconds + times.running_seconds) as bigint) as scheduled_seconds,
+        case
+            when calls.schedule_source in ('theoretical', 'timetable') then 0
+            -- the travel times are of the same timetable rows as the errors: where there are none they are less sure
+            when times.basis = 'travel'
+                then greatest(errors.error_seconds, parameters.match_travel_share * times.gap_seconds)
+            else errors.error_seconds
+        end as error_seconds
     from {{ built('scheduled_calls') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
-    left join {{ built('learned_times') }} as learned using (departure_key, position)
-),
-
-between_stops as (
-    -- the nearest stops of the departure, before and after, whose time is known or learned
-    select
-        *,
-        {{ nearest_known(
-            {"learned": "learned_seconds", "travel": "travel_seconds"}, "learned_seconds is not null"
-        ) }}
-    from calls
-    window
-        before as (partition by departure_key order by position rows between unbounded preceding and 1 preceding),
-        after as (partition by departure_key order by position rows between 1 following and unbounded following)
-),
-
-scheduled as (
-    select
-        *,
-        cast(round(departure_seconds + case
-            when learned_seconds is not null then learned_seconds
-            when travel_after > travel_before
-                then
-                    learned_before
-                    + (learned_after - learned_before) * (travel_seconds - travel_before)
-                    / (travel_after - travel_before)
-            when travel_before is not null then learned_before + travel_seconds - travel_before
-            when travel_after is not null then learned_after - travel_after + travel_seconds
-            else travel_seconds
-        end) as bigint) as scheduled_seconds
-    from between_stops
+    inner join {{ built('call_times') }} as times using (operator, service_date, departure_key, position)
+    inner join {{ built('schedule_errors') }} as errors
+        on
+            times.operator = errors.operator
+            and times.service_date = errors.service_date
+            and case times.basis when 'own' then 'agreed' else times.basis end = errors.basis
+            and {{ schedule_gap_class('times.gap_seconds') }} = errors.gap_class
+    where times.holdout = 0
 ),
 
 delayed as (
@@ -68,6 +50,20 @@ compared as (
             partition by operator, service_date, line_code, direction, leg, part_of_day
         ) as leg_seconds
     from delayed
+),
+
+judged as (
+    -- where all buses of the leg seem to be far later or earlier than where their time is listed, the schedule may be
+    -- wrong by as much
+    select
+        compared.*,
+        case
+            when not is_listed and abs(stop_seconds - leg_seconds) > parameters.schedule_jump_seconds
+                then greatest(error_seconds, abs(stop_seconds - leg_seconds) / 2)
+            else error_seconds
+        end as schedule_error_seconds
+    from compared
+    cross join {{ ref('inference_parameters') }} as parameters
 )
 
 select
@@ -91,12 +87,8 @@ select
     scheduled.visit_key,
     {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} as scheduled_at,
     coalesce(scheduled.schedule_source, 'running_time') as schedule_source,
-    -- not where all buses of the leg seem to be far later or earlier than where their time is listed
-    scheduled.is_timed
-    and (
-        scheduled.is_listed
-        or coalesce(abs(scheduled.stop_seconds - scheduled.leg_seconds) <= parameters.schedule_jump_seconds, true)
-    ) as is_timed,
+    scheduled.schedule_error_seconds,
+    scheduled.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
     scheduled.zero_at,
     scheduled.scheduled_seconds,
     scheduled.scheduled_seconds - scheduled.departure_seconds as running_seconds,
@@ -106,7 +98,7 @@ select
     case when not scheduled.is_out_of_order then scheduled.arrival_quality end as arrival_quality,
     scheduled.delay_seconds,
     scheduled.ruleset_version
-from compared as scheduled
+from judged as scheduled
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ last_answers() }} as last_answers using (operator)
 where {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} <= last_answers.last_received_at

@@ -44,8 +44,19 @@ guessed as (
         bounded.*,
         expected.side,
         expected.gap_class,
-        coalesce(case when bounded.is_observed then bounded.delay_seconds end, expected.expected_seconds)
-            as guessed_seconds,
+        coalesce(
+            case when bounded.is_observed then bounded.delay_seconds end,
+            -- seen, but with an unsure schedule: what was seen and what the rest of the trip tells, each by its precision
+            case
+                when bounded.is_seen and not bounded.is_guessed
+                    then
+                        (
+                            bounded.delay_seconds / power(bounded.schedule_error_seconds, 2)
+                            + expected.expected_seconds / power(expected.error_seconds, 2)
+                        ) / (1 / power(bounded.schedule_error_seconds, 2) + 1 / power(expected.error_seconds, 2))
+            end,
+            expected.expected_seconds
+        ) as guessed_seconds,
         coalesce(
             case when bounded.is_seen then bounded.passed_at end,
             {{ add_seconds('bounded.scheduled_at', 'expected.expected_seconds') }}
@@ -53,11 +64,21 @@ guessed as (
         case
             when bounded.is_observed
                 then
-                    least(
-                        greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
-                        case when bounded.arrival_quality = 'bounded' then expected.error_seconds end
+                    sqrt(
+                        power(least(
+                            greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
+                            case when bounded.arrival_quality = 'bounded' then expected.error_seconds end
+                        ), 2)
+                        + power(bounded.schedule_error_seconds, 2)
                     )
-            else sqrt(power(expected.error_seconds, 2) + power(bounded.match_error_seconds, 2))
+            when bounded.is_seen and not bounded.is_guessed
+                then 1 / sqrt(1 / power(bounded.schedule_error_seconds, 2) + 1 / power(expected.error_seconds, 2))
+            else
+                sqrt(
+                    power(expected.error_seconds, 2)
+                    + power(bounded.match_error_seconds, 2)
+                    + power(bounded.schedule_error_seconds, 2)
+                )
         end as error_seconds,
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
             as low_seconds,

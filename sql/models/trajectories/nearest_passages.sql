@@ -1,14 +1,21 @@
 {{ config(materialized='ephemeral') }}
 -- One row per due call, and per evidenced passage and hold-out: the nearest evidenced passages of its trip before and
--- after it, whose scheduled times are known.
+-- after it, whose scheduled times are known well enough.
 -- A hold-out hides a part of what was observed, so that what the rest tells of it can be compared with what was
 -- observed: 1 each passage alone, 2 a half in periods, 3 all after and 4 all before a moment of the trip, 5 the whole
 -- trip. Hold-out 0 hides nothing.
 with calls as (
     select
-        *,
-        coalesce(arrival_quality = 'evidenced', false) and is_timed as is_evidenced
-    from {{ built('due_calls') }}
+        calls.*,
+        usual.usual_delay_seconds,
+        calls.delay_seconds - usual.usual_delay_seconds as above_seconds,
+        coalesce(calls.arrival_quality = 'evidenced', false) and calls.is_timed as is_evidenced,
+        -- a passage whose scheduled time is less sure tells of its trip too, but does not show how wrong a guess is
+        coalesce(calls.arrival_quality = 'evidenced', false)
+        and calls.schedule_error_seconds <= parameters.told_error_seconds as is_told
+    from {{ built('due_calls') }} as calls
+    inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
+    cross join {{ ref('inference_parameters') }} as parameters
 ),
 
 observed_trips as (
@@ -51,14 +58,14 @@ held_out as (
     left join observed_trips using (departure_key)
     cross join (values (0), (1), (2), (3), (4), (5)) as holdouts (holdout)
     cross join {{ ref('inference_parameters') }} as parameters
-    where holdouts.holdout = 0 or calls.is_evidenced
+    where holdouts.holdout = 0 or calls.is_told
 ),
 
 neighbours as (
     select
         *,
         {{ nearest_known(
-            {"seconds": "scheduled_seconds", "delay_seconds": "delay_seconds"}, "is_evidenced and not is_hidden"
+            {"seconds": "scheduled_seconds", "above_seconds": "above_seconds"}, "is_told and not is_hidden"
         ) }}
     from held_out
     window
@@ -86,7 +93,8 @@ select
     delay_seconds,
     case when seconds_before is not null then greatest(scheduled_seconds - seconds_before, 0) end as gap_before_seconds,
     case when seconds_after is not null then greatest(seconds_after - scheduled_seconds, 0) end as gap_after_seconds,
-    delay_seconds_before,
-    delay_seconds_after
+    above_seconds_before,
+    above_seconds_after,
+    usual_delay_seconds
 from neighbours
-where holdout in (0, 1) or is_hidden
+where holdout = 0 or (is_evidenced and (holdout = 1 or is_hidden))

@@ -1,5 +1,6 @@
--- One row per departure in force that may have run, and position of its leg: its scheduled time there, if it is known.
--- It is known from its own visit, or where departures of the leg shortly before and after it agree.
+-- One row per departure in force that may have run, and position of its leg: its scheduled time there as far as it is
+-- known from its own visit (own_seconds), or because departures of the leg shortly before and after agree
+-- (agreed_seconds), both in seconds after the departure.
 with departures as (
     select
         departures.*,
@@ -100,7 +101,6 @@ select
     calls.schedule_source,
     calls.own_seconds,
     case
-        when calls.own_seconds is not null then calls.own_seconds
         when calls.own_before is null and calls.own_after is null and calls.is_first_stop then 0
         when
             abs(calls.own_after - calls.own_before) <= parameters.pattern_same_seconds
@@ -115,7 +115,7 @@ select
             )
             then calls.own_before
         when calls.departure_after - calls.departure_seconds <= parameters.pattern_near_seconds then calls.own_after
-    end as known_seconds,
+    end as agreed_seconds,
     calls.travel_seconds,
     calls.passed_at,
     calls.passed_after,

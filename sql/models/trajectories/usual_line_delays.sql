@@ -1,0 +1,161 @@
+-- One row per due call: the delay to expect where nothing is known of its trip, learned from the other trips of the
+-- date. It goes by how long after the departure it is due, by hour, by line and direction, and by these and hour. Each
+-- of them counts as far as its groups differ by more than chance does.
+{%- set levels = {
+    "hours": ["hour"], "lines": ["line_code", "direction"], "line_hours": ["line_code", "direction", "hour"]
+} %}
+with calls as (
+    select
+        departure_key,
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        scheduled_seconds // 3600 as hour,
+        -- the first stop, the last one, and between them by ten minutes
+        case
+            when is_first_stop then -1
+            when is_last_stop then -2
+            else least(cast(floor(running_seconds / 600) as bigint), 6)
+        end as stage,
+        case when arrival_quality = 'evidenced' and is_timed then delay_seconds end as delay_seconds
+    from {{ built('due_calls') }}
+),
+
+days as (
+    select
+        operator,
+        service_date,
+        coalesce(avg(delay_seconds), 0) as day_delay_seconds
+    from calls
+    group by operator, service_date
+),
+
+stages as (
+    select
+        calls.operator,
+        calls.service_date,
+        calls.stage,
+        cast(round(coalesce(avg(calls.delay_seconds), max(days.day_delay_seconds))) as bigint) as stage_delay_seconds
+    from calls
+    inner join days using (operator, service_date)
+    group by calls.operator, calls.service_date, calls.stage
+),
+
+trips as (
+    -- one value for each trip and hour: the passages of a trip are late together
+    select
+        calls.departure_key,
+        calls.operator,
+        calls.service_date,
+        calls.line_code,
+        calls.direction,
+        calls.hour,
+        cast(round(avg(calls.delay_seconds - stages.stage_delay_seconds)) as bigint) as above_seconds
+    from calls
+    inner join stages using (operator, service_date, stage)
+    where calls.delay_seconds is not null
+    group by
+        calls.departure_key, calls.operator, calls.service_date, calls.line_code, calls.direction, calls.hour
+),
+{%- for level, keys in levels.items() %}
+    {%- set trips = "trips" if loop.first else loop.previtem[0] ~ "_trips" %}
+
+    {{ level }} as (
+        select
+            {{ of_days(keys) }},
+            count(*) as n_trips,
+            sum(above_seconds) as above_sum,
+            -- as whole numbers: the sum over the groups must not depend on their order
+            cast(round(sum(above_seconds * above_seconds) - power(sum(above_seconds), 2) / count(*)) as bigint)
+                as square_sum
+        from {{ trips }}
+        group by {{ of_days(keys) }}
+    ),
+
+    {{ level }}_variances as (
+        -- among the trips of a group, and among the groups beyond what that explains
+        select
+            * exclude (trip_variance),
+            coalesce(trip_variance, 0) as trip_variance,
+            greatest(between_variance - coalesce(trip_variance, 0) * n_groups / n_trips, 0) as group_variance
+        from (
+            select
+                operator,
+                service_date,
+                cast(sum(square_sum) as double) / nullif(sum(n_trips) - count(*), 0) as trip_variance,
+                sum(cast(round(power(above_sum, 2) / n_trips) as bigint)) / cast(sum(n_trips) as double)
+                    as between_variance,
+                count(*) as n_groups,
+                sum(n_trips) as n_trips
+            from {{ level }}
+            group by operator, service_date
+        ) as sums
+    ),
+
+    {{ level }}_trips as (
+        -- what is left of each trip above its group
+        select
+            trips.* exclude (above_seconds),
+            trips.above_seconds as level_seconds,
+            cast(round(
+                trips.above_seconds
+                - coalesce(
+                    groups.above_sum * variances.group_variance
+                    / nullif(groups.n_trips * variances.group_variance + variances.trip_variance, 0),
+                    0
+                )
+            ) as bigint) as above_seconds
+        from {{ trips }} as trips
+        inner join {{ level }} as groups using ({{ of_days(keys) }})
+        inner join {{ level }}_variances as variances using (operator, service_date)
+    ),
+
+    {{ level }}_own as (
+        select
+            departure_key,
+            {{- " hour," if "hour" in keys }}
+            sum(level_seconds) as own_sum,
+            count(*) as n_own
+        from {{ level }}_trips
+        group by departure_key{{ ", hour" if "hour" in keys }}
+    ),
+{%- endfor %}
+
+expected as (
+    select
+        calls.departure_key,
+        calls.operator,
+        calls.service_date,
+        calls.position,
+        stages.stage_delay_seconds
+        {%- for level in levels %}
+            + coalesce(
+                (coalesce({{ level }}.above_sum, 0) - coalesce({{ level }}_own.own_sum, 0))
+                * {{ level }}_variances.group_variance
+                / nullif(
+                    (coalesce({{ level }}.n_trips, 0) - coalesce({{ level }}_own.n_own, 0))
+                    * {{ level }}_variances.group_variance
+                    + {{ level }}_variances.trip_variance,
+                    0
+                ),
+                0
+            )
+        {%- endfor %} as usual_delay_seconds
+    from calls
+    inner join stages using (operator, service_date, stage)
+    {%- for level, keys in levels.items() %}
+        left join {{ level }} using ({{ of_days(keys) }})
+        left join {{ level }}_own using (departure_key{{ ", hour" if "hour" in keys }})
+        left join {{ level }}_variances using (operator, service_date)
+    {%- endfor %}
+)
+
+select
+    departure_key,
+    operator,
+    service_date,
+    position,
+    cast(round(usual_delay_seconds) as bigint) as usual_line_delay_seconds
+from expected
