@@ -147,19 +147,41 @@ uncertain as (
     from probable
 ),
 
+shifted as (
+    -- how the probabilities change if all passages of the line at the stop are later or earlier by the error that they
+    -- have in common, by the density of the errors at the thresholds
+    select
+        *,
+        {%- set late = "1.702 * share_late * (1 - share_late)" %}
+        {%- set early = "1.702 * share_early * (1 - share_early)" %}
+        {%- for name, density in {"early": early, "on_time": "abs(" ~ late ~ " - " ~ early ~ ")", "late": late}.items() %}
+        cast({{ density }} * stop_error_seconds / error_seconds as decimal(7, 6)) as {{ name }}_shift
+        {{- "," if not loop.last }}
+        {%- endfor %}
+    from uncertain
+),
+
 verdicts as (
-    -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up
+    -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up; so does what the
+    -- passages of a line at a stop have in common
     select
         *,
         {%- for name in classes %}
         {%- set error = "cast(sqrt(" ~ name ~ "_probability * (1 - " ~ name ~ "_probability)) as decimal(7, 6))" %}
-        cast({{ error }} * sum({{ error }}) over part as decimal(18, 6)) as {{ name }}_variance
-        {{- "," if not loop.last }}
+        cast({{ name }}_shift * sum({{ name }}_shift) over line_stop as decimal(18, 6)) as {{ name }}_stop_variance,
+        cast({{ error }} * sum({{ error }}) over part + {{ name }}_shift * sum({{ name }}_shift) over line_stop as decimal(18, 6))
+            as {{ name }}_variance
+        ,
         {%- endfor %}
-    from uncertain
-    window part as (
-        partition by
-            ruleset, departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
-    )
+        {%- set stop_error = "cast(stop_error_seconds as decimal(9, 1))" %}
+        cast({{ stop_error }} * sum({{ stop_error }}) over line_stop as decimal(18, 6)) as delay_stop_variance
+    from shifted
+    window
+        part as (
+            partition by
+                ruleset, departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
+        ),
+        line_stop as (partition by ruleset, operator, service_date, line_code, direction, stop_code)
 )
 {%- endmacro %}
+

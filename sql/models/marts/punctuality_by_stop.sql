@@ -17,14 +17,18 @@ with sums as (
             count(case when due.arrival_quality in ('evidenced', 'bounded') and {{ condition }} then 1 end)
                 as n_likely_{{ verdict }},
             cast(sum(due.{{ verdict }}_probability) as decimal(18, 6)) as expected_{{ verdict }},
-            -- the passages of a stop are of different trips: independent of each other
-            cast(sum(due.{{ verdict }}_probability * (1 - due.{{ verdict }}_probability)) as decimal(18, 6))
-                as {{ verdict }}_variance,
+            -- the passages of a stop are of different trips: but for what those of a line have in common, independent
+            cast(
+                sum(
+                    due.{{ verdict }}_probability * (1 - due.{{ verdict }}_probability) + due.{{ verdict }}_stop_variance
+                ) as decimal(18, 6)
+            ) as {{ verdict }}_variance,
         {%- endfor %}
         cast(sum(due.common_error) as decimal(18, 6)) as common_error,
         cast(sum(due.delay_seconds) as bigint) as expected_delay_seconds_sum,
         cast(
-            sum(cast(due.delay_error_seconds * due.delay_error_seconds as decimal(18, 3))) as decimal(18, 3)
+            sum(cast(due.delay_error_seconds * due.delay_error_seconds + due.delay_stop_variance as decimal(18, 3)))
+            as decimal(18, 3)
         ) as delay_variance,
         max(due.ruleset_version) as ruleset_version
     from {{ built('trip_trajectories') }} as due

@@ -80,12 +80,18 @@ guessed as (
                     + power(bounded.schedule_error_seconds, 2)
                 )
         end as error_seconds,
+        -- the part of the error that all passages of the line at the stop have in common
+        case
+            when bounded.is_seen and not bounded.is_guessed then bounded.schedule_error_seconds
+            else sqrt(power(bounded.schedule_error_seconds, 2) + power(usual.stop_error_seconds, 2))
+        end as stop_error_seconds,
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
             as low_seconds,
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} end
             as high_seconds
     from bounded
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+    inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
     where expected.holdout = 0
 ),
 
@@ -129,6 +135,8 @@ select
     least(greatest(guessed.guessed_at, guessed.hard_after), guessed.hard_before) as passed_at,
     guessed.guessed_seconds,
     guessed.error_seconds,
+    least(guessed.stop_error_seconds, guessed.error_seconds) as stop_error_seconds,
+    guessed.schedule_error_seconds,
     guessed.low_seconds,
     guessed.high_seconds,
     least(greatest(guessed.guessed_seconds, guessed.low_seconds), guessed.high_seconds) as expected_seconds,

@@ -30,6 +30,7 @@ select
     match_score,
     scheduled_at,
     schedule_source,
+    round(schedule_error_seconds, 1) as schedule_error_seconds,
     passed_at,
     hard_after as passed_after,
     hard_before as passed_before,
@@ -49,11 +50,16 @@ select
     cast(
         cast(error_seconds as decimal(9, 1))
         * sum(cast(error_seconds as decimal(9, 1))) over (partition by departure_key)
+        + delay_stop_variance
         as decimal(18, 6)
     ) as delay_variance,
     early_variance,
     on_time_variance,
     late_variance,
+    delay_stop_variance,
+    early_stop_variance,
+    on_time_stop_variance,
+    late_stop_variance,
     cast(common_error as decimal(7, 6)) as common_error,
     ruleset_version
 from verdicts

@@ -58,26 +58,31 @@ variances as (
         from stops
         group by operator, service_date
     ) as sums
+),
+
+others as (
+    -- without the trip itself, so that what is hidden is not told
+    select
+        compared.*,
+        stops.stop_sum - coalesce(compared.at_stop_seconds, 0) as stop_sum,
+        coalesce(stops.n_trips, 0) - case when compared.at_stop_seconds is null then 0 else 1 end as n_trips,
+        coalesce(variances.stop_variance, 0) as stop_variance,
+        coalesce(variances.trip_variance, 0) as trip_variance
+    from compared
+    left join stops using (operator, service_date, line_code, direction, position)
+    left join variances using (operator, service_date)
 )
 
 select
-    compared.departure_key,
-    compared.operator,
-    compared.service_date,
-    compared.position,
+    departure_key,
+    operator,
+    service_date,
+    position,
     cast(round(
-        compared.usual_line_delay_seconds
-        + coalesce(
-            -- without the trip itself, so that what is hidden is not told
-            (stops.stop_sum - coalesce(compared.at_stop_seconds, 0)) * variances.stop_variance
-            / nullif(
-                (stops.n_trips - case when compared.at_stop_seconds is null then 0 else 1 end) * variances.stop_variance
-                + variances.trip_variance,
-                0
-            ),
-            0
-        )
-    ) as bigint) as usual_delay_seconds
-from compared
-left join stops using (operator, service_date, line_code, direction, position)
-left join variances using (operator, service_date)
+        usual_line_delay_seconds
+        + coalesce(stop_sum * stop_variance / nullif(n_trips * stop_variance + trip_variance, 0), 0)
+    ) as bigint) as usual_delay_seconds,
+    -- what is not known of the stop is wrong in the same way for all buses of the line
+    coalesce(sqrt(stop_variance * trip_variance / nullif(n_trips * stop_variance + trip_variance, 0)), 0)
+        as stop_error_seconds
+from others
