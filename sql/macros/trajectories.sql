@@ -16,6 +16,17 @@
     {%- endfor %}
 {%- endmacro %}
 
+{# What the nearest passages before and after tell (nearest_passages), the nearer one more; 0 where there are none. #}
+{% macro told_by_neighbours(value) -%}
+    coalesce(
+        ({{ value }}_before * gap_after_seconds + {{ value }}_after * gap_before_seconds)
+        / nullif(cast(gaps_seconds as double), 0),
+        {{ value }}_before,
+        {{ value }}_after,
+        0
+    )
+{%- endmacro %}
+
 {# The delay that a guess (delay_guesses) amounts to, given the errors of its class (delay_errors). #}
 {% macro expected_delay(guesses, errors) -%}
     ({{ guesses }}.usual_delay_seconds

@@ -28,15 +28,9 @@ told as (
             when neighbours.above_seconds_after is null then 'after'
             else 'between'
         end as side,
-        neighbours.usual_delay_seconds + cast(round(coalesce(
-            (
-                neighbours.above_seconds_before * neighbours.gap_after_seconds
-                + neighbours.above_seconds_after * neighbours.gap_before_seconds
-            ) / nullif(cast(neighbours.gaps_seconds as double), 0),
-            neighbours.above_seconds_before,
-            neighbours.above_seconds_after,
-            0
-        )) as bigint) as told_delay_seconds,
+        neighbours.usual_delay_seconds + cast(round({{ told_by_neighbours("above_seconds") }}) as bigint)
+            as told_delay_seconds,
+        {{ told_by_neighbours("schedule_error_seconds") }} as told_error_seconds,
         -- of two gaps about the smaller one, of equal ones a half; where none is known, the way since the departure
         coalesce(
             neighbours.gap_before_seconds * neighbours.gap_after_seconds

@@ -65,7 +65,11 @@ neighbours as (
     select
         *,
         {{ nearest_known(
-            {"seconds": "scheduled_seconds", "above_seconds": "above_seconds"}, "is_told and not is_hidden"
+            {
+                "seconds": "scheduled_seconds", "above_seconds": "above_seconds",
+                "schedule_error_seconds": "schedule_error_seconds"
+            },
+            "is_told and not is_hidden"
         ) }}
     from held_out
     window
@@ -95,6 +99,8 @@ select
     case when seconds_after is not null then greatest(seconds_after - scheduled_seconds, 0) end as gap_after_seconds,
     above_seconds_before,
     above_seconds_after,
+    schedule_error_seconds_before,
+    schedule_error_seconds_after,
     usual_delay_seconds
 from neighbours
 where holdout = 0 or (is_evidenced and (holdout = 1 or is_hidden))
