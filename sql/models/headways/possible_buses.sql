@@ -95,7 +95,11 @@ select
     {{ microseconds('calls.passed_at') }} / 1e6 as passed_seconds,
     {{ microseconds('calls.passed_after') }} / 1e6 as earliest_seconds,
     {{ microseconds('calls.passed_before') }} / 1e6 as latest_seconds,
-    calls.delay_error_seconds as error_seconds,
+    -- where nobody saw it, the instant is unsure by the schedule too
+    case
+        when calls.arrival_quality in ('evidenced', 'bounded') then calls.delay_error_seconds
+        else sqrt(power(calls.delay_error_seconds, 2) + power(calls.schedule_error_seconds, 2))
+    end as error_seconds,
     coalesce(unseen.not_run_share_low, 0) as not_run_share_low,
     coalesce(unseen.not_run_share_high, 0) as not_run_share_high,
     coalesce(calls.is_skipped, calls.is_skipped_before, calls.is_skipped_after, 0) as is_skipped_before,

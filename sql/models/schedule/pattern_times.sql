@@ -166,7 +166,7 @@ patterns as (
             when max(travel_seconds) - min(travel_seconds) > max(pattern_spread_seconds) then null
             when max(is_any_same) = 0 and count(*) < 2 then null
             when max(is_any_same) = 0 and min(side) < max(side)
-                then {{ add_seconds('max(anchor_at)', 'avg(travel_seconds)') }}
+                then {{ add_seconds('max(anchor_at)', 'round(avg(travel_seconds))') }}
             when max(is_any_same) = 1 or min(abs(later_seconds)) <= max(pattern_near_seconds)
                 then {{ add_seconds('max(anchor_at)', 'max(case when nth_nearest = 1 then travel_seconds end)') }}
         end as pattern_at
