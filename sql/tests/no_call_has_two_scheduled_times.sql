@@ -1,5 +1,7 @@
+{{ config(severity='error', meta={'checks': 'logic'}) }}
 -- Calls that two published tables say were due at different times. A table may not know the time.
 select
+    calls.service_date,
     calls.departure_key,
     calls.position,
     calls.scheduled_at,
@@ -9,6 +11,7 @@ inner join {{ ref('stop_visits') }} as visits using (visit_key)
 where calls.scheduled_at != visits.scheduled_at
 union all
 select
+    calls.service_date,
     calls.departure_key,
     calls.position,
     calls.scheduled_at,
