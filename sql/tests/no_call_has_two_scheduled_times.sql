@@ -6,8 +6,8 @@ select
     calls.position,
     calls.scheduled_at,
     visits.scheduled_at as other_scheduled_at
-from {{ ref('trip_trajectories') }} as calls
-inner join {{ ref('stop_visits') }} as visits using (visit_key)
+from {{ built('trip_trajectories') }} as calls
+inner join {{ built('stop_visits') }} as visits using (visit_key)
 where calls.scheduled_at != visits.scheduled_at
 union all
 select
@@ -16,6 +16,6 @@ select
     calls.position,
     calls.scheduled_at,
     drawn.scheduled_at as other_scheduled_at
-from {{ ref('trip_trajectories') }} as calls
-inner join {{ ref('audit_visits') }} as drawn using (operator, service_date, departure_key, position)
+from {{ built('trip_trajectories') }} as calls
+inner join {{ built('audit_visits') }} as drawn using (operator, service_date, departure_key, position)
 where calls.scheduled_at != drawn.scheduled_at
