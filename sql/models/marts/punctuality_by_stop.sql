@@ -20,7 +20,8 @@ with sums as (
             -- the passages of a stop are of different trips: but for what those of a line have in common, independent
             cast(
                 sum(
-                    due.{{ verdict }}_probability * (1 - due.{{ verdict }}_probability) + due.{{ verdict }}_stop_variance
+                    due.{{ verdict }}_probability * (1 - due.{{ verdict }}_probability)
+                    + due.{{ verdict }}_stop_variance
                 ) as decimal(18, 6)
             ) as {{ verdict }}_variance,
         {%- endfor %}

@@ -141,7 +141,7 @@ round_0 as (
                 calls.departure_key = learned.departure_key
                 and calls.position = learned.position
                 and calls.holdout = learned.holdout
-                and learned.difference_seconds <= {{ "parameters.pattern_same_seconds" if round == 1 else "86400" }}
+                and learned.difference_seconds <= parameters.pattern_same_seconds{{ " + 86400" if round == 2 }}
     ),
 {% endfor %}
 between_stops as (

@@ -46,7 +46,7 @@ guessed as (
         expected.gap_class,
         coalesce(
             case when bounded.is_observed then bounded.delay_seconds end,
-            -- seen, but with an unsure schedule: what was seen and what the rest of the trip tells, each by its precision
+            -- seen, but with an unsure schedule: what was seen and what the rest of the trip tells, by their precision
             case
                 when bounded.is_seen and not bounded.is_guessed
                     then

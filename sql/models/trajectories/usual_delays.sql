@@ -24,7 +24,8 @@ compared as (
     select
         *,
         cast(round(
-            above_seconds - (sum(above_seconds) over trip - above_seconds) / nullif(count(above_seconds) over trip - 1, 0)
+            above_seconds
+            - (sum(above_seconds) over trip - above_seconds) / nullif(count(above_seconds) over trip - 1, 0)
         ) as bigint) as at_stop_seconds
     from calls
     window trip as (partition by departure_key)
@@ -35,8 +36,9 @@ stops as (
         {{ of_days(["line_code", "direction", "position"]) }},
         count(at_stop_seconds) as n_trips,
         sum(at_stop_seconds) as stop_sum,
-        cast(round(sum(at_stop_seconds * at_stop_seconds) - power(sum(at_stop_seconds), 2) / count(at_stop_seconds)) as bigint)
-            as square_sum
+        cast(round(
+            sum(at_stop_seconds * at_stop_seconds) - power(sum(at_stop_seconds), 2) / count(at_stop_seconds)
+        ) as bigint) as square_sum
     from compared
     where at_stop_seconds is not null
     group by {{ of_days(["line_code", "direction", "position"]) }}
