@@ -40,6 +40,7 @@ round_0 as (
 ),
 {% for round in [1, 2] %}
     {%- set before = "round_" ~ (round - 1) %}
+    {%- set most = "parameters.pattern_same_seconds" ~ ("" if round == 1 else " + 86400") %}
     between_{{ round }} as (
         select
             *,
@@ -141,7 +142,7 @@ round_0 as (
                 calls.departure_key = learned.departure_key
                 and calls.position = learned.position
                 and calls.holdout = learned.holdout
-                and learned.difference_seconds <= parameters.pattern_same_seconds{{ " + 86400" if round == 2 }}
+                and learned.difference_seconds <= {{ most }}
     ),
 {% endfor %}
 between_stops as (
