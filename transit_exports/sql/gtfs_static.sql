@@ -81,10 +81,11 @@ calls as (
         calls.position,
         calls.stop_code,
         calls.travel_seconds,
-        coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds
+        case when times.basis != 'travel' then times.running_seconds end as known_seconds
     from intermediate.scheduled_calls as calls
     inner join legs using (service_date, line_code, direction, leg)
-    left join intermediate.learned_times as learned using (departure_key, position)
+    inner join intermediate.call_times as times on calls.departure_key = times.departure_key
+        and calls.position = times.position and times.holdout = 0
     where calls.operator = $operator
     union all
     select
