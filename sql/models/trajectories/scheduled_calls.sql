@@ -1,5 +1,5 @@
--- One row per departure in force that may have run, and position of its leg: its scheduled time there as far as it is
--- known from its own visit (own_seconds), or because departures of the leg shortly before and after agree
+-- One row per departure in force that may have run, and position of its leg: its scheduled time there, if it is known.
+-- It is known from its own visit (own_seconds), or where departures of the leg shortly before and after it agree
 -- (agreed_seconds), both in seconds after the departure.
 with departures as (
     select
