@@ -3,6 +3,47 @@
     {{ (["operator", "service_date"] + keys) | join(", ") }}
 {%- endmacro %}
 
+{# The count, sum and squared deviations of the values of a group, for variances_of_groups: whole numbers, so that sums
+   over groups do not depend on their order. #}
+{% macro sums_of_group(value) -%}
+    count({{ value }}) as n_trips,
+    sum({{ value }}) as above_sum,
+    cast(round(sum({{ value }} * {{ value }}) - power(sum({{ value }}), 2) / count({{ value }})) as bigint) as square_sum
+{%- endmacro %}
+
+{# The variance among the trips of a group (trip_variance), and among groups beyond what that explains (group_variance), as
+   a query with a row for each operator and service_date.
+
+   groups: a relation with the columns of sums_of_group. #}
+{% macro variances_of_groups(groups) -%}
+    select
+        * exclude (trip_variance),
+        coalesce(trip_variance, 0) as trip_variance,
+        greatest(between_variance - coalesce(trip_variance, 0) * n_groups / n_trips, 0) as group_variance
+    from (
+        select
+            operator,
+            service_date,
+            cast(sum(square_sum) as double) / nullif(sum(n_trips) - count(*), 0) as trip_variance,
+            sum(cast(round(power(above_sum, 2) / n_trips) as bigint)) / cast(sum(n_trips) as double) as between_variance,
+            count(*) as n_groups,
+            sum(n_trips) as n_trips
+        from {{ groups }}
+        group by operator, service_date
+    ) as sums
+{%- endmacro %}
+
+{# The mean of a group as far as groups differ by more than chance does (variances_of_groups); 0 where nothing is known. #}
+{% macro mean_of_group(above_sum, n_trips, group_variance, trip_variance) -%}
+    coalesce({{ above_sum }} * {{ group_variance }} / nullif({{ n_trips }} * {{ group_variance }} + {{ trip_variance }}, 0), 0)
+{%- endmacro %}
+
+{# The windows `before` and `after` of nearest_known: the rows of a group before each row, and those after it. #}
+{% macro windows_around(group, order) -%}
+    before as (partition by {{ group }} order by {{ order }} rows between unbounded preceding and 1 preceding),
+    after as (partition by {{ group }} order by {{ order }} rows between 1 following and unbounded following)
+{%- endmacro %}
+
 {# The nearest rows before and after each, of those where a condition holds, in the windows `before` and `after`: each value
    as NAME_before and NAME_after, null where there is none.
 

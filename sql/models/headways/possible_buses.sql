@@ -70,14 +70,10 @@ between_known as (
     from due
     inner join frequent_stops using (operator, service_date, line_code, direction, stop_code)
     window
-        before as (
-            partition by due.operator, due.service_date, due.line_code, due.direction, due.stop_code
-            order by due.scheduled_at, due.departure_key rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by due.operator, due.service_date, due.line_code, due.direction, due.stop_code
-            order by due.scheduled_at, due.departure_key rows between 1 following and unbounded following
-        )
+        {{ windows_around(
+            "due.operator, due.service_date, due.line_code, due.direction, due.stop_code",
+            "due.scheduled_at, due.departure_key"
+        ) }}
 )
 
 select

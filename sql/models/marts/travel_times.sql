@@ -1,3 +1,4 @@
+{%- set pair = "operator, service_date, line_code, direction, from_position, to_position, service_hour" %}
 -- One row per operator, service_date, line, direction, pair of positions and service_hour: how long buses took between
 -- two stops. Pairs are neighbouring stops, and the origin with every later stop, in the hour of the first stop.
 -- Trips observed passing both stops are no random part: the longer the way, the fewer are. So their travel times come
@@ -72,13 +73,7 @@ pairs as (
 
 observed as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        from_position,
-        to_position,
-        service_hour,
+        {{ pair }},
         min(from_stop_code) as from_stop_code,
         min(to_stop_code) as to_stop_code,
         count(*) as n_trips,
@@ -92,7 +87,7 @@ observed as (
         cast(coalesce(sum(round(scheduled_seconds)), 0) as bigint) as scheduled_seconds_sum,
         max(ruleset_version) as ruleset_version
     from pairs
-    group by operator, service_date, line_code, direction, from_position, to_position, service_hour
+    group by {{ pair }}
 ),
 
 passages as (
@@ -158,13 +153,7 @@ estimated_pairs as (
 
 estimated as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        from_position,
-        to_position,
-        service_hour,
+        {{ pair }},
         min(from_stop_code) as from_stop_code,
         min(to_stop_code) as to_stop_code,
         count(*) as n_due,
@@ -179,18 +168,12 @@ estimated as (
         {%- endfor %}
         max(ruleset_version) as ruleset_version
     from estimated_pairs
-    group by operator, service_date, line_code, direction, from_position, to_position, service_hour
+    group by {{ pair }}
 ),
 
 times as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        from_position,
-        to_position,
-        service_hour,
+        {{ pair }},
         coalesce(estimated.from_stop_code, observed.from_stop_code) as from_stop_code,
         coalesce(estimated.to_stop_code, observed.to_stop_code) as to_stop_code,
         from_position = 1 as is_from_origin,
@@ -206,7 +189,7 @@ times as (
         coalesce(estimated.ruleset_version, observed.ruleset_version) as ruleset_version
     from observed
     full outer join estimated
-        using (operator, service_date, line_code, direction, from_position, to_position, service_hour)
+        using ({{ pair }})
 ),
 
 {{ with_mean_travel_times("times") }}

@@ -36,14 +36,7 @@ untimed as (
         where position is not null
         window
             trip as (partition by trip_key, line_code, direction),
-            before as (
-                partition by trip_key, line_code, direction order by call_number
-                rows between unbounded preceding and 1 preceding
-            ),
-            after as (
-                partition by trip_key, line_code, direction order by call_number
-                rows between 1 following and unbounded following
-            )
+            {{ windows_around("trip_key, line_code, direction", "call_number") }}
     ) as placed
     where timetable_at is null
 ),
@@ -189,14 +182,7 @@ checked as (
     from calls
     left join patterns using (visit_key)
     window
-        before as (
-            partition by calls.trip_key, calls.line_code, calls.direction
-            order by calls.call_number rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by calls.trip_key, calls.line_code, calls.direction
-            order by calls.call_number rows between 1 following and unbounded following
-        )
+        {{ windows_around("calls.trip_key, calls.line_code, calls.direction", "calls.call_number") }}
 )
 
 select

@@ -47,12 +47,7 @@ round_0 as (
             {{ nearest_known({"known": "known_seconds", "position": "position"}, "known_seconds is not null") }}
         from {{ before }}
         window
-            before as (
-                partition by departure_key, holdout order by position rows between unbounded preceding and 1 preceding
-            ),
-            after as (
-                partition by departure_key, holdout order by position rows between 1 following and unbounded following
-            )
+            {{ windows_around("departure_key, holdout", "position") }}
     ),
 
     compared_{{ round }} as (
@@ -151,12 +146,7 @@ between_stops as (
         {{ nearest_known({"known": "known_seconds", "travel": "travel_seconds"}, "known_seconds is not null") }}
     from round_2
     window
-        before as (
-            partition by departure_key, holdout order by position rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by departure_key, holdout order by position rows between 1 following and unbounded following
-        )
+        {{ windows_around("departure_key, holdout", "position") }}
 )
 
 select

@@ -30,7 +30,7 @@ told as (
         end as side,
         neighbours.usual_delay_seconds + cast(round({{ told_by_neighbours("above_seconds") }}) as bigint)
             as told_delay_seconds,
-        {{ told_by_neighbours("schedule_error_seconds") }} as told_error_seconds,
+        {{ told_by_neighbours("schedule_error_seconds") }} as told_schedule_error_seconds,
         -- of two gaps about the smaller one, of equal ones a half; where none is known, the way since the departure
         coalesce(
             neighbours.gap_before_seconds * neighbours.gap_after_seconds

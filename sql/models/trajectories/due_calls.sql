@@ -89,6 +89,9 @@ select
     coalesce(scheduled.schedule_source, 'running_time') as schedule_source,
     scheduled.schedule_error_seconds,
     scheduled.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
+    -- a passage whose scheduled time is less sure tells of its trip too
+    coalesce(scheduled.arrival_quality = 'evidenced' and not scheduled.is_out_of_order, false)
+    and scheduled.schedule_error_seconds <= parameters.told_error_seconds as is_told,
     scheduled.zero_at,
     scheduled.scheduled_seconds,
     scheduled.scheduled_seconds - scheduled.departure_seconds as running_seconds,

@@ -51,9 +51,9 @@ guessed as (
                 when bounded.is_seen and not bounded.is_guessed
                     then
                         (
-                            bounded.delay_seconds / power(bounded.schedule_error_seconds, 2)
-                            + expected.expected_seconds / power(expected.error_seconds, 2)
-                        ) / (1 / power(bounded.schedule_error_seconds, 2) + 1 / power(expected.error_seconds, 2))
+                            bounded.delay_seconds * power(expected.error_seconds, 2)
+                            + expected.expected_seconds * power(bounded.schedule_error_seconds, 2)
+                        ) / (power(bounded.schedule_error_seconds, 2) + power(expected.error_seconds, 2))
             end,
             expected.expected_seconds
         ) as guessed_seconds,
@@ -72,14 +72,16 @@ guessed as (
                         + power(bounded.schedule_error_seconds, 2)
                     )
             when bounded.is_seen and not bounded.is_guessed
-                then 1 / sqrt(1 / power(bounded.schedule_error_seconds, 2) + 1 / power(expected.error_seconds, 2))
+                then
+                    bounded.schedule_error_seconds * expected.error_seconds
+                    / sqrt(power(bounded.schedule_error_seconds, 2) + power(expected.error_seconds, 2))
             -- the delay that the rest of the trip tells does not depend on the scheduled time here
             else sqrt(power(expected.error_seconds, 2) + power(bounded.match_error_seconds, 2))
         end as error_seconds,
         -- the part of the error that all passages of the line at the stop have in common
         case
             when bounded.is_seen and not bounded.is_guessed then bounded.schedule_error_seconds
-            else sqrt(power(expected.told_error_seconds, 2) + power(usual.stop_error_seconds, 2))
+            else sqrt(power(expected.told_schedule_error_seconds, 2) + power(usual.usual_error_seconds, 2))
         end as stop_error_seconds,
         case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
             as low_seconds,

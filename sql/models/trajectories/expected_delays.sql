@@ -13,7 +13,7 @@ select
     guesses.side,
     guesses.gap_class,
     guesses.delay_seconds,
-    guesses.told_error_seconds,
+    guesses.told_schedule_error_seconds,
     {{ expected_delay('guesses', 'errors') }} as expected_seconds,
     errors.error_seconds * coalesce(lines.factor, 1) as error_seconds
 from {{ ref('delay_guesses') }} as guesses

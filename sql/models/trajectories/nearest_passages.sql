@@ -9,13 +9,10 @@ with calls as (
         calls.*,
         usual.usual_delay_seconds,
         calls.delay_seconds - usual.usual_delay_seconds as above_seconds,
-        coalesce(calls.arrival_quality = 'evidenced', false) and calls.is_timed as is_evidenced,
-        -- a passage whose scheduled time is less sure tells of its trip too, but does not show how wrong a guess is
-        coalesce(calls.arrival_quality = 'evidenced', false)
-        and calls.schedule_error_seconds <= parameters.told_error_seconds as is_told
+        -- only these show how wrong a guess is
+        coalesce(calls.arrival_quality = 'evidenced', false) and calls.is_timed as is_evidenced
     from {{ built('due_calls') }} as calls
     inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
-    cross join {{ ref('inference_parameters') }} as parameters
 ),
 
 observed_trips as (
@@ -73,14 +70,7 @@ neighbours as (
         ) }}
     from held_out
     window
-        before as (
-            partition by departure_key, holdout order by scheduled_seconds, position
-            rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by departure_key, holdout order by scheduled_seconds, position
-            rows between 1 following and unbounded following
-        )
+        {{ windows_around("departure_key, holdout", "scheduled_seconds, position") }}
 )
 
 select

@@ -61,14 +61,10 @@ between_departures as (
         {{ nearest_known({"own": "own_seconds", "departure": "departure_seconds"}, "own_seconds is not null") }}
     from calls
     window
-        before as (
-            partition by operator, service_date, line_code, direction, leg, position
-            order by departure_seconds, departure_key rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by operator, service_date, line_code, direction, leg, position
-            order by departure_seconds, departure_key rows between 1 following and unbounded following
-        )
+        {{ windows_around(
+            "operator, service_date, line_code, direction, leg, position",
+            "departure_seconds, departure_key"
+        ) }}
 )
 
 select

@@ -10,13 +10,9 @@ with calls as (
         calls.direction,
         calls.position,
         usual.usual_line_delay_seconds,
-        case
-            when calls.arrival_quality = 'evidenced' and calls.schedule_error_seconds <= parameters.told_error_seconds
-                then calls.delay_seconds - usual.usual_line_delay_seconds
-        end as above_seconds
+        case when calls.is_told then calls.delay_seconds - usual.usual_line_delay_seconds end as above_seconds
     from {{ built('due_calls') }} as calls
     inner join {{ built('usual_line_delays') }} as usual using (operator, service_date, departure_key, position)
-    cross join {{ ref('inference_parameters') }} as parameters
 ),
 
 compared as (
@@ -34,41 +30,23 @@ compared as (
 stops as (
     select
         {{ of_days(["line_code", "direction", "position"]) }},
-        count(at_stop_seconds) as n_trips,
-        sum(at_stop_seconds) as stop_sum,
-        cast(round(
-            sum(at_stop_seconds * at_stop_seconds) - power(sum(at_stop_seconds), 2) / count(at_stop_seconds)
-        ) as bigint) as square_sum
+        {{ sums_of_group("at_stop_seconds") }}
     from compared
     where at_stop_seconds is not null
     group by {{ of_days(["line_code", "direction", "position"]) }}
 ),
 
 variances as (
-    -- among the passages at a stop, and among stops beyond what that explains
-    select
-        *,
-        greatest(between_variance - coalesce(trip_variance, 0) * n_stops / n_trips, 0) as stop_variance
-    from (
-        select
-            operator,
-            service_date,
-            cast(sum(square_sum) as double) / nullif(sum(n_trips) - count(*), 0) as trip_variance,
-            sum(cast(round(power(stop_sum, 2) / n_trips) as bigint)) / cast(sum(n_trips) as double) as between_variance,
-            count(*) as n_stops,
-            sum(n_trips) as n_trips
-        from stops
-        group by operator, service_date
-    ) as sums
+    {{ variances_of_groups("stops") }}
 ),
 
 others as (
     -- without the trip itself, so that what is hidden is not told
     select
         compared.*,
-        stops.stop_sum - coalesce(compared.at_stop_seconds, 0) as stop_sum,
+        stops.above_sum - coalesce(compared.at_stop_seconds, 0) as above_sum,
         coalesce(stops.n_trips, 0) - case when compared.at_stop_seconds is null then 0 else 1 end as n_trips,
-        coalesce(variances.stop_variance, 0) as stop_variance,
+        coalesce(variances.group_variance, 0) as group_variance,
         coalesce(variances.trip_variance, 0) as trip_variance
     from compared
     left join stops using (operator, service_date, line_code, direction, position)
@@ -82,9 +60,9 @@ select
     position,
     cast(round(
         usual_line_delay_seconds
-        + coalesce(stop_sum * stop_variance / nullif(n_trips * stop_variance + trip_variance, 0), 0)
+        + {{ mean_of_group("above_sum", "n_trips", "group_variance", "trip_variance") }}
     ) as bigint) as usual_delay_seconds,
     -- what is not known of the stop is wrong in the same way for all buses of the line
-    coalesce(sqrt(stop_variance * trip_variance / nullif(n_trips * stop_variance + trip_variance, 0)), 0)
-        as stop_error_seconds
+    coalesce(sqrt(group_variance * trip_variance / nullif(n_trips * group_variance + trip_variance, 0)), 0)
+        as usual_error_seconds
 from others

@@ -65,33 +65,13 @@ trips as (
     {{ level }} as (
         select
             {{ of_days(keys) }},
-            count(*) as n_trips,
-            sum(above_seconds) as above_sum,
-            -- as whole numbers: the sum over the groups must not depend on their order
-            cast(round(sum(above_seconds * above_seconds) - power(sum(above_seconds), 2) / count(*)) as bigint)
-                as square_sum
+            {{ sums_of_group("above_seconds") }}
         from {{ trips }}
         group by {{ of_days(keys) }}
     ),
 
     {{ level }}_variances as (
-        -- among the trips of a group, and among the groups beyond what that explains
-        select
-            * exclude (trip_variance),
-            coalesce(trip_variance, 0) as trip_variance,
-            greatest(between_variance - coalesce(trip_variance, 0) * n_groups / n_trips, 0) as group_variance
-        from (
-            select
-                operator,
-                service_date,
-                cast(sum(square_sum) as double) / nullif(sum(n_trips) - count(*), 0) as trip_variance,
-                sum(cast(round(power(above_sum, 2) / n_trips) as bigint)) / cast(sum(n_trips) as double)
-                    as between_variance,
-                count(*) as n_groups,
-                sum(n_trips) as n_trips
-            from {{ level }}
-            group by operator, service_date
-        ) as sums
+        {{ variances_of_groups(level) }}
     ),
 
     {{ level }}_trips as (
@@ -101,11 +81,9 @@ trips as (
             trips.above_seconds as level_seconds,
             cast(round(
                 trips.above_seconds
-                - coalesce(
-                    groups.above_sum * variances.group_variance
-                    / nullif(groups.n_trips * variances.group_variance + variances.trip_variance, 0),
-                    0
-                )
+                - {{ mean_of_group(
+                    "groups.above_sum", "groups.n_trips", "variances.group_variance", "variances.trip_variance"
+                ) }}
             ) as bigint) as above_seconds
         from {{ trips }} as trips
         inner join {{ level }} as groups using ({{ of_days(keys) }})
@@ -131,17 +109,12 @@ expected as (
         calls.position,
         stages.stage_delay_seconds
         {%- for level in levels %}
-            + coalesce(
-                (coalesce({{ level }}.above_sum, 0) - coalesce({{ level }}_own.own_sum, 0))
-                * {{ level }}_variances.group_variance
-                / nullif(
-                    (coalesce({{ level }}.n_trips, 0) - coalesce({{ level }}_own.n_own, 0))
-                    * {{ level }}_variances.group_variance
-                    + {{ level }}_variances.trip_variance,
-                    0
-                ),
-                0
-            )
+            + {{ mean_of_group(
+                "(coalesce(" ~ level ~ ".above_sum, 0) - coalesce(" ~ level ~ "_own.own_sum, 0))",
+                "(coalesce(" ~ level ~ ".n_trips, 0) - coalesce(" ~ level ~ "_own.n_own, 0))",
+                level ~ "_variances.group_variance",
+                level ~ "_variances.trip_variance"
+            ) }}
         {%- endfor %} as usual_delay_seconds
     from calls
     inner join stages using (operator, service_date, stage)

@@ -117,16 +117,7 @@ between_stops as (
         {{ nearest_known({"clamped": "clamped_at", "travel": "travel_seconds"}, "is_evidenced") }}
     from timed
     window
-        before as (
-            partition by trip_key, line_code, direction
-            order by position, expected_at, stop_code, visit_number
-            rows between unbounded preceding and 1 preceding
-        ),
-        after as (
-            partition by trip_key, line_code, direction
-            order by position, expected_at, stop_code, visit_number
-            rows between 1 following and unbounded following
-        )
+        {{ windows_around("trip_key, line_code, direction", "position, expected_at, stop_code, visit_number") }}
 ),
 
 passed as (
