@@ -15,7 +15,7 @@ import pytest
 
 from transit_emulator.process import emulator_process
 
-PASSAGES_SECONDS = 60
+PASSAGES_SECONDS = 90
 CLI = [sys.executable, "-m", "transit_etl.cli"]
 
 
