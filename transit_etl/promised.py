@@ -6,7 +6,7 @@ LISTED = ("headline", "core", "marts", "quality", NAMED)
 WORKING = "intermediate"  # the working tables of a build, promised to nobody
 # The working tables that are published all the same: the timetable feed is made of them.
 EXPORTED_WORKING = tuple(
-    f"{WORKING}.{name}" for name in ("call_times", "leg_stops", "line_travel_times", "scheduled_calls")
+    f"{WORKING}.{name}" for name in ("leg_stops", "line_travel_times", "scheduled_calls")
 )
 
 

@@ -55,7 +55,7 @@ def test_only_the_departure_from_the_origin_is_exact(placed: ExportSettings) -> 
 
 
 def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: ExportSettings) -> None:
-    change(placed, "update intermediate.call_times set running_seconds = 0 where position = 3")
+    change(placed, "update intermediate.scheduled_calls set scheduled_seconds = departure_seconds where position = 3")
     times: dict[str, list[str]] = {}
     for row in table(feed(placed, "gtfs"), "stop_times"):
         times.setdefault(row["trip_id"], []).append(row["arrival_time"])
@@ -67,9 +67,10 @@ def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: ExportS
 def test_the_times_of_a_trip_never_go_back_where_its_learned_running_times_do(placed: ExportSettings) -> None:
     change(
         placed,
-        "update intermediate.scheduled_calls set travel_seconds = -travel_seconds "
+        "update intermediate.line_travel_times set travel_seconds = -travel_seconds "
         "where position between 3 and 5",
-        "update intermediate.call_times set basis = 'travel' where position between 3 and 5",
+        "update intermediate.scheduled_calls set schedule_source = 'running_time' "
+        "where position between 3 and 5",
     )
     times: dict[str, list[str]] = {}
     for row in table(feed(placed, "gtfs"), "stop_times"):

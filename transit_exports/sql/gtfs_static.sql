@@ -80,12 +80,12 @@ calls as (
         calls.leg,
         calls.position,
         calls.stop_code,
-        calls.travel_seconds,
-        case when times.basis != 'travel' then times.running_seconds end as known_seconds
+        times.travel_seconds,
+        case when calls.schedule_source != 'running_time' then calls.scheduled_seconds - calls.departure_seconds end
+            as known_seconds
     from intermediate.scheduled_calls as calls
     inner join legs using (service_date, line_code, direction, leg)
-    inner join intermediate.call_times as times on calls.departure_key = times.departure_key
-        and calls.position = times.position and times.holdout = 0
+    left join intermediate.line_travel_times as times using (operator, service_date, line_code, direction, position)
     where calls.operator = $operator
     union all
     select

@@ -1,20 +1,23 @@
 {{ config(schema='core') }}
 -- One row per operator, service_date, trip, stop and visit: when it was due, when it passed, and how certain that is.
 with scheduled as (
+    -- by its own timetable time, or else that of its departure, if it is sure enough
     select
         calls.*,
-        coalesce(calls.timetable_at, patterns.pattern_at) as scheduled_at,
+        coalesce(calls.timetable_at, times.scheduled_at) as scheduled_at,
         cast(floor(
-            {{ seconds_between('days.zero_at', 'coalesce(calls.timetable_at, patterns.pattern_at)') }} / 3600
+            {{ seconds_between('days.zero_at', 'coalesce(calls.timetable_at, times.scheduled_at)') }} / 3600
         ) as bigint) as due_hour,
         case
             when calls.theoretical_at is not null then 'theoretical'
             when calls.timetable_at is not null then 'timetable'
-            when patterns.pattern_at is not null then 'pattern'
+            else times.schedule_source
         end as schedule_source
     from {{ built('trip_calls') }} as calls
+    cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('service_days') }} as days using (operator, service_date)
-    left join {{ built('pattern_times') }} as patterns using (visit_key)
+    left join {{ built('scheduled_calls') }} as times
+        on calls.visit_key = times.visit_key and times.error_seconds <= parameters.timed_error_seconds
 ),
 
 passed as (

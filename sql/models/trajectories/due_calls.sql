@@ -1,26 +1,61 @@
 -- One row per departure in force that may have run, and position of its leg, once it is due: when its bus was due
 -- there, and what was observed of it.
-with scheduled as (
+with departures as (
+    select
+        departures.departure_key,
+        departures.match_score,
+        departures.ruleset_version,
+        matches.trip_key,
+        matches.basis,
+        timetable.headway_seconds,
+        parameters.match_sure_headway_seconds,
+        parameters.match_confusion_seconds,
+        -- a bus seen live only, or one that replaced few rows, may have run as the departure before or after: the
+        -- closer these are, the more rows have to agree
+        coalesce(
+            timetable.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
+            < parameters.match_sure_headway_seconds,
+            false
+        ) as is_guessed
+    from {{ built('scheduled_departures') }} as departures
+    inner join {{ built('timetable_departures') }} as timetable using (departure_key)
+    cross join {{ ref('inference_parameters') }} as parameters
+    left join {{ built('departure_matches') }} as matches using (departure_key)
+    where departures.is_in_force and departures.outcome != 'not_run'
+),
+
+scheduled as (
     select
         calls.*,
-        cast(round(calls.departure_seconds + times.running_seconds) as bigint) as scheduled_seconds,
+        departures.match_score,
+        departures.ruleset_version,
+        departures.trip_key,
+        departures.is_guessed,
+        -- the closer the departures, the more often a guess is wrong by one. A departure that was announced and has no
+        -- trip is more doubtful: its bus may have been so late that it was taken for the next one
         case
-            when calls.schedule_source in ('theoretical', 'timetable') then 0
-            -- the travel times are of the same timetable rows as the errors: where there are none they are less sure
-            when times.basis = 'travel'
-                then greatest(errors.error_seconds, parameters.match_travel_share * times.gap_seconds)
-            else errors.error_seconds
-        end as error_seconds
+            when departures.is_guessed
+                then
+                    departures.headway_seconds
+                    * exp(-departures.headway_seconds / (2.0 * departures.match_confusion_seconds))
+            when
+                departures.basis = 'anonymous'
+                and departures.headway_seconds < departures.match_sure_headway_seconds
+                then
+                    departures.headway_seconds
+                    * exp(-departures.headway_seconds / (4.0 * departures.match_confusion_seconds))
+            else 0
+        end as match_error_seconds,
+        visits.passed_at,
+        visits.passed_after,
+        visits.passed_before,
+        visits.arrival_quality,
+        coalesce(visits.is_out_of_order, false) as is_out_of_order
     from {{ built('scheduled_calls') }} as calls
-    cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ built('call_times') }} as times using (operator, service_date, departure_key, position)
-    inner join {{ built('schedule_errors') }} as errors
-        on
-            times.operator = errors.operator
-            and times.service_date = errors.service_date
-            and case times.basis when 'own' then 'agreed' else times.basis end = errors.basis
-            and {{ schedule_gap_class('times.gap_seconds') }} = errors.gap_class
-    where times.holdout = 0
+    inner join departures using (departure_key)
+    inner join {{ last_answers() }} as last_answers using (operator)
+    left join {{ built('stop_visits') }} as visits using (visit_key)
+    where calls.scheduled_at <= last_answers.last_received_at
 ),
 
 delayed as (
@@ -31,7 +66,7 @@ delayed as (
             when arrival_quality in ('evidenced', 'bounded') and not is_out_of_order
                 then {{ seconds_between('zero_at', 'passed_at') }} - scheduled_seconds
         end as observed_seconds,
-        coalesce(schedule_source in ('theoretical', 'timetable'), false) as is_listed,
+        schedule_source in ('theoretical', 'timetable') as is_listed,
         departure_seconds // 10800 as part_of_day
     from scheduled
 ),
@@ -85,8 +120,8 @@ select
     scheduled.is_guessed,
     scheduled.match_error_seconds,
     scheduled.visit_key,
-    {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} as scheduled_at,
-    coalesce(scheduled.schedule_source, 'running_time') as schedule_source,
+    scheduled.scheduled_at,
+    scheduled.schedule_source,
     scheduled.schedule_error_seconds,
     scheduled.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
     -- a passage whose scheduled time is less sure tells of its trip too
@@ -103,5 +138,3 @@ select
     scheduled.ruleset_version
 from judged as scheduled
 cross join {{ ref('inference_parameters') }} as parameters
-inner join {{ last_answers() }} as last_answers using (operator)
-where {{ add_seconds('scheduled.zero_at', 'scheduled.scheduled_seconds') }} <= last_answers.last_received_at

@@ -18,19 +18,16 @@ with legs as (
 
 calls as (
     select
-        visits.operator,
-        visits.service_date,
-        visits.line_code,
-        visits.direction,
-        matches.leg,
-        visits.position,
-        count(distinct visits.trip_key) as n_calls,
-        median({{ seconds_between('matches.departure_at', 'visits.scheduled_at') }}) as offset_seconds
-    from {{ built('stop_visits') }} as visits
-    inner join {{ built('departure_matches') }} as matches using (trip_key, line_code, direction)
-    where visits.position is not null
-    group by
-        visits.operator, visits.service_date, visits.line_code, visits.direction, matches.leg, visits.position
+        operator,
+        service_date,
+        line_code,
+        direction,
+        leg,
+        position,
+        count(distinct trip_key) as n_calls
+    from {{ built('trip_calls') }}
+    where leg is not null and position is not null
+    group by operator, service_date, line_code, direction, leg, position
 ),
 
 counted as (
@@ -45,7 +42,6 @@ counted as (
         stops.stop_code,
         legs.n_matched_trips,
         coalesce(calls.n_calls, 0) as n_calls,
-        calls.offset_seconds,
         coalesce(
             cast(legs.n_matched_trips * (sum(coalesce(calls.n_calls, 0)) over line_stop) as double)
             / nullif(sum(legs.n_matched_trips) over line_stop - legs.n_matched_trips, 0),
@@ -84,8 +80,7 @@ select
     stretches.stop_sequence,
     stretches.stop_code,
     stretches.n_matched_trips,
-    stretches.n_calls,
-    stretches.offset_seconds
+    stretches.n_calls
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 where

@@ -1,4 +1,4 @@
--- One row per scheduled call and hold-out: how long after the departure it is due. Hold-out 0 uses all that is known.
+-- One row per call of known_times and hold-out: how long after the departure it is due. Hold-out 0 uses all that is known.
 -- Hold-out 1 hides known times of some departures, so that errors of the estimates can be measured (schedule_errors).
 -- An unknown time is learned from the departure of the leg that takes most nearly as long to the nearest stops before
 -- and after at which both are known. Times learned from a departure that hardly differs are known in the second round.
@@ -15,16 +15,16 @@ with targets as (
         calls.position,
         calls.travel_seconds,
         calls.own_seconds,
+        calls.earlier_seconds,
         calls.agreed_seconds,
         holdouts.holdout,
         -- of some departures all times are hidden, of others those of half of the stretches of eight stops
         holdouts.holdout = 1
-        and calls.own_seconds is not null
         and (
             {{ chance('calls.departure_key') }} < parameters.schedule_holdout_share / 2
             or {{ chance('calls.departure_key, calls.position // 8') }} < 0.5
         ) as is_hidden
-    from {{ built('scheduled_calls') }} as calls
+    from {{ built('known_times') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
     inner join (values (0), (1)) as holdouts (holdout)
         on holdouts.holdout = 0 or {{ chance('calls.departure_key') }} < parameters.schedule_holdout_share
@@ -33,9 +33,11 @@ with targets as (
 round_0 as (
     select
         *,
-        coalesce(case when not is_hidden then own_seconds end, agreed_seconds) as known_seconds,
+        coalesce(case when not is_hidden then coalesce(own_seconds, earlier_seconds) end, agreed_seconds)
+            as known_seconds,
         cast(null as double) as difference_seconds,
-        own_seconds is not null as is_source
+        cast(null as double) as disagreed_seconds,
+        coalesce(own_seconds, earlier_seconds) is not null as is_source
     from targets
 ),
 {% for round in [1, 2] %}
@@ -96,12 +98,9 @@ round_0 as (
             and (others_before.known_seconds is not null or others_after.known_seconds is not null)
     ),
 
-    learned_{{ round }} as (
+    ranked_{{ round }} as (
         select
-            departure_key,
-            position,
-            holdout,
-            difference_seconds,
+            *,
             case
                 when other_seconds between other_before and other_after and other_after > other_before
                     then
@@ -111,24 +110,40 @@ round_0 as (
                     other_after is null or abs(other_before - known_before) <= abs(other_after - known_after)
                     then known_before + other_seconds - other_before
                 else known_after + other_seconds - other_after
-            end as learned_seconds
-        from (
-            select
-                *,
-                row_number() over (
-                    partition by departure_key, position, holdout
-                    order by difference_seconds, other_departure_seconds, other_departure_key
-                ) as nth
-            from compared_{{ round }}
-        ) as ranked
-        where nth = 1
+            end as learned_seconds,
+            row_number() over (
+                partition by departure_key, position, holdout
+                order by difference_seconds, other_departure_seconds, other_departure_key
+            ) as nth
+        from compared_{{ round }}
+    ),
+
+    learned_{{ round }} as (
+        select
+            departure_key,
+            position,
+            holdout,
+            max(case when nth = 1 then difference_seconds end) as difference_seconds,
+            max(case when nth = 1 then learned_seconds end) as learned_seconds,
+            -- by how much the next one tells another time
+            case when count(*) = 2 then max(learned_seconds) - min(learned_seconds) end as disagreed_seconds
+        from ranked_{{ round }}
+        where nth <= 2
+        group by departure_key, position, holdout
     ),
 
     round_{{ round }} as (
         select
-            calls.* exclude (known_seconds, difference_seconds, is_source),
+            calls.* exclude (known_seconds, difference_seconds, disagreed_seconds, is_source),
             coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds,
             coalesce(calls.difference_seconds, learned.difference_seconds) as difference_seconds,
+            coalesce(
+                calls.disagreed_seconds,
+                case
+                    when learned.difference_seconds is not null
+                        then coalesce(learned.disagreed_seconds, parameters.pattern_unknown_seconds)
+                end
+            ) as disagreed_seconds,
             true as is_source
         from {{ before }} as calls
         cross join {{ ref('inference_parameters') }} as parameters
@@ -156,18 +171,20 @@ select
     position,
     holdout,
     own_seconds,
+    earlier_seconds,
     is_hidden,
     travel_seconds,
     case
         when own_seconds is not null and not is_hidden then 'own'
+        when earlier_seconds is not null and not is_hidden then 'earlier'
         when difference_seconds is not null then 'learned'
         when known_seconds is not null then 'agreed'
         else 'travel'
     end as basis,
-    -- how much the other departure differs; or how far away the nearest stop is whose time is known, of two about the
+    -- how much the other departure differs, and what it tells from what the next one tells; or how far away the nearest stop is whose time is known, of two about the
     -- nearer one
     case
-        when known_seconds is not null then coalesce(difference_seconds, 0)
+        when known_seconds is not null then coalesce(greatest(difference_seconds, disagreed_seconds), 0)
         when travel_before is null then coalesce(abs(travel_after - travel_seconds), travel_seconds)
         when travel_after is null then abs(travel_seconds - travel_before)
         else

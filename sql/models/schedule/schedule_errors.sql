@@ -9,7 +9,7 @@ with hidden as (
         gap_seconds,
         running_seconds - own_seconds as off_seconds
     from {{ built('call_times') }}
-    where is_hidden
+    where is_hidden and own_seconds is not null
     union all
     -- where no time of a departure is known, the usual travel times count from the departure
     select
@@ -20,6 +20,15 @@ with hidden as (
         travel_seconds - own_seconds as off_seconds
     from {{ built('call_times') }}
     where own_seconds is not null and holdout = 0 and travel_seconds > 0
+    union all
+    select
+        operator,
+        service_date,
+        'earlier' as basis,
+        0 as gap_seconds,
+        earlier_seconds - own_seconds as off_seconds
+    from {{ built('call_times') }}
+    where own_seconds is not null and earlier_seconds is not null and holdout = 0
 ),
 
 squares as (
@@ -45,7 +54,7 @@ classes as (
         operator,
         service_date
     from {{ built('call_times') }}) as days
-    cross join (values ('agreed'), ('learned'), ('travel')) as bases (basis)
+    cross join (values ('earlier'), ('agreed'), ('learned'), ('travel')) as bases (basis)
     cross join {{ whole_numbers(0, 7) }} as gap_classes (gap_class)
 ),
 
