@@ -1,4 +1,5 @@
--- One row per call of known_times and hold-out: how long after the departure it is due. Hold-out 0 uses all that is known.
+-- One row per call of known_times and hold-out: how long after the departure it is due. Hold-out 0 uses all that is
+-- known.
 -- Hold-out 1 hides known times of some departures, so that errors of the estimates can be measured (schedule_errors).
 -- An unknown time is learned from the departure of the leg that takes most nearly as long to the nearest stops before
 -- and after at which both are known. Times learned from a departure that hardly differs are known in the second round.
@@ -37,7 +38,10 @@ round_0 as (
             as known_seconds,
         cast(null as double) as difference_seconds,
         cast(null as double) as disagreed_seconds,
-        coalesce(own_seconds, earlier_seconds) is not null as is_source
+        coalesce(own_seconds, earlier_seconds) is not null as is_source,
+        -- whether a time of this departure is known at all, so that others can be compared with it
+        max(case when not is_hidden and coalesce(own_seconds, earlier_seconds) > 0 then 1 else 0 end)
+            over (partition by departure_key, holdout) = 1 as is_compared
     from targets
 ),
 {% for round in [1, 2] %}
@@ -177,12 +181,13 @@ select
     case
         when own_seconds is not null and not is_hidden then 'own'
         when earlier_seconds is not null and not is_hidden then 'earlier'
-        when difference_seconds is not null then 'learned'
+        when difference_seconds is not null and is_compared then 'learned'
+        when difference_seconds is not null then 'copied'
         when known_seconds is not null then 'agreed'
         else 'travel'
     end as basis,
-    -- how much the other departure differs, and what it tells from what the next one tells; or how far away the nearest stop is whose time is known, of two about the
-    -- nearer one
+    -- how much the other departure differs, and what it tells from what the next one tells; or how far away the nearest
+    -- stop is whose time is known, of two about the nearer one
     case
         when known_seconds is not null then coalesce(greatest(difference_seconds, disagreed_seconds), 0)
         when travel_before is null then coalesce(abs(travel_after - travel_seconds), travel_seconds)

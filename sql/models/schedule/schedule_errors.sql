@@ -54,7 +54,7 @@ classes as (
         operator,
         service_date
     from {{ built('call_times') }}) as days
-    cross join (values ('earlier'), ('agreed'), ('learned'), ('travel')) as bases (basis)
+    cross join (values ('earlier'), ('agreed'), ('learned'), ('copied'), ('travel')) as bases (basis)
     cross join {{ whole_numbers(0, 7) }} as gap_classes (gap_class)
 ),
 
