@@ -1,6 +1,6 @@
 -- One row per operator, service_date, basis and class of gap: the standard error of the scheduled times that are
 -- estimated on that basis, measured on known times that were hidden (call_times). Classes with few of them lean on
--- their basis, and that on what is assumed of an unknown time.
+-- their basis, and that on the largest error of a time that counts as known.
 with hidden as (
     select
         operator,
@@ -79,7 +79,7 @@ select
             sums.square_sum
             + parameters.error_passages * (
                 sum(sums.square_sum) over same_basis
-                + parameters.error_passages * power(parameters.unknown_error_seconds, 2)
+                + parameters.error_passages * power(parameters.timed_error_seconds, 2)
             ) / (sum(sums.n_hidden) over same_basis + parameters.error_passages)
         ) / (sums.n_hidden + parameters.error_passages)
     ) as error_seconds
