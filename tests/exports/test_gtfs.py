@@ -55,7 +55,10 @@ def test_only_the_departure_from_the_origin_is_exact(placed: ExportSettings) -> 
 
 
 def test_a_time_that_contradicts_those_around_it_is_not_exported(placed: ExportSettings) -> None:
-    change(placed, "update intermediate.scheduled_calls set scheduled_seconds = departure_seconds where position = 3")
+    change(
+        placed,
+        "update intermediate.scheduled_calls set scheduled_seconds = departure_seconds where position = 3",
+    )
     times: dict[str, list[str]] = {}
     for row in table(feed(placed, "gtfs"), "stop_times"):
         times.setdefault(row["trip_id"], []).append(row["arrival_time"])

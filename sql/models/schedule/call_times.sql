@@ -41,7 +41,7 @@ round_0 as (
         coalesce(own_seconds, earlier_seconds) is not null as is_source,
         -- whether a time of this departure is known at all, so that others can be compared with it
         max(case when not is_hidden and coalesce(own_seconds, earlier_seconds) > 0 then 1 else 0 end)
-            over (partition by departure_key, holdout) = 1 as is_compared
+            over (partition by departure_key, holdout) as n_compared
     from targets
 ),
 {% for round in [1, 2] %}
@@ -181,7 +181,7 @@ select
     case
         when own_seconds is not null and not is_hidden then 'own'
         when earlier_seconds is not null and not is_hidden then 'earlier'
-        when difference_seconds is not null and is_compared then 'learned'
+        when difference_seconds is not null and n_compared = 1 then 'learned'
         when difference_seconds is not null then 'copied'
         when known_seconds is not null then 'agreed'
         else 'travel'
