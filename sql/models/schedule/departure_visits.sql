@@ -1,6 +1,6 @@
--- One row per departure that a trip ran as, and position of its line where the trip was listed: the visit, and how long
--- after the departure the timetable says it is due. Where it was listed at a position several times, the first visit
--- that was listed live.
+-- One row per departure that a trip ran as, and position of its line where the trip was listed: the visit.
+-- With how long after the departure the timetable says it is due. Where it was listed at a position several times, it is
+-- the first visit that was listed live.
 select
     departure_key,
     trip_id_scheduled,

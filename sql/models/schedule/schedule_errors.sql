@@ -1,5 +1,5 @@
--- One row per operator, service_date, basis and class of gap: the standard error of the scheduled times that are
--- estimated on that basis, measured on known times that were hidden (call_times). Classes with few of them lean on
+-- One row per operator, service_date, basis and class of gap: the standard error of scheduled times.
+-- Measured on known times that were hidden and estimated on that basis (call_times). Classes with few of them lean on
 -- their basis, and that on the largest error of a time that counts as known.
 with hidden as (
     select
