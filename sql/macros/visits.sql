@@ -50,3 +50,11 @@
         case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
     )
 {%- endmacro %}
+
+{# Where the timetable time of a call of trip_calls is from; null without one. #}
+{% macro listed_source(calls) -%}
+    case
+        when {{ calls }}.theoretical_at is not null then 'theoretical'
+        when {{ calls }}.timetable_at is not null then 'timetable'
+    end
+{%- endmacro %}

@@ -8,11 +8,7 @@ with scheduled as (
         cast(floor(
             {{ seconds_between('days.zero_at', 'coalesce(calls.timetable_at, times.scheduled_at)') }} / 3600
         ) as bigint) as due_hour,
-        case
-            when calls.theoretical_at is not null then 'theoretical'
-            when calls.timetable_at is not null then 'timetable'
-            else times.schedule_source
-        end as schedule_source
+        coalesce({{ listed_source('calls') }}, times.schedule_source) as schedule_source
     from {{ built('trip_calls') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('service_days') }} as days using (operator, service_date)

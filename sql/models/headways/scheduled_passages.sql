@@ -9,7 +9,7 @@ select
     calls.direction,
     calls.position,
     calls.stop_code,
-    calls.scheduled_seconds // 3600 as service_hour,
+    calls.service_hour,
     calls.scheduled_at,
     cast(
         round({{ seconds_between('lag(calls.scheduled_at) over stop_buses', 'calls.scheduled_at') }}) as bigint

@@ -14,7 +14,7 @@ select
     calls.position,
     calls.stop_code,
     calls.scheduled_at,
-    calls.scheduled_seconds // 3600 as service_hour
+    calls.service_hour
 from {{ built('scheduled_calls') }} as calls
 inner join {{ built('scheduled_departures') }} as departures using (departure_key)
 left join {{ built('stop_visits') }} as visits

@@ -17,6 +17,7 @@ with targets as (
         calls.travel_seconds,
         calls.own_seconds,
         calls.earlier_seconds,
+        coalesce(calls.own_seconds, calls.earlier_seconds) as told_seconds,
         calls.agreed_seconds,
         holdouts.holdout,
         -- of some departures all times are hidden, of others those of half of the stretches of eight stops
@@ -34,14 +35,13 @@ with targets as (
 round_0 as (
     select
         *,
-        coalesce(case when not is_hidden then coalesce(own_seconds, earlier_seconds) end, agreed_seconds)
-            as known_seconds,
+        coalesce(case when not is_hidden then told_seconds end, agreed_seconds) as known_seconds,
         cast(null as double) as difference_seconds,
         cast(null as double) as disagreed_seconds,
-        coalesce(own_seconds, earlier_seconds) is not null as is_source,
-        -- whether a time of this departure is known at all, so that others can be compared with it
-        max(case when not is_hidden and coalesce(own_seconds, earlier_seconds) > 0 then 1 else 0 end)
-            over (partition by departure_key, holdout) as n_compared
+        told_seconds is not null as is_source,
+        -- where only the origin is, or nothing, there is nothing to compare with other departures
+        max(case when not is_hidden then told_seconds end) over (partition by departure_key, holdout)
+            as last_told_seconds
     from targets
 ),
 {% for round in [1, 2] %}
@@ -130,8 +130,12 @@ round_0 as (
             max(case when nth = 1 then difference_seconds end) as difference_seconds,
             max(case when nth = 1 then learned_seconds end) as learned_seconds,
             -- by how much the next one tells another time
-            case when count(*) = 2 then max(learned_seconds) - min(learned_seconds) end as disagreed_seconds
+            case
+                when count(*) = 2 then max(learned_seconds) - min(learned_seconds)
+                else max(parameters.pattern_unknown_seconds)
+            end as disagreed_seconds
         from ranked_{{ round }}
+        cross join {{ ref('inference_parameters') }} as parameters
         where nth <= 2
         group by departure_key, position, holdout
     ),
@@ -141,13 +145,7 @@ round_0 as (
             calls.* exclude (known_seconds, difference_seconds, disagreed_seconds, is_source),
             coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds,
             coalesce(calls.difference_seconds, learned.difference_seconds) as difference_seconds,
-            coalesce(
-                calls.disagreed_seconds,
-                case
-                    when learned.difference_seconds is not null
-                        then coalesce(learned.disagreed_seconds, parameters.pattern_unknown_seconds)
-                end
-            ) as disagreed_seconds,
+            coalesce(calls.disagreed_seconds, learned.disagreed_seconds) as disagreed_seconds,
             true as is_source
         from {{ before }} as calls
         cross join {{ ref('inference_parameters') }} as parameters
@@ -181,7 +179,7 @@ select
     case
         when own_seconds is not null and not is_hidden then 'own'
         when earlier_seconds is not null and not is_hidden then 'earlier'
-        when difference_seconds is not null and n_compared = 1 then 'learned'
+        when difference_seconds is not null and last_told_seconds > 0 then 'learned'
         when difference_seconds is not null then 'copied'
         when known_seconds is not null then 'agreed'
         else 'travel'

@@ -1,6 +1,6 @@
 -- One row per departure that a trip ran as, and position of its line where the trip was listed: the visit.
--- With how long after the departure the timetable says it is due. Where it was listed at a position several times, it is
--- the first visit that was listed live.
+-- With how long after the departure the timetable says it is due. Where it was listed at a position several times, the
+-- visit is the first that was listed live.
 select
     departure_key,
     trip_id_scheduled,
@@ -10,10 +10,7 @@ select
     direction,
     position,
     visit_key,
-    case
-        when theoretical_at is not null then 'theoretical'
-        when own_seconds is not null then 'timetable'
-    end as schedule_source,
+    schedule_source,
     own_seconds
 from (
     select
@@ -25,7 +22,7 @@ from (
         calls.direction,
         calls.position,
         calls.visit_key,
-        calls.theoretical_at,
+        {{ listed_source('calls') }} as schedule_source,
         {{ seconds_between('departures.departure_at', 'calls.timetable_at') }} as own_seconds,
         row_number() over (
             partition by calls.trip_key, calls.line_code, calls.direction, calls.position

@@ -16,6 +16,7 @@ select
     calls.is_last_stop,
     calls.visit_key,
     cast(round(calls.departure_seconds + times.running_seconds) as bigint) as scheduled_seconds,
+    cast(floor(round(calls.departure_seconds + times.running_seconds) / 3600) as bigint) as service_hour,
     {{ add_seconds('calls.zero_at', 'round(calls.departure_seconds + times.running_seconds)') }} as scheduled_at,
     case times.basis
         when 'own' then calls.schedule_source

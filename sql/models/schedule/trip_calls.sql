@@ -124,7 +124,6 @@ select
     calls.last_seen_at,
     calls.is_lost,
     calls.is_out_of_order,
-    matches.departure_at,
     matches.leg,
     coalesce(
         calls.timetable_row_at,

@@ -74,9 +74,8 @@ delayed as (
 compared as (
     select
         *,
-        cast(floor(scheduled_seconds / 3600) as bigint) as service_hour,
         count(*) over (
-            partition by operator, service_date, line_code, direction, stop_code, floor(scheduled_seconds / 3600)
+            partition by operator, service_date, line_code, direction, stop_code, service_hour
         ) as n_buses_of_hour,
         median(case when not is_listed then observed_seconds end) over (
             partition by operator, service_date, line_code, direction, leg, part_of_day, position
