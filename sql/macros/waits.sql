@@ -9,7 +9,7 @@
    variance: of the expected sum of squares, as an expression. #}
 {% macro half_wait_interval(variance) -%}
     1.96 * sqrt(
-        {{ variance }} / nullif(power(2 * expected_seconds_sum, 2), 0) + power(rules.unobserved_delay_bias_seconds, 2)
+        {{ variance }} / nullif(power(2 * expected_seconds_sum, 2), 0) + power(rules.unobserved_wait_bias_seconds, 2)
     )
 {%- endmacro %}
 
