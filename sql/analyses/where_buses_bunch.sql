@@ -1,18 +1,24 @@
--- Where and when do buses bunch? Shares of headways of at most half, and of at least one and a half times, the
--- scheduled ones. Only frequent service, and only headways in which no bus can have passed unobserved, on dates
--- that are over.
+-- Where do buses bunch? Shares of headways of at most half, and of at least one and a half times, the mean scheduled
+-- one of the hour. Estimated for all buses that were due in frequent service, observed or not, with a 95 % interval, on
+-- dates that are over. Where too little is known a share is null, with the reason.
 select
     line_code,
     direction,
     stop_code,
-    service_hour,
-    sum(n_actual) as n_headways,
-    round(sum(n_bunched) / sum(n_actual), 3) as bunched_share,
-    round(sum(n_gaps) / sum(n_actual), 3) as gap_share
-from marts.headways
-inner join core.closed_dates using (operator, service_date)
-where is_frequent and n_actual > 0
-group by line_code, direction, stop_code, service_hour
-having sum(n_actual) >= 5
-order by bunched_share desc, n_headways desc, line_code, direction, stop_code, service_hour
+    n_stop_hours as n_hours,
+    round(expected_headways) as n_headways,
+    round(estimated_bunched_share, 3) as bunched_share,
+    round(estimated_bunched_share_low, 3) as bunched_share_low,
+    round(estimated_bunched_share_high, 3) as bunched_share_high,
+    bunched_null_reason,
+    round(estimated_gaps_share, 3) as gap_share,
+    round(estimated_gaps_share_low, 3) as gap_share_low,
+    round(estimated_gaps_share_high, 3) as gap_share_high,
+    gaps_null_reason
+from
+    stop_waits_between(
+        (select min(service_date) from core.closed_dates),
+        (select max(service_date) from core.closed_dates)
+    )
+order by bunched_share desc nulls last, n_headways desc nulls last, line_code, direction, stop_code
 limit 20

@@ -30,6 +30,26 @@
     {%- endfor %}
 {%- endmacro %}
 
+{# The expected headways, and how many of them are bunched and gaps, with their variances: over the hours and dates of one
+   stop, and, as line variance, over all stops of a line. #}
+{% macro spacing_sums() -%}
+    {{- return([
+        "expected_headways", "expected_bunched", "bunched_variance", "bunched_line_variance", "expected_gaps",
+        "gaps_variance", "gaps_line_variance"
+    ]) -}}
+{%- endmacro %}
+
+{# Half of the 95 % interval of an estimated share of headways, in a relation joined with `rules`: with the error that
+   shares of unobserved passages are assumed to have in common.
+
+   variance: of the expected number, as an expression. #}
+{% macro half_spacing_interval(variance) -%}
+    1.96 * sqrt(
+        greatest(cast({{ variance }} as double), 0) / nullif(power(cast(expected_headways as double), 2), 0)
+        + power(rules.unobserved_bias, 2)
+    )
+{%- endmacro %}
+
 {# The waits for frequent lines summed over a period of service dates, at their stops in their frequent hours, estimated
    for all buses due, with a 95 % interval. Stops and hours in which too few trips were observed do not take part; with
    too wide an interval the waits are null, with the reason.
@@ -41,6 +61,8 @@
    n_dates:     how many dates it sums over: the column, or 1. #}
 {% macro waits_over(name, first, keys, variance, among="", n_dates="n_dates") -%}
 {%- set sums = ["due_seconds_sum", "due_seconds_squared_sum", "expected_seconds_sum", "expected_seconds_squared_sum"] -%}
+{%- set of_line = "line_" if variance == "line_variance" else "" -%}
+{%- set spacing = {"bunched": "bunched_" ~ of_line ~ "variance", "gaps": "gaps_" ~ of_line ~ "variance"} -%}
 with hours as (
     select
         *,
@@ -68,6 +90,9 @@ sums as (
         sum(case when takes_part then {{ sum }} end) as {{ sum }},
         {%- endfor %}
         greatest({{ exact_sum("case when takes_part then " ~ variance ~ " end") }}, 0) as {{ variance }},
+        {%- for sum in ["expected_headways", "expected_bunched", "expected_gaps"] + spacing.values() | list %}
+        sum(case when takes_part then {{ sum }} end) as {{ sum }},
+        {%- endfor %}
         min(estimate_null_reason) as hour_null_reason,
         max(ruleset_version) as ruleset_version
     from hours
@@ -85,13 +110,41 @@ judged as (
                 2 * {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }}
                 > rules.widest_wait_interval_seconds
                 then 'interval too wide'
-        end as estimate_null_reason
+        end as estimate_null_reason,
+        {%- for name, spacing_variance in spacing.items() %}
+        {{ half_spacing_interval(spacing_variance ~ ' * ' ~ design_effect(n_dates)) }} as half_{{ name }}_interval,
+        case
+            when n_stop_hours = 0 then hour_null_reason
+            -- where the buses are too uncertain for a wait, draws miss what makes its gaps
+            when
+                2 * {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }}
+                > rules.widest_wait_interval_seconds
+                then 'interval too wide'
+            when
+                2 * {{ half_spacing_interval(spacing_variance ~ ' * ' ~ design_effect(n_dates)) }}
+                > rules.widest_interval
+                then 'interval too wide'
+        end as {{ name }}_null_reason
+        {{- "," if not loop.last }}
+        {%- endfor %}
     from sums
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
 )
 
 select
-    * exclude (n_dates, half_interval, hour_null_reason),
-    {{ estimated_waits() }}
+    * exclude (n_dates, half_interval, half_bunched_interval, half_gaps_interval, hour_null_reason),
+    {{ estimated_waits() }},
+    {%- for name in spacing %}
+    {%- set share = "cast(expected_" ~ name ~ " as double) / nullif(cast(expected_headways as double), 0)" %}
+    {%- for end, value in {
+        "": share,
+        "_low": "greatest(" ~ share ~ " - half_" ~ name ~ "_interval, 0)",
+        "_high": "least(" ~ share ~ " + half_" ~ name ~ "_interval, 1)"
+    }.items() %}
+    case when {{ name }}_null_reason is null then {{ value }} end as estimated_{{ name }}_share{{ end }}
+    {{- "," if not loop.last }}
+    {%- endfor %}
+    {{- "," if not loop.last }}
+    {%- endfor %}
 from judged
 {%- endmacro %}

@@ -251,12 +251,14 @@ def test_a_loss_of_time_lies_within_its_interval_or_has_a_reason_and_the_greates
     assert len(rows) > 0
 
 
-def test_a_bunched_headway_is_no_gap_and_bunching_is_told_of_enough_headways_only(recipe: Recipe) -> None:
+def test_a_share_of_bunched_headways_or_gaps_lies_within_its_interval_or_has_a_reason(recipe: Recipe) -> None:
     rows = recipe("where_buses_bunch")
 
-    assert all(row["n_headways"] >= 5 for row in rows)
-    assert all(0 <= row["bunched_share"] + row["gap_share"] <= 1 for row in rows)
-    assert sum(row["bunched_share"] for row in rows) > 0
+    for name, reason in (("bunched_share", "bunched_null_reason"), ("gap_share", "gaps_null_reason")):
+        given = [row for row in rows if row[reason] is None]
+        assert all(0 <= row[f"{name}_low"] <= row[name] <= row[f"{name}_high"] <= 1 for row in given)
+        assert all(row[name] is None for row in rows if row not in given)
+        assert sum(row[name] for row in given) > 0
 
 
 def test_the_share_of_full_buses_lies_between_its_bounds_and_the_fullest_come_first(recipe: Recipe) -> None:

@@ -1,5 +1,6 @@
 -- One row per operator, service_date, line, direction, stop and service_hour of stops at which a line is frequent: the
--- headways of all buses, observed or not, as expected count, sum and sum of squares, with the variance of the latter.
+-- headways of all buses, observed or not, as expected count, sum and sum of squares, with the variance of the latter;
+-- and how many of them are bunched and gaps, with variances.
 -- They are the mean of several draws: in each, every bus passes at a time that is possible for it, or not at all, as
 -- probable as that is. Stops between two known ones share the error of the trip; so the errors of the stops of a line
 -- belong together, and line_variance adds up over them.
@@ -51,7 +52,24 @@ headways as (
     )
 ),
 
+scheduled as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        stop_code,
+        service_hour,
+        count(*) as n_headways_due,
+        sum(scheduled_headway_seconds) as due_seconds_sum,
+        sum(scheduled_headway_seconds * scheduled_headway_seconds) as due_seconds_squared_sum
+    from {{ ref('scheduled_passages') }}
+    where scheduled_headway_seconds <= 3600
+    group by operator, service_date, line_code, direction, stop_code, service_hour
+),
+
 sums as (
+    -- bunched buses and gaps are told by the mean headway scheduled in the hour
     select
         headways.operator,
         headways.service_date,
@@ -61,8 +79,21 @@ sums as (
         headways.service_hour,
         headways.number,
         sum(headways.headway_seconds) as seconds_sum,
-        sum(headways.headway_seconds * headways.headway_seconds) as squares_sum
+        sum(headways.headway_seconds * headways.headway_seconds) as squares_sum,
+        {%- for name, beyond in {"bunched": "<= rules.bunched_ratio", "gaps": ">= rules.gap_ratio"}.items() %}
+            count(
+                case
+                    when
+                        headways.headway_seconds * scheduled.n_headways_due
+                        {{ beyond }} * nullif(scheduled.due_seconds_sum, 0)
+                        then 1
+                end
+            ) as n_{{ name }},
+        {%- endfor %}
+        count(*) as n_headways
     from headways
+    {{ join_rules('headways.service_date') }}
+    inner join scheduled using (operator, service_date, line_code, direction, stop_code, service_hour)
     left join {{ ref('scheduled_passages') }} as passages
         on headways.bus_key = passages.departure_key and headways.position = passages.position
     where
@@ -75,9 +106,16 @@ sums as (
 ),
 
 errors as (
-    -- how far the squares of a draw are from what is usual for its sum
+    -- how far the squares of a draw are from what is usual for its sum, and its bunched buses and gaps, in thousandths,
+    -- from what is usual for as many headways
     select
         *,
+        {%- for name in ["bunched", "gaps"] %}
+            cast(round(
+                1000 * n_{{ name }}
+                - 1000 * n_headways * cast(sum(n_{{ name }}) over stop_hour as double) / sum(n_headways) over stop_hour
+            ) as bigint) as {{ name }}_error,
+        {%- endfor %}
         cast(round(
             squares_sum
             - seconds_sum * cast(sum(squares_sum) over stop_hour as double) / nullif(sum(seconds_sum) over stop_hour, 0)
@@ -89,10 +127,12 @@ errors as (
 line_errors as (
     select
         *,
-        sum(squares_error) over (
-            partition by operator, service_date, line_code, direction, service_hour, number
-        ) as line_error
+        {%- for name in ["bunched", "gaps"] %}
+            sum({{ name }}_error) over line_hour as {{ name }}_line_error,
+        {%- endfor %}
+        sum(squares_error) over line_hour as squares_line_error
     from errors
+    window line_hour as (partition by operator, service_date, line_code, direction, service_hour, number)
 ),
 
 expected as (
@@ -109,8 +149,22 @@ expected as (
             as expected_seconds_squared_sum,
         cast(sum(cast(line_errors.squares_error as hugeint) * line_errors.squares_error) as double)
         / (max(parameters.headway_draws) - 1) as squared_sum_variance,
-        cast(sum(cast(line_errors.squares_error as hugeint) * line_errors.line_error) as double)
-        / (max(parameters.headway_draws) - 1) as line_variance
+        cast(sum(cast(line_errors.squares_error as hugeint) * line_errors.squares_line_error) as double)
+        / (max(parameters.headway_draws) - 1) as line_variance,
+        {%- for name in ["bunched", "gaps"] %}
+            cast(cast(sum(line_errors.n_{{ name }}) as double) / max(parameters.headway_draws) as decimal(18, 6))
+                as expected_{{ name }},
+            cast(
+                cast(sum(line_errors.{{ name }}_error * line_errors.{{ name }}_error) as double) / 1e6
+                / (max(parameters.headway_draws) - 1) as decimal(18, 6)
+            ) as {{ name }}_variance,
+            cast(
+                cast(sum(line_errors.{{ name }}_error * line_errors.{{ name }}_line_error) as double) / 1e6
+                / (max(parameters.headway_draws) - 1) as decimal(18, 6)
+            ) as {{ name }}_line_variance,
+        {%- endfor %}
+        cast(cast(sum(line_errors.n_headways) as double) / max(parameters.headway_draws) as decimal(18, 6))
+            as expected_headways
     from line_errors
     cross join {{ ref('inference_parameters') }} as parameters
     group by
@@ -130,21 +184,6 @@ due as (
         -- of trips that were observed anywhere
         count(case when arrival_quality != 'expected' then 1 end) as n_due_of_observed_trips
     from {{ built('trip_trajectories') }}
-    group by operator, service_date, line_code, direction, stop_code, service_hour
-),
-
-scheduled as (
-    select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        stop_code,
-        service_hour,
-        sum(scheduled_headway_seconds) as due_seconds_sum,
-        sum(scheduled_headway_seconds * scheduled_headway_seconds) as due_seconds_squared_sum
-    from {{ ref('scheduled_passages') }}
-    where scheduled_headway_seconds <= 3600
     group by operator, service_date, line_code, direction, stop_code, service_hour
 )
 

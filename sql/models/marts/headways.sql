@@ -2,7 +2,7 @@
 -- the same buses, as count, sum and sum of squares.
 -- The waits follow from the sums (sum of squares / twice the sum). The sums add up over any period, the waits do not.
 -- Headways between buses observed one after the other lean to short ones: a bus that did not come is not observed. The
--- estimates are of all buses due, with an interval.
+-- estimates are of all buses due, with an interval; those of bunched buses and gaps are sums, for more than one hour.
 with buses as (
     select
         operator,
@@ -144,6 +144,9 @@ estimates as (
         estimated.expected_seconds_sum,
         estimated.expected_seconds_squared_sum,
         estimated.squared_sum_variance,
+        {%- for column in spacing_sums() %}
+            coalesce(estimated.{{ column }}, 0) as {{ column }},
+        {%- endfor %}
         estimated.line_variance
     from judged
     left join {{ built('service_days') }} as days using (operator, service_date)
