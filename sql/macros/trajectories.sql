@@ -57,6 +57,15 @@
     {%- endfor %}
 {%- endmacro %}
 
+{# True for a due call (due_calls) of which it is known whether it was on time: its bus was seen, certainly ran as the
+   departure, and its scheduled time is known.
+
+   prefix: what stands before the names of columns: the name of a relation and a dot. #}
+{% macro is_observed_call(prefix="") -%}
+    coalesce({{ prefix }}arrival_quality in ('evidenced', 'bounded'), false)
+    and {{ prefix }}is_timed and not {{ prefix }}is_guessed
+{%- endmacro %}
+
 {# What the nearest passages before and after tell (nearest_passages), the nearer one more; 0 where there are none. #}
 {% macro told_by_neighbours(value) -%}
     coalesce(

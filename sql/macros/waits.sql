@@ -30,15 +30,6 @@
     {%- endfor %}
 {%- endmacro %}
 
-{# The expected headways, and how many of them are bunched and gaps, with their variances: over the hours and dates of one
-   stop, and, as line variance, over all stops of a line. #}
-{% macro spacing_sums() -%}
-    {{- return([
-        "expected_headways", "expected_bunched", "bunched_variance", "bunched_line_variance", "expected_gaps",
-        "gaps_variance", "gaps_line_variance"
-    ]) -}}
-{%- endmacro %}
-
 {# Half of the 95 % interval of an estimated share of headways, in a relation joined with `rules`: with the error that
    shares of unobserved passages are assumed to have in common.
 
@@ -106,25 +97,15 @@ judged as (
         {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }} as half_interval,
         case
             when n_stop_hours = 0 then hour_null_reason
-            when
-                2 * {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }}
-                > rules.widest_wait_interval_seconds
-                then 'interval too wide'
+            when 2 * half_interval > rules.widest_wait_interval_seconds then 'interval too wide'
         end as estimate_null_reason,
         {%- for name, spacing_variance in spacing.items() %}
         {{ half_spacing_interval(spacing_variance ~ ' * ' ~ design_effect(n_dates)) }} as half_{{ name }}_interval,
-        case
-            when n_stop_hours = 0 then hour_null_reason
-            -- where the buses are too uncertain for a wait, draws miss what makes its gaps
-            when
-                2 * {{ half_wait_interval(variance ~ ' * ' ~ design_effect(n_dates)) }}
-                > rules.widest_wait_interval_seconds
-                then 'interval too wide'
-            when
-                2 * {{ half_spacing_interval(spacing_variance ~ ' * ' ~ design_effect(n_dates)) }}
-                > rules.widest_interval
-                then 'interval too wide'
-        end as {{ name }}_null_reason
+        -- where the buses are too uncertain for a wait, draws miss what makes its gaps
+        coalesce(
+            estimate_null_reason,
+            case when 2 * half_{{ name }}_interval > rules.widest_interval then 'interval too wide' end
+        ) as {{ name }}_null_reason
         {{- "," if not loop.last }}
         {%- endfor %}
     from sums

@@ -144,7 +144,10 @@ estimates as (
         estimated.expected_seconds_sum,
         estimated.expected_seconds_squared_sum,
         estimated.squared_sum_variance,
-        {%- for column in spacing_sums() %}
+        {%- for column in [
+            "expected_headways", "expected_bunched", "bunched_variance", "bunched_line_variance", "expected_gaps",
+            "gaps_variance", "gaps_line_variance"
+        ] %}
             coalesce(estimated.{{ column }}, 0) as {{ column }},
         {%- endfor %}
         estimated.line_variance

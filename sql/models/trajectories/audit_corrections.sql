@@ -16,8 +16,7 @@ with measured as (
 calls as (
     select
         calls.*,
-        coalesce(calls.arrival_quality in ('evidenced', 'bounded'), false) and calls.is_timed and not calls.is_guessed
-        and coalesce(drawn.n_audit_requests, 0) = 0 as is_observed_anyway
+        {{ is_observed_call("calls.") }} and coalesce(drawn.n_audit_requests, 0) = 0 as is_observed_anyway
     from {{ built('due_calls') }} as calls
     left join {{ built('audit_visits') }} as drawn using (departure_key, position)
 ),

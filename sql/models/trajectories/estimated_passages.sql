@@ -4,8 +4,7 @@ with calls as (
     select
         *,
         coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_seen,
-        -- on time or not, that is known only of a bus that certainly ran as the departure, and if the schedule is known
-        coalesce(arrival_quality in ('evidenced', 'bounded'), false) and is_timed and not is_guessed as is_observed,
+        {{ is_observed_call() }} as is_observed,
         -- a bus passes its stops in order
         max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
         min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
