@@ -38,58 +38,76 @@ bounded as (
     ) as calls
 ),
 
-guessed as (
+told as (
     select
         bounded.*,
         expected.side,
         expected.gap_class,
-        coalesce(
-            case when bounded.is_observed then bounded.delay_seconds end,
-            -- seen, but with an unsure schedule: what was seen and what the rest of the trip tells, by their precision
-            case
-                when bounded.is_seen and not bounded.is_guessed
-                    then
-                        (
-                            bounded.delay_seconds * power(expected.error_seconds, 2)
-                            + expected.expected_seconds * power(bounded.schedule_error_seconds, 2)
-                        ) / (power(bounded.schedule_error_seconds, 2) + power(expected.error_seconds, 2))
-            end,
-            expected.expected_seconds
-        ) as guessed_seconds,
-        coalesce(
-            case when bounded.is_seen then bounded.passed_at end,
-            {{ add_seconds('bounded.scheduled_at', 'expected.expected_seconds') }}
-        ) as guessed_at,
-        case
-            when bounded.is_observed
-                then
-                    sqrt(
-                        power(least(
-                            greatest({{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} / 6, 1),
-                            case when bounded.arrival_quality = 'bounded' then expected.error_seconds end
-                        ), 2)
-                        + power(bounded.schedule_error_seconds, 2)
-                    )
-            when bounded.is_seen and not bounded.is_guessed
-                then
-                    bounded.schedule_error_seconds * expected.error_seconds
-                    / sqrt(power(bounded.schedule_error_seconds, 2) + power(expected.error_seconds, 2))
-            -- the delay that the rest of the trip tells does not depend on the scheduled time here
-            else sqrt(power(expected.error_seconds, 2) + power(bounded.match_error_seconds, 2))
-        end as error_seconds,
-        -- the part of the error that all passages of the line at the stop have in common
-        case
-            when bounded.is_seen and not bounded.is_guessed then bounded.schedule_error_seconds
-            else sqrt(power(expected.told_schedule_error_seconds, 2) + power(usual.usual_error_seconds, 2))
-        end as stop_error_seconds,
-        case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} end
-            as low_seconds,
-        case when bounded.is_timed then {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} end
-            as high_seconds
+        expected.expected_seconds as told_seconds,
+        expected.error_seconds as told_error_seconds,
+        expected.told_schedule_error_seconds,
+        usual.usual_error_seconds,
+        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as after_seconds,
+        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} as before_seconds
     from bounded
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
     where expected.holdout = 0
+),
+
+guessed as (
+    select
+        *,
+        case
+            when is_observed and arrival_quality = 'evidenced' then delay_seconds
+            -- the listings of the stop and the rest of the trip are about as exact, and wrong independently
+            when is_observed
+                then (delay_seconds + least(greatest(told_seconds, after_seconds), before_seconds)) / 2
+            -- seen, but with an unsure schedule: what was seen and what the rest of the trip tells, by their precision
+            when is_seen and not is_guessed
+                then
+                    (
+                        delay_seconds * power(told_error_seconds, 2)
+                        + told_seconds * power(schedule_error_seconds, 2)
+                    ) / (power(schedule_error_seconds, 2) + power(told_error_seconds, 2))
+            else told_seconds
+        end as guessed_seconds,
+        case
+            when is_observed
+                then
+                    sqrt(
+                        power(least(
+                            greatest({{ seconds_between('passed_after', 'passed_before') }} / 6, 1),
+                            case when arrival_quality = 'bounded' then told_error_seconds end
+                        ), 2)
+                        + power(schedule_error_seconds, 2)
+                    )
+            when is_seen and not is_guessed
+                then
+                    schedule_error_seconds * told_error_seconds
+                    / sqrt(power(schedule_error_seconds, 2) + power(told_error_seconds, 2))
+            -- the delay that the rest of the trip tells does not depend on the scheduled time here
+            else sqrt(power(told_error_seconds, 2) + power(match_error_seconds, 2))
+        end as error_seconds,
+        -- the part of the error that all passages of the line at the stop have in common
+        case
+            when is_seen and not is_guessed then schedule_error_seconds
+            else sqrt(power(told_schedule_error_seconds, 2) + power(usual_error_seconds, 2))
+        end as stop_error_seconds,
+        case when is_timed then after_seconds end as low_seconds,
+        case when is_timed then before_seconds end as high_seconds
+    from told
+),
+
+placed as (
+    select
+        *,
+        case
+            when is_seen and not (is_observed and arrival_quality = 'bounded') then passed_at
+            when is_observed then {{ add_seconds('scheduled_at', 'guessed_seconds') }}
+            else {{ add_seconds('scheduled_at', 'told_seconds') }}
+        end as guessed_at
+    from guessed
 ),
 
 observed_hours as (
@@ -141,5 +159,5 @@ select
     guessed.gap_class,
     coalesce(observed_hours.n_trips, 0) as n_observed_trips_of_hour,
     guessed.ruleset_version
-from guessed
+from placed as guessed
 left join observed_hours using (operator, service_date, service_hour)
