@@ -89,6 +89,26 @@
     (1 / (1 + exp(-1.702 * {{ value }})))
 {%- endmacro %}
 
+{# The mean of a normal distribution within bounds, of which each may be null; where hardly anything of the distribution
+   lies within them, the nearest bound. #}
+{% macro truncated_mean(mean, error, low, high) -%}
+    {%- set low_value = "((" ~ low ~ " - " ~ mean ~ ") / " ~ error ~ ")" -%}
+    {%- set high_value = "((" ~ high ~ " - " ~ mean ~ ") / " ~ error ~ ")" -%}
+    {%- set share = "(coalesce(" ~ normal_share(high_value) ~ ", 1) - coalesce(" ~ normal_share(low_value) ~ ", 0))" -%}
+    least(greatest(
+        {{ mean }}
+        + case
+            when {{ share }} > 0.01
+                then
+                    {{ error }} * 0.39894
+                    * (coalesce(exp(-power({{ low_value }}, 2) / 2), 0) - coalesce(exp(-power({{ high_value }}, 2) / 2), 0))
+                    / {{ share }}
+            else 0
+        end,
+        {{ low }}
+    ), {{ high }})
+{%- endmacro %}
+
 {# The share of a distribution up to a standardised value, from its shares up to -6, -5.9 … 6 (error_shares). #}
 {% macro share_up_to(shares, value) -%}
     {%- set tenths = "(10 * (least(greatest(" ~ value ~ ", -6), 5.999) + 6))" -%}

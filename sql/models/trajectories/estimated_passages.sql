@@ -48,10 +48,18 @@ told as (
         expected.told_schedule_error_seconds,
         usual.usual_error_seconds,
         {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as after_seconds,
-        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }} as before_seconds
+        -- an answer that did not list a bus which was still to come tells nothing
+        least(
+            {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }},
+            case
+                when coalesce(bounded.hard_after < unlisted.unlisted_at, true)
+                    then {{ seconds_between('bounded.scheduled_at', 'unlisted.unlisted_at') }}
+            end
+        ) as before_seconds
     from bounded
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
+    left join {{ ref('unlisted_passages') }} as unlisted using (operator, service_date, departure_key, position)
     where expected.holdout = 0
 ),
 
@@ -72,6 +80,7 @@ guessed as (
                     ) / (power(schedule_error_seconds, 2) + power(told_error_seconds, 2))
             else told_seconds
         end as guessed_seconds,
+        {{ truncated_mean("told_seconds", "told_error_seconds", "after_seconds", "before_seconds") }} as placed_seconds,
         case
             when is_observed
                 then
@@ -105,7 +114,7 @@ placed as (
         case
             when is_seen and not (is_observed and arrival_quality = 'bounded') then passed_at
             when is_observed then {{ add_seconds('scheduled_at', 'guessed_seconds') }}
-            else {{ add_seconds('scheduled_at', 'told_seconds') }}
+            else {{ add_seconds('scheduled_at', 'placed_seconds') }}
         end as guessed_at
     from guessed
 ),
@@ -154,7 +163,11 @@ select
     guessed.schedule_error_seconds,
     guessed.low_seconds,
     guessed.high_seconds,
-    least(greatest(guessed.guessed_seconds, guessed.low_seconds), guessed.high_seconds) as expected_seconds,
+    case
+        when guessed.is_seen or not guessed.is_timed
+            then least(greatest(guessed.guessed_seconds, guessed.low_seconds), guessed.high_seconds)
+        else guessed.placed_seconds
+    end as expected_seconds,
     guessed.side,
     guessed.gap_class,
     coalesce(observed_hours.n_trips, 0) as n_observed_trips_of_hour,

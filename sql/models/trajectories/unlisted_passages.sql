@@ -1,0 +1,47 @@
+{{ config(materialized='ephemeral') }}
+-- One row per due call whose stop never listed its trip live, but answered while the trip was live elsewhere and before
+-- it was seen to pass a later stop, shortly before the bus was expected or later: by when the bus had passed.
+-- A stop lists every live bus that is about to come. So at the first such answer the bus had passed.
+with live_trips as (
+    select
+        trip_key,
+        min(first_live_at) as live_from,
+        max(passed_after) as live_until
+    from {{ built('passing_times') }}
+    group by trip_key
+),
+
+listed as (
+    select distinct
+        trip_key,
+        stop_code
+    from {{ built('passing_times') }}
+    where first_live_at is not null
+)
+
+select
+    calls.departure_key,
+    calls.operator,
+    calls.service_date,
+    calls.position,
+    min(polls.polled_at) as unlisted_at
+from {{ built('due_calls') }} as calls
+inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+inner join live_trips using (trip_key)
+cross join {{ ref('inference_parameters') }} as parameters
+inner join {{ ref('stop_polls') }} as polls
+    on
+        calls.operator = polls.operator
+        and calls.stop_code = polls.stop_code
+        and {{ is_received_around('polls.received_date') }}
+        and polls.is_complete
+        and polls.polled_at between live_trips.live_from and live_trips.live_until
+        and polls.polled_at
+        > {{ add_seconds('calls.scheduled_at', '(expected.expected_seconds - parameters.listed_before_seconds)') }}
+left join listed on calls.trip_key = listed.trip_key and calls.stop_code = listed.stop_code
+where
+    expected.holdout = 0
+    and expected.side in ('first_stop', 'before', 'between')
+    and not calls.is_guessed
+    and listed.trip_key is null
+group by calls.departure_key, calls.operator, calls.service_date, calls.position
