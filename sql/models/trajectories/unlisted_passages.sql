@@ -1,7 +1,7 @@
 {{ config(materialized='ephemeral') }}
--- One row per due call whose stop never listed its trip live, but answered while the trip was live elsewhere and before
--- it was seen to pass a later stop, shortly before the bus was expected or later: by when the bus had passed.
--- A stop lists every live bus that is about to come. So at the first such answer the bus had passed.
+-- One row per due call whose stop answered without listing its trip, live elsewhere then: by when the bus had passed.
+-- A stop lists every live bus that is about to come. So the bus had passed at the first answer that came shortly before
+-- it was expected, or later. The trip was seen to pass a later stop, and was never listed live here.
 with live_trips as (
     select
         trip_key,
