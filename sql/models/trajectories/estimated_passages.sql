@@ -38,23 +38,6 @@ bounded as (
     ) as calls
 ),
 
-seen_departures as (
-    -- hardly any bus leaves earlier than those that were seen leaving
-    select
-        seen.operator,
-        seen.service_date,
-        min(seen.delay_seconds) as earliest_seconds
-    from (
-        select
-            *,
-            cume_dist() over (partition by operator, service_date order by delay_seconds) as share
-        from calls
-        where is_first_stop and is_observed and arrival_quality = 'evidenced'
-    ) as seen
-    inner join {{ ref('inference_parameters') }} as parameters on seen.share >= parameters.earliest_departures_share
-    group by seen.operator, seen.service_date
-),
-
 told as (
     select
         bounded.*,
@@ -64,8 +47,6 @@ told as (
         expected.error_seconds as told_error_seconds,
         expected.told_schedule_error_seconds,
         usual.usual_error_seconds,
-        case when bounded.is_first_stop and not bounded.is_seen then seen_departures.earliest_seconds end
-            as earliest_seconds,
         {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as after_seconds,
         -- an answer that did not list a bus which was still to come tells nothing
         least(
@@ -79,7 +60,6 @@ told as (
     inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
     left join {{ ref('unlisted_passages') }} as unlisted using (operator, service_date, departure_key, position)
-    left join seen_departures using (operator, service_date)
     where expected.holdout = 0
 ),
 
@@ -124,7 +104,7 @@ guessed as (
             when is_seen and not is_guessed then schedule_error_seconds
             else sqrt(power(told_schedule_error_seconds, 2) + power(usual_error_seconds, 2))
         end as stop_error_seconds,
-        case when is_timed then greatest(after_seconds, earliest_seconds) end as low_seconds,
+        case when is_timed then after_seconds end as low_seconds,
         case when is_timed then before_seconds end as high_seconds
     from told
 ),
@@ -187,7 +167,7 @@ select
     case
         when guessed.is_seen or not guessed.is_timed
             then least(greatest(guessed.guessed_seconds, guessed.low_seconds), guessed.high_seconds)
-        else greatest(guessed.placed_seconds, guessed.low_seconds)
+        else guessed.placed_seconds
     end as expected_seconds,
     guessed.side,
     guessed.gap_class,
