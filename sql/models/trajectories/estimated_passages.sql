@@ -113,8 +113,8 @@ placed as (
     select
         *,
         case
-            when is_seen and not (is_observed and arrival_quality = 'bounded') then passed_at
-            when is_observed then {{ add_seconds('scheduled_at', 'guessed_seconds') }}
+            when is_observed and arrival_quality = 'bounded' then {{ add_seconds('scheduled_at', 'guessed_seconds') }}
+            when is_seen then passed_at
             else {{ add_seconds('scheduled_at', 'placed_seconds') }}
         end as guessed_at
     from guessed
@@ -132,46 +132,46 @@ observed_hours as (
 )
 
 select
-    guessed.departure_key,
-    guessed.operator,
-    guessed.service_date,
-    guessed.line_code,
-    guessed.direction,
-    guessed.leg,
-    guessed.departure_at,
-    guessed.position,
-    guessed.stop_code,
-    guessed.is_first_stop,
-    guessed.is_last_stop,
-    guessed.service_hour,
-    guessed.n_buses_of_hour,
-    guessed.trip_key,
-    guessed.visit_key,
-    guessed.match_score,
-    guessed.is_guessed,
-    guessed.scheduled_at,
-    guessed.schedule_source,
-    guessed.arrival_quality,
-    guessed.is_seen,
-    guessed.is_observed,
-    guessed.n_evidenced_before,
-    guessed.hard_after,
-    guessed.hard_before,
-    least(greatest(guessed.guessed_at, guessed.hard_after), guessed.hard_before) as passed_at,
-    guessed.guessed_seconds,
-    guessed.error_seconds,
-    least(guessed.stop_error_seconds, guessed.error_seconds) as stop_error_seconds,
-    guessed.schedule_error_seconds,
-    guessed.low_seconds,
-    guessed.high_seconds,
+    placed.departure_key,
+    placed.operator,
+    placed.service_date,
+    placed.line_code,
+    placed.direction,
+    placed.leg,
+    placed.departure_at,
+    placed.position,
+    placed.stop_code,
+    placed.is_first_stop,
+    placed.is_last_stop,
+    placed.service_hour,
+    placed.n_buses_of_hour,
+    placed.trip_key,
+    placed.visit_key,
+    placed.match_score,
+    placed.is_guessed,
+    placed.scheduled_at,
+    placed.schedule_source,
+    placed.arrival_quality,
+    placed.is_seen,
+    placed.is_observed,
+    placed.n_evidenced_before,
+    placed.hard_after,
+    placed.hard_before,
+    least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
+    placed.guessed_seconds,
+    placed.error_seconds,
+    least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
+    placed.schedule_error_seconds,
+    placed.low_seconds,
+    placed.high_seconds,
     case
-        when guessed.is_seen or not guessed.is_timed
-            then least(greatest(guessed.guessed_seconds, guessed.low_seconds), guessed.high_seconds)
-        else guessed.placed_seconds
+        when placed.is_seen or not placed.is_timed
+            then least(greatest(placed.guessed_seconds, placed.low_seconds), placed.high_seconds)
+        else placed.placed_seconds
     end as expected_seconds,
-    guessed.side,
-    guessed.gap_class,
+    placed.side,
+    placed.gap_class,
     coalesce(observed_hours.n_trips, 0) as n_observed_trips_of_hour,
-    guessed.ruleset_version
-from placed as guessed
+    placed.ruleset_version
+from placed
 left join observed_hours using (operator, service_date, service_hour)

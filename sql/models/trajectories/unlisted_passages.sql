@@ -2,21 +2,18 @@
 -- One row per due call whose stop answered without listing its trip, live elsewhere then: by when the bus had passed.
 -- A stop lists every live bus that is about to come. So the bus had passed at the first answer that came shortly before
 -- it was expected, or later. The trip was seen to pass a later stop, and was never listed live here.
-with live_trips as (
+with visits as (
+    select * from {{ built('passing_times') }}
+    where first_live_at is not null
+),
+
+live_times as (
     select
         trip_key,
         min(first_live_at) as live_from,
         max(passed_after) as live_until
-    from {{ built('passing_times') }}
+    from visits
     group by trip_key
-),
-
-listed as (
-    select distinct
-        trip_key,
-        stop_code
-    from {{ built('passing_times') }}
-    where first_live_at is not null
 )
 
 select
@@ -27,7 +24,7 @@ select
     min(polls.polled_at) as unlisted_at
 from {{ built('due_calls') }} as calls
 inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
-inner join live_trips using (trip_key)
+inner join live_times using (trip_key)
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ ref('stop_polls') }} as polls
     on
@@ -35,10 +32,10 @@ inner join {{ ref('stop_polls') }} as polls
         and calls.stop_code = polls.stop_code
         and {{ is_received_around('polls.received_date') }}
         and polls.is_complete
-        and polls.polled_at between live_trips.live_from and live_trips.live_until
+        and polls.polled_at between live_times.live_from and live_times.live_until
         and polls.polled_at
         > {{ add_seconds('calls.scheduled_at', '(expected.expected_seconds - parameters.listed_before_seconds)') }}
-left join listed on calls.trip_key = listed.trip_key and calls.stop_code = listed.stop_code
+left join visits as listed on calls.trip_key = listed.trip_key and calls.stop_code = listed.stop_code
 where
     expected.holdout = 0
     and expected.side in ('first_stop', 'before', 'between')
