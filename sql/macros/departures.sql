@@ -46,6 +46,11 @@
     )
 {%- endmacro %}
 
+{# The departures in force that are not known not to have run. #}
+{% macro running_departures() -%}
+    (select departure_key from {{ built('scheduled_departures') }} where is_in_force and outcome != 'not_run')
+{%- endmacro %}
+
 {# The lines and directions of which a bus was listed at all, by service date: nothing can be said of others. #}
 {% macro listed_lines() -%}
     (

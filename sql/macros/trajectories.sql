@@ -38,6 +38,14 @@
     coalesce({{ above_sum }} * {{ group_variance }} / nullif({{ n_trips }} * {{ group_variance }} + {{ trip_variance }}, 0), 0)
 {%- endmacro %}
 
+{# The mean of a class of few values: a number of values of its wider class, `weight`, count along.
+
+   value_sum, n: the sum of the class's own values and their number, null where it has none.
+   wider:        the mean of the wider class. #}
+{% macro leaning_mean(value_sum, n, wider, weight) -%}
+    (coalesce({{ value_sum }}, 0) + {{ weight }} * {{ wider }}) / (coalesce({{ n }}, 0) + {{ weight }})
+{%- endmacro %}
+
 {# The windows `before` and `after` of nearest_known: the rows of a group before each row, and those after it. #}
 {% macro windows_around(group, order) -%}
     before as (partition by {{ group }} order by {{ order }} rows between unbounded preceding and 1 preceding),
@@ -66,11 +74,11 @@
     and {{ prefix }}is_timed and not {{ prefix }}is_guessed
 {%- endmacro %}
 
-{# What the nearest passages before and after tell (nearest_passages), the nearer one more; 0 where there are none. #}
+{# What the nearest passages before and after tell (delay_guesses), the nearer one more; 0 where there are none. #}
 {% macro told_by_neighbours(value) -%}
     coalesce(
         ({{ value }}_before * gap_after_seconds + {{ value }}_after * gap_before_seconds)
-        / nullif(cast(gaps_seconds as double), 0),
+        / nullif(cast(gap_before_seconds + gap_after_seconds as double), 0),
         {{ value }}_before,
         {{ value }}_after,
         0
@@ -141,7 +149,7 @@
 {%- endmacro %}
 
 
-{# The class of schedule_errors that a gap in seconds belongs to: powers of two of half a minute. #}
+{# The class of schedule errors (scheduled_calls) that a gap in seconds belongs to: powers of two of half a minute. #}
 {% macro schedule_gap_class(seconds) -%}
     least(cast(floor(ln(greatest({{ seconds }}, 30) / 30.0) / ln(2)) as bigint), 7)
 {%- endmacro %}

@@ -1,22 +1,3 @@
-{# Joins the running times to the leg and position of visits: those of the hour of their provisional departure, as
-   `of_hour`, and those of the whole day, as `of_day`. #}
-{% macro join_running_times(visits) -%}
-    {%- for times, hour in [
-        ("of_hour", visits ~ ".provisional_hour = of_hour.service_hour"), ("of_day", "of_day.service_hour is null")
-    ] %}
-    left join {{ ref("running_times") }} as {{ times }}
-        on
-            {{ visits }}.operator = {{ times }}.operator
-            and {{ visits }}.service_date = {{ times }}.service_date
-            and {{ visits }}.line_code = {{ times }}.line_code
-            and {{ visits }}.direction = {{ times }}.direction
-            and {{ visits }}.leg = {{ times }}.leg
-            and {{ visits }}.position = {{ times }}.position
-            and {{ hour }}
-            and {{ is_built(times ~ ".service_date") }}
-    {%- endfor %}
-{%- endmacro %}
-
 {# Of pairs of a live visit (series_number, group_number, live_at) and a timetable row (theoretical_series_number,
    theoretical_group_number, theoretical_at) that lie off_seconds apart: those in which each is the other's nearest, and
    how much nearer it is than the next one of either. #}
@@ -49,12 +30,4 @@
     coalesce(
         case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
     )
-{%- endmacro %}
-
-{# Where the timetable time of a call of trip_calls is from; null without one. #}
-{% macro listed_source(calls) -%}
-    case
-        when {{ calls }}.theoretical_at is not null then 'theoretical'
-        when {{ calls }}.timetable_at is not null then 'timetable'
-    end
 {%- endmacro %}

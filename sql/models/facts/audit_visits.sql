@@ -72,9 +72,9 @@ left join departures
         and draws.duplicate_number = departures.duplicate_number
 left join {{ built('departure_matches') }} as matches
     on departures.departure_key = matches.departure_key
-left join {{ built('departure_visits') }} as listed
-    on departures.departure_key = listed.departure_key and draws.position = listed.position
-left join {{ built('stop_visits') }} as visits on listed.visit_key = visits.visit_key
+left join {{ built('trip_calls') }} as calls
+    on departures.departure_key = calls.departure_key and draws.position = calls.position and calls.is_call_of_departure
+left join {{ built('stop_visits') }} as visits on calls.visit_key = visits.visit_key
 left join {{ built('leg_stops') }} as legs
     on
         departures.operator = legs.operator

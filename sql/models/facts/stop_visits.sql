@@ -8,25 +8,12 @@ with scheduled as (
         cast(floor(
             {{ seconds_between('days.zero_at', 'coalesce(calls.timetable_at, times.scheduled_at)') }} / 3600
         ) as bigint) as due_hour,
-        coalesce({{ listed_source('calls') }}, times.schedule_source) as schedule_source
+        coalesce(calls.schedule_source, times.schedule_source) as known_schedule_source
     from {{ built('trip_calls') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('service_days') }} as days using (operator, service_date)
     left join {{ built('scheduled_calls') }} as times
         on calls.visit_key = times.visit_key and times.error_seconds <= parameters.timed_error_seconds
-),
-
-passed as (
-    select
-        *,
-        case
-            when n_polls = 0 then 'untracked'
-            when passed_before is null then 'estimated'
-            when {{ seconds_between('passed_after', 'passed_before') }} <= evidenced_seconds then 'evidenced'
-            else 'bounded'
-        end as arrival_quality
-    from scheduled
-    {{ join_rules('service_date') }}
 ),
 
 delayed as (
@@ -35,7 +22,8 @@ delayed as (
         cast(round({{ seconds_between('scheduled_at', 'passed_at') }}) as bigint) as delay_seconds,
         cast(floor({{ seconds_between('scheduled_at', 'passed_after') }}) as bigint) as delay_low_seconds,
         cast(ceil({{ seconds_between('scheduled_at', 'passed_before') }}) as bigint) as delay_high_seconds
-    from passed
+    from scheduled
+    {{ join_rules('service_date') }}
 )
 
 select
@@ -57,7 +45,7 @@ select
     -- the hour it was due in, or else the hour it was listed for
     coalesce(due_hour, service_hour) as service_hour,
     scheduled_at,
-    schedule_source,
+    known_schedule_source as schedule_source,
     passed_at,
     passed_after,
     passed_before,

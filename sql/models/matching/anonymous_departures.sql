@@ -10,12 +10,9 @@ with visits as (
         visits.theoretical_at,
         visits.leg,
         parameters.match_theoretical_seconds,
-        {{ add_seconds(
-            'visits.theoretical_at', '-coalesce(of_hour.offset_seconds, of_day.offset_seconds)'
-        ) }} as due_at
+        {{ add_seconds('visits.theoretical_at', '-visits.running_seconds') }} as due_at
     from {{ built('leg_visits') }} as visits
     cross join {{ ref('inference_parameters') }} as parameters
-    {{ join_running_times('visits') }}
     where visits.is_anonymous and visits.provisional_departure_at is not null
 ),
 

@@ -1,10 +1,12 @@
 {%- set factor = 'coalesce(factors.travel_factor, 1)' %}
 {%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')' %}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
--- of the leg, and the departure that it seems to run as.
+-- of the leg, the departure that it seems to run as, and how long it is scheduled to run from the origin to the stop.
 -- When it left is computed from this visit and the travel times of the line. The departure is provisional: found by the
--- first visit of the trip with a timetable time, before the running times of the day are known. Only visits of known
--- position that do not lie before the origin.
+-- first visit of the trip with a timetable time. Scheduled running times are the medians of the leg, position and hour
+-- of departure, or of the whole day (null: not known), over visits with timetable times and provisional departures;
+-- times that differ too much between trips are left out. Only visits of known position that do not lie before the
+-- origin.
 with visits as (
     select
         visits.listed_visit_key,
@@ -73,18 +75,49 @@ nearest as (
     cross join {{ ref('inference_parameters') }} as parameters
     {{ join_near_departures('firsts', off_seconds, 'parameters.provisional_match_seconds') }}
     where firsts.nth_stop = 1
-)
+),
 
+offsets as (
+    select
+        visits.*,
+        nearest.departure_at as provisional_departure_at,
+        -- of the visit, whatever leg the row is for
+        max(nearest.service_hour) over (partition by visits.listed_visit_key) as provisional_hour,
+        case
+            when visits.theoretical_at >= nearest.departure_at
+                then {{ seconds_between('nearest.departure_at', 'visits.theoretical_at') }}
+        end as offset_seconds
+    from visits
+    left join nearest
+        on
+            visits.trip_key = nearest.trip_key
+            and visits.leg = nearest.leg
+            and nearest.nth = 1
+            and visits.theoretical_at is not null
+            and visits.from_origin_seconds is not null
+),
+{% set grains = {"hour": ["provisional_hour"], "day": []} %}
+{%- set keys = ["operator", "service_date", "line_code", "direction", "leg", "position"] %}
+{%- for grain, hours in grains.items() %}
+    running_times_of_{{ grain }} as (
+        select
+            {{ (keys + hours) | join(", ") }},
+            median(offset_seconds) as running_seconds
+        from offsets
+        cross join {{ ref('inference_parameters') }} as parameters
+        where offset_seconds is not null
+        group by {{ (keys + hours) | join(", ") }}
+        having
+            count(*) >= max(parameters.pattern_min_trips)
+            -- of the middle 80 %: a few trips may be matched to the departure before or after theirs
+            and {{ quantile("offset_seconds", 0.9) }} - {{ quantile("offset_seconds", 0.1) }}
+            <= max(parameters.pattern_spread_seconds)
+    ){{ "," if not loop.last }}
+{% endfor %}
 select
     visits.*,
-    nearest.departure_at as provisional_departure_at,
-    -- of the visit, whatever leg the row is for
-    max(nearest.service_hour) over (partition by visits.listed_visit_key) as provisional_hour
-from visits
-left join nearest
-    on
-        visits.trip_key = nearest.trip_key
-        and visits.leg = nearest.leg
-        and nearest.nth = 1
-        and visits.theoretical_at is not null
-        and visits.from_origin_seconds is not null
+    of_day.running_seconds as day_running_seconds,
+    coalesce(of_hour.running_seconds, of_day.running_seconds) as running_seconds
+from offsets as visits
+left join running_times_of_hour as of_hour using ({{ (keys + ["provisional_hour"]) | join(", ") }})
+left join running_times_of_day as of_day using ({{ keys | join(", ") }})

@@ -5,22 +5,13 @@ with visits as (
     -- when it left the origin, computed from each of its stops
     select
         visits.*,
-        coalesce({{ add_seconds('visits.passed_at', '-times.offset_seconds') }}, visits.estimated_departure_at)
+        coalesce({{ add_seconds('visits.passed_at', '-visits.day_running_seconds') }}, visits.estimated_departure_at)
             as left_at,
         row_number() over (
             partition by visits.trip_key, visits.leg order by visits.position, visits.visit_number, visits.stop_code
         ) as nth_stop
     from {{ built('leg_visits') }} as visits
     left join {{ built('timetable_matches') }} as matches using (trip_key)
-    left join {{ built('running_times') }} as times
-        on
-            visits.operator = times.operator
-            and visits.service_date = times.service_date
-            and visits.line_code = times.line_code
-            and visits.direction = times.direction
-            and visits.leg = times.leg
-            and visits.position = times.position
-            and times.service_hour is null
     where
         matches.trip_key is null
         and visits.first_live_at is not null

@@ -11,22 +11,17 @@ with starts as (
             when visits.origin_position is null then visits.position
             -- its own time at the origin is exact; that of a row it replaced may have been another trip's
             when visits.position = visits.origin_position and visits.replaced_at is null then 1
-            when
-                visits.position = visits.origin_position
-                or coalesce(of_hour.offset_seconds, of_day.offset_seconds) is not null
-                then 2
+            when visits.position = visits.origin_position or visits.running_seconds is not null then 2
             else 3
         end as grade,
         case
             when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
             else
                 {{ add_seconds(
-                    'visits.theoretical_at',
-                    '-coalesce(of_hour.offset_seconds, of_day.offset_seconds, visits.from_origin_seconds)'
+                    'visits.theoretical_at', '-coalesce(visits.running_seconds, visits.from_origin_seconds)'
                 ) }}
         end as due_at
     from {{ built('leg_visits') }} as visits
-    {{ join_running_times('visits') }}
     where
         visits.theoretical_at is not null
         and not visits.is_anonymous

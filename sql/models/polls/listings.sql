@@ -27,5 +27,8 @@ select
     coalesce(passages.is_theoretical, false) as is_theoretical,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
-inner join {{ ref('numbered_polls') }} as polls using (operator, request_id)
-where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}
+inner join {{ ref('stop_polls') }} as polls using (operator, request_id)
+where
+    passages.predicted_at is not null
+    and {{ is_received_around('passages.received_date') }}
+    and {{ is_received_around('polls.received_date') }}

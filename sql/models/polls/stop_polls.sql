@@ -1,6 +1,7 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator and good answer about the passages of a stop: when it was observed, and whether all its rows are
--- in the lake.
+-- One row per operator and good answer about the passages of a stop: when it was observed, whether all its rows are in
+-- the lake, and its number. The answers of one stop around the service dates being built are numbered one after the
+-- other; with other dates they get other numbers.
 -- A failed request, an error row or an empty body is not a good answer: it is evidence of nothing.
 with answers as (
     select
@@ -11,21 +12,28 @@ with answers as (
     from {{ ref('staging_passages') }}
     where {{ is_received_around() }}
     group by request_id, operator
+),
+
+polls as (
+    select
+        requests.operator,
+        requests.received_date,
+        requests.request_id,
+        requests.key as stop_code,
+        requests.service_date,
+        requests.received_at,
+        coalesce(answers.observed_at, requests.received_at) as polled_at,
+        -- an answer that lost rows to quarantine cannot prove that something was absent
+        coalesce(requests.n_rows = coalesce(answers.n_rows, 0), false) as is_complete
+    from {{ ref('staging_requests') }} as requests
+    left join answers using (operator, request_id)
+    where
+        requests.endpoint = 'passages'
+        and requests.is_good
+        and {{ is_received_around('requests.received_date') }}
 )
 
 select
-    requests.operator,
-    requests.received_date,
-    requests.request_id,
-    requests.key as stop_code,
-    requests.service_date,
-    requests.received_at,
-    coalesce(answers.observed_at, requests.received_at) as polled_at,
-    -- an answer that lost rows to quarantine cannot prove that something was absent
-    coalesce(requests.n_rows = coalesce(answers.n_rows, 0), false) as is_complete
-from {{ ref('staging_requests') }} as requests
-left join answers using (operator, request_id)
-where
-    requests.endpoint = 'passages'
-    and requests.is_good
-    and {{ is_received_around('requests.received_date') }}
+    *,
+    row_number() over (order by operator, stop_code, polled_at, request_id) as poll_number
+from polls

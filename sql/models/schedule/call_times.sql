@@ -1,6 +1,6 @@
 -- One row per call of known_times and hold-out: how long after the departure it is due. Hold-out 0 uses all that is
 -- known.
--- Hold-out 1 hides known times of some departures, so that errors of the estimates can be measured (schedule_errors).
+-- Hold-out 1 hides known times of some departures, so that errors of the estimates can be measured (scheduled_calls).
 -- An unknown time is learned from the departure of the leg that takes most nearly as long to the nearest stops before
 -- and after at which both are known. Times learned from a departure that hardly differs are known in the second round.
 -- Where there is none, it is interpolated by the usual travel times of the line.

@@ -20,20 +20,25 @@ with departures as (
     where departures.is_in_force
 ),
 
+own_calls as (
+    select * from {{ built('trip_calls') }}
+    where is_call_of_departure
+),
+
 earlier_visits as (
     select
         departures.departure_key,
         visits.position,
         visits.own_seconds,
         -- how much the times of the line that both dates know differ: much, if the timetable changed in between
-        median(abs(visits.own_seconds - own_visits.own_seconds)) over (
+        median(abs(visits.own_seconds - own_calls.own_seconds)) over (
             partition by
                 departures.operator, departures.service_date, departures.line_code, departures.direction,
                 visits.service_date
         ) as changed_seconds
     from departures
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ ref('departure_visits') }} as visits
+    inner join {{ ref('trip_calls') }} as visits
         on
             departures.operator = visits.operator
             and departures.line_code = visits.line_code
@@ -41,9 +46,9 @@ earlier_visits as (
             and departures.trip_id_scheduled = visits.trip_id_scheduled
             and visits.service_date < departures.service_date
             and visits.service_date >= departures.service_date - parameters.schedule_memory_days
-    left join {{ built('departure_visits') }} as own_visits
-        on departures.departure_key = own_visits.departure_key and visits.position = own_visits.position
-    where visits.own_seconds is not null
+    left join own_calls
+        on departures.departure_key = own_calls.departure_key and visits.position = own_calls.position
+    where visits.is_call_of_departure and visits.own_seconds is not null
 ),
 
 earlier_times as (
@@ -65,16 +70,16 @@ calls as (
         travel.travel_seconds,
         min(stops.position) over (partition by departures.departure_key) = stops.position as is_first_stop,
         max(stops.position) over (partition by departures.departure_key) = stops.position as is_last_stop,
-        visits.visit_key,
-        visits.schedule_source,
-        visits.own_seconds,
+        own_calls.visit_key,
+        own_calls.schedule_source,
+        own_calls.own_seconds,
         earlier_times.earlier_seconds,
-        coalesce(visits.own_seconds, earlier_times.earlier_seconds) as known_seconds
+        coalesce(own_calls.own_seconds, earlier_times.earlier_seconds) as known_seconds
     from departures
     inner join {{ built('leg_stops') }} as stops using (operator, service_date, line_code, direction, leg)
     left join {{ built('line_travel_times') }} as travel using (operator, service_date, line_code, direction, position)
-    left join {{ built('departure_visits') }} as visits
-        on departures.departure_key = visits.departure_key and stops.position = visits.position
+    left join own_calls
+        on departures.departure_key = own_calls.departure_key and stops.position = own_calls.position
     left join earlier_times
         on departures.departure_key = earlier_times.departure_key and stops.position = earlier_times.position
 ),

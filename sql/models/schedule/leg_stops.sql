@@ -17,6 +17,7 @@ with legs as (
 ),
 
 calls as (
+    -- of buses, and of departures that anonymous rows announced
     select
         operator,
         service_date,
@@ -24,9 +25,30 @@ calls as (
         direction,
         leg,
         position,
-        count(distinct trip_key) as n_calls
-    from {{ built('trip_calls') }}
-    where leg is not null and position is not null
+        count(distinct departure_key) as n_calls
+    from (
+        select
+            visits.operator,
+            visits.service_date,
+            visits.line_code,
+            visits.direction,
+            matches.leg,
+            visits.position,
+            matches.departure_key
+        from {{ built('passing_times') }} as visits
+        inner join {{ built('departure_matches') }} as matches using (trip_key, line_code, direction)
+        where visits.position is not null
+        union all
+        select
+            operator,
+            service_date,
+            line_code,
+            direction,
+            leg,
+            position,
+            departure_key
+        from {{ built('anonymous_departures') }}
+    ) as listed
     group by operator, service_date, line_code, direction, leg, position
 ),
 

@@ -1,5 +1,101 @@
 -- One row per departure in force and position of its leg: when its bus is due there, where that is known from, and with
 -- what standard error. All other tables have their scheduled times from here.
+-- The standard error is that of known times which were hidden and estimated on the same basis (call_times). Classes of
+-- few hidden times lean on their basis, and that on the largest error of a time that counts as known.
+with hidden as (
+    select
+        operator,
+        service_date,
+        basis,
+        gap_seconds,
+        running_seconds - own_seconds as off_seconds
+    from {{ built('call_times') }}
+    where is_hidden and own_seconds is not null
+    union all
+    -- where no time of a departure is known, the usual travel times count from the departure
+    select
+        operator,
+        service_date,
+        'travel' as basis,
+        travel_seconds as gap_seconds,
+        travel_seconds - own_seconds as off_seconds
+    from {{ built('call_times') }}
+    where own_seconds is not null and holdout = 0 and travel_seconds > 0
+    union all
+    select
+        operator,
+        service_date,
+        'earlier' as basis,
+        0 as gap_seconds,
+        earlier_seconds - own_seconds as off_seconds
+    from {{ built('call_times') }}
+    where own_seconds is not null and earlier_seconds is not null and holdout = 0
+),
+
+squares as (
+    select
+        hidden.operator,
+        hidden.service_date,
+        hidden.basis,
+        {{ schedule_gap_class('hidden.gap_seconds') }} as gap_class,
+        cast(round(least(power(hidden.off_seconds, 2), power(parameters.largest_schedule_error_seconds, 2))) as bigint)
+            as square
+    from hidden
+    cross join {{ ref('inference_parameters') }} as parameters
+    where hidden.off_seconds is not null
+),
+
+classes as (
+    select
+        operator,
+        service_date,
+        basis,
+        gap_class,
+        count(*) as n_hidden,
+        sum(square) as square_sum
+    from squares
+    group by operator, service_date, basis, gap_class
+),
+
+bases as (
+    select
+        operator,
+        service_date,
+        basis,
+        count(*) as n_hidden,
+        sum(square) as square_sum
+    from squares
+    group by operator, service_date, basis
+),
+
+timed as (
+    select
+        calls.*,
+        times.basis,
+        times.gap_seconds,
+        round(calls.departure_seconds + times.running_seconds) as scheduled_seconds,
+        sqrt({{ leaning_mean(
+            "classes.square_sum", "classes.n_hidden",
+            leaning_mean(
+                "bases.square_sum", "bases.n_hidden", "power(parameters.timed_error_seconds, 2)",
+                "parameters.error_passages"
+            ),
+            "parameters.error_passages"
+        ) }}) as class_error_seconds
+    from {{ built('known_times') }} as calls
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join {{ built('call_times') }} as times using (departure_key, position)
+    left join bases
+        on times.operator = bases.operator and times.service_date = bases.service_date and times.basis = bases.basis
+    left join classes
+        on
+            times.operator = classes.operator
+            and times.service_date = classes.service_date
+            and times.basis = classes.basis
+            and {{ schedule_gap_class('times.gap_seconds') }} = classes.gap_class
+    where times.holdout = 0
+)
+
 select
     calls.departure_key,
     calls.operator,
@@ -15,28 +111,21 @@ select
     calls.is_first_stop,
     calls.is_last_stop,
     calls.visit_key,
-    cast(round(calls.departure_seconds + times.running_seconds) as bigint) as scheduled_seconds,
-    cast(floor(round(calls.departure_seconds + times.running_seconds) / 3600) as bigint) as service_hour,
-    {{ add_seconds('calls.zero_at', 'round(calls.departure_seconds + times.running_seconds)') }} as scheduled_at,
-    case times.basis
+    cast(calls.scheduled_seconds as bigint) as scheduled_seconds,
+    cast(floor(calls.scheduled_seconds / 3600) as bigint) as service_hour,
+    {{ add_seconds('calls.zero_at', 'calls.scheduled_seconds') }} as scheduled_at,
+    case calls.basis
         when 'own' then calls.schedule_source
         when 'earlier' then 'earlier'
         when 'travel' then 'running_time'
         else 'pattern'
     end as schedule_source,
-    case times.basis
+    case calls.basis
         when 'own' then 0
         -- the travel times are of the same timetable rows as the errors: where there are none they are less sure
-        when 'travel' then greatest(errors.error_seconds, parameters.match_travel_share * times.gap_seconds)
-        else errors.error_seconds
+        when 'travel'
+            then greatest(calls.class_error_seconds, parameters.match_travel_share * calls.gap_seconds)
+        else calls.class_error_seconds
     end as error_seconds
-from {{ built('known_times') }} as calls
+from timed as calls
 cross join {{ ref('inference_parameters') }} as parameters
-inner join {{ built('call_times') }} as times using (departure_key, position)
-left join {{ built('schedule_errors') }} as errors
-    on
-        times.operator = errors.operator
-        and times.service_date = errors.service_date
-        and times.basis = errors.basis
-        and {{ schedule_gap_class('times.gap_seconds') }} = errors.gap_class
-where times.holdout = 0

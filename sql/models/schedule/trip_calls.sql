@@ -1,6 +1,7 @@
 -- One row per operator, service_date, trip, stop and visit: the calls of each trip in order, what was observed of them,
 -- their timetable times, and the departure that the trip runs as.
--- An anonymous row is a call of the trip that runs as its departure.
+-- An anonymous row is a call of the trip that runs as its departure. Of several calls of a trip at one position, the
+-- first that was listed live is that of its departure (is_call_of_departure).
 with anonymous_rows as (
     select
         departures.listed_visit_key,
@@ -28,34 +29,8 @@ with anonymous_rows as (
 
 visits as (
     select
-        visits.operator,
-        visits.service_date,
-        coalesce(anonymous_rows.trip_id, visits.trip_id) as trip_id,
-        case when not visits.is_anonymous then {{ trip_id_of('visits.listed_id') }} end as listed_trip_id,
-        visits.is_anonymous,
-        visits.visit_number,
-        visits.theoretical_at,
-        visits.stop_code,
-        visits.line_code,
-        visits.direction,
-        visits.position,
-        visits.stop_sequence,
-        visits.line_label,
-        visits.is_slash_variant,
-        visits.destination,
-        visits.service_hour,
-        visits.passed_after,
-        visits.passed_before,
-        visits.passed_at,
-        visits.n_polls,
-        visits.n_full_polls,
-        visits.n_theoretical_polls,
-        visits.n_withdrawn_polls,
-        visits.withdrawn_at,
-        visits.first_seen_at,
-        visits.last_seen_at,
-        visits.is_lost,
-        visits.is_out_of_order,
+        visits.*,
+        coalesce(anonymous_rows.trip_id, visits.trip_id) as call_trip_id,
         anonymous_rows.departure_at as announced_departure_at
     from {{ built('passing_times') }} as visits
     left join anonymous_rows using (listed_visit_key)
@@ -73,34 +48,59 @@ merged as (
     from visits
     window one_call as (
         partition by
-            operator, service_date, trip_id, line_code, direction, position,
+            operator, service_date, call_trip_id, line_code, direction, position,
             case when announced_departure_at is null and is_anonymous then stop_code end
         order by is_anonymous, visit_number, theoretical_at
         rows between unbounded preceding and unbounded following
     )
 ),
 
-calls as (
+numbered as (
     select
-        {{ hashed_key(['operator', 'service_date', 'trip_id']) }} as trip_key,
         *,
+        {{ hashed_key(['operator', 'service_date', 'call_trip_id']) }} as call_trip_key,
         row_number() over (
-            partition by operator, service_date, trip_id, stop_code
+            partition by operator, service_date, call_trip_id, stop_code
             order by coalesce(timetable_row_at, passed_at), visit_number
         ) as call_visit_number
     from merged
     where nth = 1 or not is_anonymous
+),
+
+calls as (
+    select
+        numbered.*,
+        matches.departure_key,
+        matches.leg,
+        matches.departure_at,
+        coalesce(
+            numbered.timetable_row_at,
+            case when numbered.position = matches.origin_position then matches.departure_at end
+        ) as timetable_at,
+        row_number() over (
+            partition by
+                numbered.call_trip_key, numbered.line_code, numbered.direction, numbered.position
+            order by
+                case when numbered.n_polls > 0 then 0 else 1 end, numbered.call_visit_number, numbered.stop_code
+        ) as nth_at_position
+    from numbered
+    left join {{ built('departure_matches') }} as matches
+        on
+            numbered.call_trip_key = matches.trip_key
+            and numbered.line_code = matches.line_code
+            and numbered.direction = matches.direction
 )
 
 select
     {{ hashed_key([
-        'calls.operator', 'calls.service_date', key_part('calls.trip_id'), 'calls.stop_code', 'calls.call_visit_number'
+        'calls.operator', 'calls.service_date', key_part('calls.call_trip_id'), 'calls.stop_code',
+        'calls.call_visit_number'
     ]) }} as visit_key,
-    calls.trip_key,
+    calls.call_trip_key as trip_key,
     calls.operator,
     calls.service_date,
-    calls.trip_id,
-    calls.listed_trip_id,
+    calls.call_trip_id as trip_id,
+    case when not calls.is_anonymous then {{ trip_id_of('calls.listed_id') }} end as listed_trip_id,
     calls.stop_code,
     calls.call_visit_number as visit_number,
     calls.line_code,
@@ -111,10 +111,15 @@ select
     calls.is_slash_variant,
     calls.destination,
     calls.service_hour,
-    calls.timetable_row_at as theoretical_at,
+    calls.timetable_at,
+    case
+        when calls.timetable_row_at is not null then 'theoretical'
+        when calls.timetable_at is not null then 'timetable'
+    end as schedule_source,
     calls.passed_after,
     calls.passed_before,
     calls.passed_at,
+    calls.arrival_quality,
     calls.n_polls,
     calls.n_full_polls,
     calls.n_theoretical_polls,
@@ -124,14 +129,11 @@ select
     calls.last_seen_at,
     calls.is_lost,
     calls.is_out_of_order,
-    matches.leg,
-    coalesce(
-        calls.timetable_row_at,
-        case when calls.position = matches.origin_position then matches.departure_at end
-    ) as timetable_at,
-    row_number() over (
-        partition by calls.trip_key, calls.line_code, calls.direction
-        order by calls.position nulls last, calls.call_visit_number, calls.stop_code
-    ) as call_number
+    calls.departure_key,
+    departures.trip_id_scheduled,
+    calls.leg,
+    calls.position is not null and calls.departure_key is not null and calls.nth_at_position = 1
+        as is_call_of_departure,
+    {{ seconds_between('calls.departure_at', 'calls.timetable_at') }} as own_seconds
 from calls
-left join {{ built('departure_matches') }} as matches using (trip_key, line_code, direction)
+left join {{ built('timetable_departures') }} as departures using (departure_key)

@@ -18,6 +18,7 @@ calls as (
         calls.*,
         {{ is_observed_call("calls.") }} and coalesce(drawn.n_audit_requests, 0) = 0 as is_observed_anyway
     from {{ built('due_calls') }} as calls
+    inner join {{ running_departures() }} as departures using (departure_key)
     left join {{ built('audit_visits') }} as drawn using (departure_key, position)
 ),
 

@@ -7,7 +7,7 @@ with hidden as (
         guesses.told_delay_seconds - guesses.usual_delay_seconds as told_above_seconds,
         -- weights are in hundredths
         100 * parameters.error_passages as error_weight
-    from {{ ref('delay_guesses') }} as guesses
+    from {{ built('delay_guesses') }} as guesses
     cross join {{ ref('inference_parameters') }} as parameters
     where guesses.holdout > 0
 ),

@@ -1,27 +1,24 @@
--- One row per departure in force that may have run, and position of its leg, once it is due: when its bus was due
--- there, and what was observed of it.
+-- One row per departure in force and position of its leg, once it is due: when its bus was due there, and what was
+-- observed of it. Also of departures that did not run, of which nothing was observed.
 with departures as (
     select
         departures.departure_key,
-        departures.match_score,
-        departures.ruleset_version,
+        departures.headway_seconds,
+        rules.ruleset_version,
         matches.trip_key,
+        matches.match_score,
         matches.basis,
-        timetable.headway_seconds,
-        parameters.match_sure_headway_seconds,
-        parameters.match_confusion_seconds,
         -- a bus seen live only, or one that replaced few rows, may have run as the departure before or after: the
         -- closer these are, the more rows have to agree
         coalesce(
-            timetable.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
+            departures.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
             < parameters.match_sure_headway_seconds,
             false
         ) as is_guessed
-    from {{ built('scheduled_departures') }} as departures
-    inner join {{ built('timetable_departures') }} as timetable using (departure_key)
+    from {{ built('timetable_departures') }} as departures
     cross join {{ ref('inference_parameters') }} as parameters
+    {{ join_rules('departures.service_date') }}
     left join {{ built('departure_matches') }} as matches using (departure_key)
-    where departures.is_in_force and departures.outcome != 'not_run'
 ),
 
 scheduled as (
@@ -33,28 +30,30 @@ scheduled as (
         departures.is_guessed,
         -- the closer the departures, the more often a guess is wrong by one. A departure that was announced and has no
         -- trip is more doubtful: its bus may have been so late that it was taken for the next one
-        case
-            when departures.is_guessed
-                then
-                    departures.headway_seconds
-                    * exp(-departures.headway_seconds / (2.0 * departures.match_confusion_seconds))
-            when
-                departures.basis = 'anonymous'
-                and departures.headway_seconds < departures.match_sure_headway_seconds
-                then
-                    departures.headway_seconds
-                    * exp(-departures.headway_seconds / (4.0 * departures.match_confusion_seconds))
-            else 0
-        end as match_error_seconds,
+        coalesce(
+            departures.headway_seconds * exp(
+                -departures.headway_seconds / (
+                    parameters.match_confusion_seconds * case
+                        when departures.is_guessed then 2.0
+                        when
+                            departures.basis = 'anonymous'
+                            and departures.headway_seconds < parameters.match_sure_headway_seconds
+                            then 4.0
+                    end
+                )
+            ),
+            0
+        ) as match_error_seconds,
         visits.passed_at,
         visits.passed_after,
         visits.passed_before,
         visits.arrival_quality,
         coalesce(visits.is_out_of_order, false) as is_out_of_order
     from {{ built('scheduled_calls') }} as calls
+    cross join {{ ref('inference_parameters') }} as parameters
     inner join departures using (departure_key)
     inner join {{ last_answers() }} as last_answers using (operator)
-    left join {{ built('stop_visits') }} as visits using (visit_key)
+    left join {{ built('trip_calls') }} as visits using (visit_key)
     where calls.scheduled_at <= last_answers.last_received_at
 ),
 

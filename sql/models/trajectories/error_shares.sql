@@ -11,7 +11,7 @@ with hidden as (
         weight,
         least(greatest(cast(ceil(10 * (delay_seconds - expected_seconds) / error_seconds) as bigint), -60), 60)
             as tenths
-    from {{ ref('expected_delays') }}
+    from {{ built('expected_delays') }}
     where holdout > 0
 ),
 

@@ -1,15 +1,17 @@
--- One row per due call: what bounds its passage, when the bus is thought to have passed and how late, and how
--- uncertain that is. Whether that is early, on time or late is for a ruleset to say (the macro passage_verdicts).
+-- One row per due call of a departure that is not known not to have run: what bounds its passage, when the bus is
+-- thought to have passed and how late, and how uncertain that is. Whether that is early, on time or late is for a
+-- ruleset to say (the macro passage_verdicts).
 with calls as (
     select
-        *,
+        calls.*,
         coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_seen,
         {{ is_observed_call() }} as is_observed,
         -- a bus passes its stops in order
         max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
         min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
         count(case when arrival_quality = 'evidenced' then 1 end) over earlier_stops as n_evidenced_before
-    from {{ built('due_calls') }}
+    from {{ built('due_calls') }} as calls
+    inner join {{ running_departures() }} as departures using (departure_key)
     window
         earlier_stops as (
             partition by departure_key order by position rows between unbounded preceding and current row
@@ -57,7 +59,7 @@ told as (
             end
         ) as before_seconds
     from bounded
-    inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+    inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
     left join {{ ref('unlisted_passages') }} as unlisted using (operator, service_date, departure_key, position)
     where expected.holdout = 0

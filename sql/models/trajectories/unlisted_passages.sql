@@ -23,7 +23,7 @@ select
     calls.position,
     min(polls.polled_at) as unlisted_at
 from {{ built('due_calls') }} as calls
-inner join {{ ref('expected_delays') }} as expected using (operator, service_date, departure_key, position)
+inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
 inner join live_times using (trip_key)
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ ref('stop_polls') }} as polls

@@ -1,7 +1,109 @@
--- One row per due call: the delay to expect where nothing is known of its trip. To that of its line and hour comes by
--- how much buses of the line are later or earlier at the stop than at the other stops of their trips, as far as stops
--- differ by more than chance does.
+-- One row per due call: the delay to expect where nothing is known of its trip, learned from the other trips of the
+-- date. It goes by how long after the departure it is due, by hour, by line and direction, and by these and hour. To it
+-- comes by how much buses of the line are later or earlier at the stop than at the other stops of their trips. Each of
+-- these counts as far as its groups differ by more than chance does.
+{%- set levels = {
+    "hours": ["hour"], "lines": ["line_code", "direction"], "line_hours": ["line_code", "direction", "hour"]
+} %}
 with calls as (
+    select
+        departure_key,
+        operator,
+        service_date,
+        line_code,
+        direction,
+        position,
+        scheduled_seconds // 3600 as hour,
+        -- the first stop, the last one, and between them by ten minutes
+        case
+            when is_first_stop then -1
+            when is_last_stop then -2
+            else least(cast(floor(running_seconds / 600) as bigint), 6)
+        end as stage,
+        case when arrival_quality = 'evidenced' and is_timed then delay_seconds end as delay_seconds,
+        case when is_told then delay_seconds end as told_delay_seconds
+    from {{ built('due_calls') }}
+),
+
+days as (
+    select
+        operator,
+        service_date,
+        coalesce(avg(delay_seconds), 0) as day_delay_seconds
+    from calls
+    group by operator, service_date
+),
+
+stages as (
+    select
+        calls.operator,
+        calls.service_date,
+        calls.stage,
+        cast(round(coalesce(avg(calls.delay_seconds), max(days.day_delay_seconds))) as bigint) as stage_delay_seconds
+    from calls
+    inner join days using (operator, service_date)
+    group by calls.operator, calls.service_date, calls.stage
+),
+
+trips as (
+    -- one value for each trip and hour: the passages of a trip are late together
+    select
+        calls.departure_key,
+        calls.operator,
+        calls.service_date,
+        calls.line_code,
+        calls.direction,
+        calls.hour,
+        cast(round(avg(calls.delay_seconds - stages.stage_delay_seconds)) as bigint) as above_seconds
+    from calls
+    inner join stages using (operator, service_date, stage)
+    where calls.delay_seconds is not null
+    group by
+        calls.departure_key, calls.operator, calls.service_date, calls.line_code, calls.direction, calls.hour
+),
+{%- for level, keys in levels.items() %}
+    {%- set trips = "trips" if loop.first else loop.previtem[0] ~ "_trips" %}
+
+    {{ level }} as (
+        select
+            {{ of_days(keys) }},
+            {{ sums_of_group("above_seconds") }}
+        from {{ trips }}
+        group by {{ of_days(keys) }}
+    ),
+
+    {{ level }}_variances as (
+        {{ variances_of_groups(level) }}
+    ),
+
+    {{ level }}_trips as (
+        -- what is left of each trip above its group
+        select
+            trips.* exclude (above_seconds),
+            trips.above_seconds as level_seconds,
+            cast(round(
+                trips.above_seconds
+                - {{ mean_of_group(
+                    "groups.above_sum", "groups.n_trips", "variances.group_variance", "variances.trip_variance"
+                ) }}
+            ) as bigint) as above_seconds
+        from {{ trips }} as trips
+        inner join {{ level }} as groups using ({{ of_days(keys) }})
+        inner join {{ level }}_variances as variances using (operator, service_date)
+    ),
+
+    {{ level }}_own as (
+        select
+            departure_key,
+            {{- " hour," if "hour" in keys }}
+            sum(level_seconds) as own_sum,
+            count(*) as n_own
+        from {{ level }}_trips
+        group by departure_key{{ ", hour" if "hour" in keys }}
+    ),
+{%- endfor %}
+
+expected as (
     select
         calls.departure_key,
         calls.operator,
@@ -9,10 +111,30 @@ with calls as (
         calls.line_code,
         calls.direction,
         calls.position,
-        usual.usual_line_delay_seconds,
-        case when calls.is_told then calls.delay_seconds - usual.usual_line_delay_seconds end as above_seconds
-    from {{ built('due_calls') }} as calls
-    inner join {{ built('usual_line_delays') }} as usual using (operator, service_date, departure_key, position)
+        calls.told_delay_seconds,
+        cast(round(stages.stage_delay_seconds
+        {%- for level in levels %}
+            + {{ mean_of_group(
+                "(coalesce(" ~ level ~ ".above_sum, 0) - coalesce(" ~ level ~ "_own.own_sum, 0))",
+                "(coalesce(" ~ level ~ ".n_trips, 0) - coalesce(" ~ level ~ "_own.n_own, 0))",
+                level ~ "_variances.group_variance",
+                level ~ "_variances.trip_variance"
+            ) }}
+        {%- endfor %}) as bigint) as usual_line_delay_seconds
+    from calls
+    inner join stages using (operator, service_date, stage)
+    {%- for level, keys in levels.items() %}
+        left join {{ level }} using ({{ of_days(keys) }})
+        left join {{ level }}_own using (departure_key{{ ", hour" if "hour" in keys }})
+        left join {{ level }}_variances using (operator, service_date)
+    {%- endfor %}
+),
+
+above as (
+    select
+        *,
+        told_delay_seconds - usual_line_delay_seconds as above_seconds
+    from expected
 ),
 
 compared as (
@@ -23,7 +145,7 @@ compared as (
             above_seconds
             - (sum(above_seconds) over trip - above_seconds) / nullif(count(above_seconds) over trip - 1, 0)
         ) as bigint) as at_stop_seconds
-    from calls
+    from above
     window trip as (partition by departure_key)
 ),
 
@@ -36,7 +158,7 @@ stops as (
     group by {{ of_days(["line_code", "direction", "position"]) }}
 ),
 
-variances as (
+stops_variances as (
     {{ variances_of_groups("stops") }}
 ),
 
@@ -50,7 +172,7 @@ others as (
         coalesce(variances.trip_variance, 0) as trip_variance
     from compared
     left join stops using (operator, service_date, line_code, direction, position)
-    left join variances using (operator, service_date)
+    left join stops_variances as variances using (operator, service_date)
 )
 
 select

@@ -12,7 +12,7 @@ with labels as (
         {{ normal_label('line_label') }} as plain_label,
         {{ plain_text('destination') }} as plain_destination,
         count(*) as n_visits
-    from {{ built('visit_evidence') }}
+    from {{ built('listed_visits') }}
     group by operator, service_date, line_label, is_slash_variant, destination, stop_code
 ),
 

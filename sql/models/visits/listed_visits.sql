@@ -159,6 +159,8 @@ numbered as (
 )
 
 select
+    {{ hashed_key(['operator', 'service_date', key_part('listed_id'), 'stop_code', 'visit_number']) }}
+        as listed_visit_key,
     operator,
     service_date,
     listed_id,
@@ -168,6 +170,7 @@ select
     is_slash_variant,
     destination,
     service_hour,
+    coalesce(theoretical_at, last_predicted_at) as expected_at,
     theoretical_at,
     replaced_at,
     replaced_seen_at,

@@ -10,26 +10,26 @@ with stops as (
 
 times as (
     select
-        evidence.operator,
-        evidence.service_date,
-        evidence.service_hour,
-        evidence.listed_id,
-        evidence.destination,
+        visits.operator,
+        visits.service_date,
+        visits.service_hour,
+        visits.listed_id,
+        visits.destination,
         lines.line_code,
         lines.direction,
         stops.position,
         stops.is_end_of_loop,
-        evidence.theoretical_at,
-        evidence.last_predicted_at
-    from {{ built('visit_evidence') }} as evidence
+        visits.theoretical_at,
+        visits.last_predicted_at
+    from {{ built('listed_visits') }} as visits
     inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
     inner join stops
         on
-            evidence.operator = stops.operator
-            and evidence.service_date = stops.service_date
+            visits.operator = stops.operator
+            and visits.service_date = stops.service_date
             and lines.line_code = stops.line_code
             and lines.direction = stops.direction
-            and evidence.stop_code = stops.stop_code
+            and visits.stop_code = stops.stop_code
             -- where a loop begins and ends, the stops before and after decide which of the two it is
             and (stops.n_occurrences = 1 or stops.is_end_of_loop)
 ),

@@ -100,9 +100,13 @@ timed as (
         bounded.*,
         travel_times.travel_seconds,
         least(greatest(bounded.last_predicted_at, bounded.passed_after), bounded.passed_before) as clamped_at,
-        coalesce(
-            {{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} <= rules.evidenced_seconds, false
-        ) as is_evidenced
+        case
+            when bounded.n_polls = 0 then 'untracked'
+            when bounded.passed_before is null then 'estimated'
+            when {{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} <= rules.evidenced_seconds
+                then 'evidenced'
+            else 'bounded'
+        end as arrival_quality
     from bounded
     {{ join_rules('bounded.service_date') }}
     left join {{ built('line_travel_times') }} as travel_times
@@ -114,7 +118,7 @@ between_stops as (
     -- nearer the truth than by a prediction made minutes ahead
     select
         *,
-        {{ nearest_known({"clamped": "clamped_at", "travel": "travel_seconds"}, "is_evidenced") }}
+        {{ nearest_known({"clamped": "clamped_at", "travel": "travel_seconds"}, "arrival_quality = 'evidenced'") }}
     from timed
     window
         {{ windows_around("trip_key, line_code, direction", "position, expected_at, stop_code, visit_number") }}
@@ -124,7 +128,7 @@ passed as (
     select
         *,
         case
-            when is_evidenced or position is null or last_predicted_at is null then clamped_at
+            when arrival_quality = 'evidenced' or position is null or last_predicted_at is null then clamped_at
             when travel_before < travel_seconds and travel_after > travel_seconds and clamped_after > clamped_before
                 then {{ add_seconds(
                     'clamped_before',
@@ -167,6 +171,7 @@ select
     passed_after,
     passed_before,
     least(greatest(estimated_at, passed_after), passed_before) as passed_at,
+    arrival_quality,
     first_seen_at,
     last_seen_at,
     first_live_at,

@@ -9,9 +9,9 @@ select
     listed.line_label,
     listed.is_slash_variant,
     coalesce(listed.destination, '') as destination,
-    coalesce(listed.theoretical_at, listed.last_predicted_at) as expected_at
+    listed.expected_at
 from {{ built('listed_visits') }} as listed
-left join {{ built('visit_evidence') }} as ended using (operator, service_date, listed_id, stop_code, first_seen_at)
+left join {{ built('visit_evidence') }} as ended using (listed_visit_key)
 where
     listed.n_polls > 0
     and ended.operator is null

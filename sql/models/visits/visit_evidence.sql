@@ -6,14 +6,12 @@ with listings as (
 ),
 
 polls as (
-    select * from {{ ref('numbered_polls') }}
+    select * from {{ ref('stop_polls') }}
+    where {{ is_received_around() }}
 ),
 
 visits as (
     select
-        {{ hashed_key([
-            'listed.operator', 'listed.service_date', key_part('listed.listed_id'), 'listed.stop_code', 'listed.visit_number'
-        ]) }} as listed_visit_key,
         listed.*,
         replace(listed.line_label, '/', '') as plain_label,
         parameters.vanish_seconds,
@@ -150,7 +148,7 @@ select
     visits.is_slash_variant,
     visits.destination,
     visits.service_hour,
-    coalesce(visits.theoretical_at, visits.last_predicted_at) as expected_at,
+    visits.expected_at,
     visits.theoretical_at,
     visits.replaced_at,
     visits.replaced_seen_at,

@@ -13,7 +13,7 @@ with visits as (
         is_slash_variant,
         coalesce(destination, '') as destination,
         expected_at
-    from {{ built('visit_evidence') }}
+    from {{ built('listed_visits') }}
 ),
 
 line_days as (
