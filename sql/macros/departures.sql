@@ -63,33 +63,3 @@
         where line_code is not null
     )
 {%- endmacro %}
-
-{# What it would cost each matched trip of a relation to run as another departure instead: one that no trip runs as, or
-   that of another trip (`other_trip_key`), which would then run as this one's; null where that is not possible.
-
-   trips: matched trips; a relation `pairs` in the same query has the cost of every pair of trip and departure. #}
-{% macro exchanges(trips) -%}
-    (
-        select
-            trips.trip_key,
-            trips.leg as own_leg,
-            trips.match_ambiguity_seconds,
-            others.leg,
-            others.departure_key,
-            others.departure_at,
-            others.cost_seconds,
-            rivals.trip_id as other_trip_id,
-            rivals.trip_key as other_trip_key,
-            others.cost_seconds - trips.cost_seconds
-            + case when rivals.trip_key is null then 0 else swapped.cost_seconds - rivals.cost_seconds end
-                as change_seconds
-        from {{ trips }} as trips
-        inner join pairs as others
-            on
-                trips.trip_key = others.trip_key
-                and (trips.departure_at != others.departure_at or trips.leg != others.leg)
-        left join {{ trips }} as rivals on others.departure_key = rivals.departure_key
-        left join pairs as swapped
-            on rivals.trip_key = swapped.trip_key and trips.departure_key = swapped.departure_key
-    )
-{%- endmacro %}

@@ -283,6 +283,21 @@
     {{ list }}[{{ n }}]
 {%- endmacro %}
 
+{# Of the pairs of a group, as a list, the numbers of those in which each trip and each departure stands once at most so
+   that the sum of costs is least (the assignment problem; transit_etl/warehouse/assignment.py).
+
+   trip, departure, cost, pair: numbers of trip and departure, counted from 1, cost of the pair, and its number, from 1.
+   unpaired_cost:               what a trip without a pair costs. #}
+{% macro least_cost_pairs(trip, departure, cost, pair, unpaired_cost) -%}
+    {{ adapter.dispatch("least_cost_pairs", "transit")(trip, departure, cost, pair, unpaired_cost) }}
+{%- endmacro %}
+{% macro default__least_cost_pairs(trip, departure, cost, pair, unpaired_cost) -%}
+    least_cost_pairs(
+        list({{ trip }} order by {{ pair }}), list({{ departure }} order by {{ pair }}),
+        list(cast({{ cost }} as double) order by {{ pair }}), cast({{ unpaired_cost }} as double)
+    )
+{%- endmacro %}
+
 {# A number as text with 0, 1 or 2 decimals; fewer than 0 are none. #}
 {% macro decimal_text(value, decimals) -%}
     {{ adapter.dispatch("decimal_text", "transit")(value, decimals) }}

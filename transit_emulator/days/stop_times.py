@@ -19,6 +19,7 @@ _TRAFFIC = np.array([-0.015, -0.015, 0.01, 0.025, 0.0, 0.0, 0.01, 0.03, 0.015, -
 _NOBODY_WAITS = 0.15  # of the calls: the bus does not stop
 _DISRUPTED_SECONDS, _DISRUPTED_SLOWNESS = 70.0, 0.08
 _TURNING_SECONDS = 60.0  # the shortest layover of a vehicle between two trips
+_RELIEVED_SECONDS = 2_400.0  # a vehicle later than this for its next trip is relieved
 _GAIN, _LARGEST_RATIO = 0.8, 2.2  # dwell time grows with actual headway over scheduled headway
 _LONGEST_DWELL = 120.0
 
@@ -76,13 +77,16 @@ class _Simulation:
         self.headway_ratio = np.ones(self.passed_at.shape)
 
     def start(self, rows: Ints) -> None:
-        """Let trips leave their origin: late by chance, and not before their vehicle has turned."""
+        """Let trips leave their origin: late by chance, and not before their vehicle has turned.
+
+        A vehicle that is far too late is relieved: another one runs its next trip.
+        """
         before = np.array(self._day.before, dtype=np.int64)[rows]
         last = self._schedule.is_call[before].sum(axis=1) - 1
         ready_at = self.passed_at[before, last] + _TURNING_SECONDS
-        lateness_of_vehicle = np.where(
-            before == NO_TRIP, self._day.traffic.earliest, ready_at - self._schedule.scheduled_at[rows, 0]
-        )
+        lateness = ready_at - self._schedule.scheduled_at[rows, 0]
+        is_waited_for = (before != NO_TRIP) & (lateness <= _RELIEVED_SECONDS)
+        lateness_of_vehicle = np.where(is_waited_for, lateness, self._day.traffic.earliest)
         self.passed_at[rows, 0] += np.maximum(self._origin_lateness[rows], lateness_of_vehicle)
         self.departed_at[rows, 0] = self.passed_at[rows, 0]
 

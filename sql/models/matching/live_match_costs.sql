@@ -1,6 +1,7 @@
 -- One row per operator, service_date, trip without a match by timetable times, leg and free departure it may have run
 -- as: how badly they fit, as a cost in seconds.
--- The cost grows with the delay, with how unusual the time is at which the bus was first live, and with how long the
+-- The cost grows with how unusual the delay is: with its square at first, so that of two buses and two departures the
+-- earlier bus gets the earlier departure. It also grows with how unusual the time is at which the bus was first live, and with how long the
 -- departure was not listed any more by then.
 with visits as (
     select * from {{ built('leg_visits') }}
@@ -43,7 +44,9 @@ pairs as (
         trips.*,
         departures.departure_key,
         departures.departure_at,
-        departures.slot_number
+        departures.slot_number,
+        -- how much later or earlier it left than buses usually do
+        abs({{ seconds_between('departures.departure_at', 'trips.left_at') }} - trips.usual_delay_seconds) as off_seconds
     from {{ ref('live_trips') }} as trips
     cross join {{ ref('inference_parameters') }} as parameters
     inner join {{ built('timetable_departures') }} as departures
@@ -143,7 +146,11 @@ select
     pairs.departure_at,
     pairs.leg,
     pairs.slot_number,
-    abs({{ seconds_between('pairs.departure_at', 'pairs.left_at') }} - parameters.usual_delay_seconds)
+    case
+        when pairs.off_seconds <= parameters.match_spread_seconds
+            then power(pairs.off_seconds, 2) / (2 * parameters.match_spread_seconds)
+        else pairs.off_seconds - parameters.match_spread_seconds / 2
+    end
     + case
         when announcements.departure_at is null then parameters.unannounced_cost_seconds
         else coalesce(greatest({{ seconds_between('announcements.withdrawn_at', 'pairs.first_live_at') }}, 0), 0)

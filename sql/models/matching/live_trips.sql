@@ -1,50 +1,136 @@
-{{ config(materialized='ephemeral') }}
+{%- set levels = {"hours": ["hour"], "lines": ["line_code", "direction"]} %}
+{%- set delay_seconds = seconds_between("matches.departure_at", "trips.left_at") %}
 -- One row per trip without a match by timetable times, and leg that it may run as: when it left the origin of the leg,
--- and since when it was live.
+-- since when it was live, and how late buses usually leave then.
+-- How late is learned from trips matched by timetable times: of the hour, and of the line and direction, each as far as
+-- its groups differ by more than chance does.
 with visits as (
     -- when it left the origin, computed from each of its stops
     select
-        visits.*,
-        coalesce({{ add_seconds('visits.passed_at', '-visits.day_running_seconds') }}, visits.estimated_departure_at)
-            as left_at,
-        row_number() over (
-            partition by visits.trip_key, visits.leg order by visits.position, visits.visit_number, visits.stop_code
-        ) as nth_stop
-    from {{ built('leg_visits') }} as visits
-    left join {{ built('timetable_matches') }} as matches using (trip_key)
-    where
-        matches.trip_key is null
-        and visits.first_live_at is not null
-        and not visits.is_anonymous
-)
+        *,
+        coalesce({{ add_seconds('passed_at', '-day_running_seconds') }}, estimated_departure_at) as left_at,
+        row_number() over (partition by trip_key, leg order by position, visit_number, stop_code) as nth_stop
+    from {{ built('leg_visits') }}
+    where first_live_at is not null and not is_anonymous
+),
 
-select *
-from (
+trips as (
     select
-        trip_key,
-        operator,
-        service_date,
-        trip_id,
-        line_code,
-        direction,
-        leg,
-        origin_position,
-        case
-            -- it may have started at any stop: the first known one is taken for the origin
-            when origin_position is null then min(passed_at)
-            else
-                coalesce(
-                    min(case when position = origin_position then passed_at end),
-                    -- the stops nearest to the origin are most accurate, because a bus may be faster or slower than
-                    -- usual
-                    median(case when nth_stop <= 5 then left_at end)
-                )
-        end as left_at,
-        coalesce(min(from_origin_seconds), 0) as from_origin_seconds,
-        {{ trip_live_from() }} as first_live_at,
-        max(passed_after) as last_live_at,
-        rank() over (partition by trip_key order by count(*) desc, line_code, direction) as nth
-    from visits
-    group by trip_key, operator, service_date, trip_id, line_code, direction, leg, origin_position
-) as ranked
-where nth = 1
+        *,
+        cast(floor({{ microseconds('left_at') }} / 3.6e9) as bigint) as hour
+    from (
+        select
+            trip_key,
+            operator,
+            service_date,
+            trip_id,
+            line_code,
+            direction,
+            leg,
+            origin_position,
+            case
+                -- it may have started at any stop: the first known one is taken for the origin
+                when origin_position is null then min(passed_at)
+                else
+                    coalesce(
+                        min(case when position = origin_position then passed_at end),
+                        -- the stops nearest to the origin are most accurate, because a bus may be faster or slower than
+                        -- usual
+                        median(case when nth_stop <= 5 then left_at end)
+                    )
+            end as left_at,
+            coalesce(min(from_origin_seconds), 0) as from_origin_seconds,
+            {{ trip_live_from() }} as first_live_at,
+            max(passed_after) as last_live_at,
+            rank() over (partition by trip_key order by count(*) desc, line_code, direction) as nth
+        from visits
+        group by trip_key, operator, service_date, trip_id, line_code, direction, leg, origin_position
+    ) as ranked
+    where nth = 1
+),
+
+delays as (
+    -- of matched trips; of one that is far too late the match is wrong
+    select
+        trips.operator,
+        trips.service_date,
+        trips.line_code,
+        trips.direction,
+        trips.hour,
+        cast(round(least(
+            greatest({{ delay_seconds }}, -parameters.match_early_seconds), parameters.match_late_seconds
+        )) as bigint) as above_seconds
+    from trips
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join {{ built('timetable_matches') }} as matches using (trip_key, leg)
+),
+
+days as (
+    -- a few trips say little, and count with what is usual elsewhere
+    select
+        dates.operator,
+        dates.service_date,
+        cast(round({{ leaning_mean(
+            "sum(delays.above_seconds)", "count(delays.above_seconds)", "max(parameters.usual_delay_seconds)",
+            "max(parameters.error_passages)"
+        ) }}) as bigint) as day_seconds
+    from {{ watched_dates() }} as dates
+    cross join {{ ref('inference_parameters') }} as parameters
+    left join delays using (operator, service_date)
+    group by dates.operator, dates.service_date
+),
+
+days_trips as (
+    select
+        delays.operator,
+        delays.service_date,
+        delays.line_code,
+        delays.direction,
+        delays.hour,
+        delays.above_seconds - days.day_seconds as above_seconds
+    from delays
+    inner join days using (operator, service_date)
+)
+{%- for level, keys in levels.items() %}
+    {%- set before = "days_trips" if loop.first else loop.previtem[0] ~ "_trips" %},
+
+    {{ level }} as (
+        select
+            {{ of_days(keys) }},
+            {{ sums_of_group("above_seconds") }}
+        from {{ before }}
+        group by {{ of_days(keys) }}
+    ),
+
+    {{ level }}_means as (
+        select
+            {{ level }}.*,
+            {{ mean_of_group("above_sum", level ~ ".n_trips", "group_variance", "trip_variance") }} as mean_seconds
+        from {{ level }}
+        inner join ({{ variances_of_groups(level) }}) as variances using (operator, service_date)
+    ),
+
+    {{ level }}_trips as (
+        -- what is left of each trip above its group
+        select
+            trips.operator,
+            trips.service_date,
+            trips.line_code,
+            trips.direction,
+            trips.hour,
+            cast(round(trips.above_seconds - means.mean_seconds) as bigint) as above_seconds
+        from {{ before }} as trips
+        inner join {{ level }}_means as means using ({{ of_days(keys) }})
+    )
+{%- endfor %}
+
+select
+    trips.*,
+    days.day_seconds + coalesce(hours_means.mean_seconds, 0) + coalesce(lines_means.mean_seconds, 0)
+        as usual_delay_seconds
+from trips
+inner join days using (operator, service_date)
+left join hours_means using (operator, service_date, hour)
+left join lines_means using (operator, service_date, line_code, direction)
+left join {{ built('timetable_matches') }} as matches using (trip_key)
+where matches.trip_key is null

@@ -12,7 +12,9 @@ with steps as (
         using (operator, service_date, line_code, direction, service_hour)
 ),
 
-timetable_medians as (
+neighbours as (
+    -- of neighbouring stops: by timetable rows of one id; by live rows where many buses took longer than steps usually
+    -- do, because some stops lie that far apart; by anonymous rows, of which few may all be of one part of the day
     select
         operator,
         service_date,
@@ -21,17 +23,35 @@ timetable_medians as (
         position,
         coalesce(
             median(case when source = 'timetable_id' then usual_seconds end),
-            -- few anonymous rows may all be of one part of the day
             case
-                when count(case when source = 'anonymous' then 1 end) >= max(parameters.usual_steps)
+                when
+                    count(long_seconds) >= max(pattern_min_trips)
+                    and median(long_seconds) > max(longest_step_seconds)
+                    and {{ quantile('long_seconds', 0.75) }} - {{ quantile('long_seconds', 0.25) }}
+                    <= median(long_seconds) / 2
+                    then median(case when long_seconds is not null then usual_seconds end)
+            end,
+            case
+                when count(case when source = 'anonymous' then 1 end) >= max(usual_steps)
                     then median(case when source = 'anonymous' then usual_seconds end)
                 when count(case when source = 'anonymous' then 1 end) > 0
-                    then median(case when usual_seconds <= parameters.longest_step_seconds then usual_seconds end)
+                    then median(case when usual_seconds <= longest_step_seconds then usual_seconds end)
             end
         ) as step_seconds
-    from steps
-    cross join {{ ref('inference_parameters') }} as parameters
-    where next_position = position + 1
+    from (
+        select
+            steps.*,
+            parameters.pattern_min_trips,
+            parameters.longest_step_seconds,
+            parameters.usual_steps,
+            case
+                when steps.source = 'live_id' and steps.step_seconds <= 3 * parameters.longest_step_seconds
+                    then steps.step_seconds
+            end as long_seconds
+        from steps
+        cross join {{ ref('inference_parameters') }} as parameters
+        where steps.next_position = steps.position + 1
+    ) as neighbouring
     group by operator, service_date, line_code, direction, position
 ),
 
@@ -57,29 +77,6 @@ id_medians as (
             and stops.position < steps.next_position
             and steps.step_seconds <= parameters.longest_step_seconds
     group by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
-),
-
-long_medians as (
-    -- some stops do lie that far apart: many buses took about as long
-    select
-        steps.operator,
-        steps.service_date,
-        steps.line_code,
-        steps.direction,
-        steps.position,
-        median(steps.usual_seconds) as step_seconds
-    from steps
-    cross join {{ ref('inference_parameters') }} as parameters
-    where
-        steps.source = 'live_id'
-        and steps.next_position = steps.position + 1
-        and steps.step_seconds <= 3 * parameters.longest_step_seconds
-    group by steps.operator, steps.service_date, steps.line_code, steps.direction, steps.position
-    having
-        count(*) >= max(parameters.pattern_min_trips)
-        and median(steps.step_seconds) > max(parameters.longest_step_seconds)
-        and {{ quantile('steps.step_seconds', 0.75) }} - {{ quantile('steps.step_seconds', 0.25) }}
-        <= median(steps.step_seconds) / 2
 ),
 
 line_means as (
@@ -109,8 +106,8 @@ select
         round(
             sum(
                 coalesce(
-                    timetable_medians.step_seconds, long_medians.step_seconds, id_medians.step_seconds,
-                    line_means.step_seconds, parameters.usual_step_seconds
+                    neighbours.step_seconds, id_medians.step_seconds, line_means.step_seconds,
+                    parameters.usual_step_seconds
                 )
             ) over (
                 partition by stops.operator, stops.service_date, stops.line_code, stops.direction
@@ -124,5 +121,4 @@ from {{ built('line_stops_of_day') }} as stops
 cross join {{ ref('inference_parameters') }} as parameters
 inner join id_medians using (operator, service_date, line_code, direction, position)
 inner join line_means using (operator, service_date, line_code, direction)
-left join timetable_medians using (operator, service_date, line_code, direction, position)
-left join long_medians using (operator, service_date, line_code, direction, position)
+left join neighbours using (operator, service_date, line_code, direction, position)
