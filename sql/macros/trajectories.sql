@@ -92,6 +92,12 @@
     + {{ errors }}.bias_seconds)
 {%- endmacro %}
 
+{# The class by which the shape of errors is told (error_shares): that of the gap; at first stops, where buses that are
+   ahead of their time wait, that of the delay, counted from 0. #}
+{% macro shape_class(side, gap_class, delay_class) -%}
+    case when {{ side }} in ('first_stop', 'none_at_first_stop') then {{ delay_class }} + 4 else {{ gap_class }} end
+{%- endmacro %}
+
 {# The share of a normal distribution up to a standardised value, by its logistic approximation (off by less than 0.01). #}
 {% macro normal_share(value) -%}
     (1 / (1 + exp(-1.702 * {{ value }})))

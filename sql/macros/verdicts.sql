@@ -66,7 +66,7 @@ shared as (
         {{- "," if not loop.last }}
         {%- endfor %}
     from standardised
-    left join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
+    left join {{ built('error_shares') }} as shares using (operator, service_date, side, shape_class)
 ),
 
 judged as (
@@ -75,6 +75,8 @@ judged as (
         *,
         case
             when early_seconds is null then 0
+            -- no bus leaves its first stop so early
+            when early_seconds <= least_seconds then 0
             when share_high - share_low < 0.001 then case when expected_seconds < early_seconds - 0.5 then 1 else 0 end
             else least(greatest((share_early - share_low) / (share_high - share_low), 0), 1)
         end as up_to_early,
@@ -148,14 +150,15 @@ uncertain as (
 ),
 
 shifted as (
-    -- how the probabilities change if all passages of the line at the stop are later or earlier by the error that they
-    -- have in common, by the density of the errors at the thresholds
+    -- how the probabilities change if all passages of the line at the stop, or of the line, are later or earlier by the
+    -- error that they have in common, by the density of the errors at the thresholds
     select
         *,
         {%- set late = "1.702 * share_late * (1 - share_late)" %}
         {%- set early = "1.702 * share_early * (1 - share_early)" %}
         {%- for name, density in {"early": early, "on_time": "abs(" ~ late ~ " - " ~ early ~ ")", "late": late}.items() %}
-        cast({{ density }} * stop_error_seconds / error_seconds as decimal(7, 6)) as {{ name }}_shift
+        cast({{ density }} * stop_error_seconds / error_seconds as decimal(7, 6)) as {{ name }}_shift,
+        cast({{ density }} * line_error_seconds / error_seconds as decimal(7, 6)) as {{ name }}_line_shift
         {{- "," if not loop.last }}
         {%- endfor %}
     from uncertain
@@ -163,25 +166,30 @@ shifted as (
 
 verdicts as (
     -- between two evidenced passages a bus is early or late as a whole: their uncertainties add up; so does what the
-    -- passages of a line at a stop have in common
+    -- passages of a line at a stop have in common, and those of a line whose departures are guesses
     select
         *,
         {%- for name in classes %}
         {%- set error = "cast(sqrt(" ~ name ~ "_probability * (1 - " ~ name ~ "_probability)) as decimal(7, 6))" %}
         cast({{ name }}_shift * sum({{ name }}_shift) over line_stop as decimal(18, 6)) as {{ name }}_stop_variance,
-        cast({{ error }} * sum({{ error }}) over part + {{ name }}_shift * sum({{ name }}_shift) over line_stop as decimal(18, 6))
-            as {{ name }}_variance
-        ,
+        cast(
+            {{ error }} * sum({{ error }}) over part
+            + {{ name }}_shift * sum({{ name }}_shift) over line_stop
+            + {{ name }}_line_shift * sum({{ name }}_line_shift) over line_day as decimal(18, 6)
+        ) as {{ name }}_variance,
         {%- endfor %}
         {%- set stop_error = "cast(stop_error_seconds as decimal(9, 1))" %}
-        cast({{ stop_error }} * sum({{ stop_error }}) over line_stop as decimal(18, 6)) as delay_stop_variance
+        cast({{ stop_error }} * sum({{ stop_error }}) over line_stop as decimal(18, 6)) as delay_stop_variance,
+        {%- set line_error = "cast(line_error_seconds as decimal(9, 1))" %}
+        cast({{ line_error }} * sum({{ line_error }}) over line_day as decimal(18, 6)) as delay_line_variance
     from shifted
     window
         part as (
             partition by
                 ruleset, departure_key, case when arrival_quality = 'evidenced' then position end, n_evidenced_before
         ),
-        line_stop as (partition by ruleset, operator, service_date, line_code, direction, stop_code)
+        line_stop as (partition by ruleset, operator, service_date, line_code, direction, stop_code),
+        line_day as (partition by ruleset, operator, service_date, line_code, direction)
 )
 {%- endmacro %}
 

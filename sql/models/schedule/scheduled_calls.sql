@@ -94,6 +94,19 @@ timed as (
             and times.basis = classes.basis
             and {{ schedule_gap_class('times.gap_seconds') }} = classes.gap_class
     where times.holdout = 0
+),
+
+between_known as (
+    -- the standard error of the nearest times of the departure, before and after, that are not by travel times
+    select
+        *,
+        case basis when 'own' then 0 else class_error_seconds end as told_error_seconds,
+        {{ nearest_known(
+            {"told_error_seconds": "case basis when 'own' then 0 else class_error_seconds end"}, "basis != 'travel'"
+        ) }}
+    from timed
+    window
+        {{ windows_around("departure_key", "position") }}
 )
 
 select
@@ -120,12 +133,19 @@ select
         when 'travel' then 'running_time'
         else 'pattern'
     end as schedule_source,
-    case calls.basis
-        when 'own' then 0
-        -- the travel times are of the same timetable rows as the errors: where there are none they are less sure
-        when 'travel'
-            then greatest(calls.class_error_seconds, parameters.match_travel_share * calls.gap_seconds)
-        else calls.class_error_seconds
+    -- a time by travel times is as unsure as the times that it counts from, and by how far it is from them. Hidden times
+    -- tell too little of that, because the travel times are of the same timetable rows: at other stops nothing told them
+    case
+        when calls.basis = 'travel'
+            then
+                sqrt(
+                    power(greatest(calls.class_error_seconds, parameters.match_travel_share * calls.gap_seconds), 2)
+                    + power(parameters.untold_stop_error_seconds, 2)
+                    + power(
+                        coalesce(greatest(calls.told_error_seconds_before, calls.told_error_seconds_after), 0), 2
+                    )
+                )
+        else calls.told_error_seconds
     end as error_seconds
-from timed as calls
+from between_known as calls
 cross join {{ ref('inference_parameters') }} as parameters

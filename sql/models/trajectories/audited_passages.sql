@@ -30,7 +30,7 @@ compared as (
     from audited
     inner join {{ built('due_calls') }} as calls using (operator, service_date, departure_key, position)
     inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
-    inner join {{ built('error_shares') }} as shares using (operator, service_date, side, gap_class)
+    inner join {{ built('error_shares') }} as shares using (operator, service_date, side, shape_class)
     {{ join_judging_rulesets('calls') }} and not {{ is_frequent_passage('calls') }} and expected.holdout = 1
 )
 

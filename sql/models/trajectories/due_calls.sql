@@ -1,3 +1,7 @@
+{%- set is_guessed -%}
+    departures.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
+    < parameters.match_sure_headway_seconds
+{%- endset %}
 -- One row per departure in force and position of its leg, once it is due: when its bus was due there, and what was
 -- observed of it. Also of departures that did not run, of which nothing was observed.
 with departures as (
@@ -8,13 +12,22 @@ with departures as (
         matches.trip_key,
         matches.match_score,
         matches.basis,
+        -- the closer the departures, the more often a guess is wrong. A departure that was announced and has no trip is
+        -- more doubtful: its bus may have been so late that it was taken for the next one
+        exp(
+            -departures.headway_seconds / (
+                parameters.match_confusion_seconds * case
+                    when {{ is_guessed }} then 2.0
+                    when
+                        matches.basis = 'anonymous'
+                        and departures.headway_seconds < parameters.match_sure_headway_seconds
+                        then 4.0
+                end
+            )
+        ) as confusion,
         -- a bus seen live only, or one that replaced few rows, may have run as the departure before or after: the
         -- closer these are, the more rows have to agree
-        coalesce(
-            departures.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
-            < parameters.match_sure_headway_seconds,
-            false
-        ) as is_guessed
+        coalesce({{ is_guessed }}, false) as is_guessed
     from {{ built('timetable_departures') }} as departures
     cross join {{ ref('inference_parameters') }} as parameters
     {{ join_rules('departures.service_date') }}
@@ -28,22 +41,8 @@ scheduled as (
         departures.ruleset_version,
         departures.trip_key,
         departures.is_guessed,
-        -- the closer the departures, the more often a guess is wrong by one. A departure that was announced and has no
-        -- trip is more doubtful: its bus may have been so late that it was taken for the next one
-        coalesce(
-            departures.headway_seconds * exp(
-                -departures.headway_seconds / (
-                    parameters.match_confusion_seconds * case
-                        when departures.is_guessed then 2.0
-                        when
-                            departures.basis = 'anonymous'
-                            and departures.headway_seconds < parameters.match_sure_headway_seconds
-                            then 4.0
-                    end
-                )
-            ),
-            0
-        ) as match_error_seconds,
+        coalesce(departures.headway_seconds * departures.confusion, 0) as match_error_seconds,
+        coalesce(parameters.match_line_error_seconds * departures.confusion, 0) as match_line_error_seconds,
         visits.passed_at,
         visits.passed_after,
         visits.passed_before,
@@ -117,6 +116,7 @@ select
     scheduled.match_score,
     scheduled.is_guessed,
     scheduled.match_error_seconds,
+    scheduled.match_line_error_seconds,
     scheduled.visit_key,
     scheduled.scheduled_at,
     scheduled.schedule_source,

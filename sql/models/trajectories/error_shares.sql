@@ -1,13 +1,13 @@
--- One row per operator, service_date, side and class of gap: how many of the standardised errors of hidden passages
+-- One row per operator, service_date, side and class of shape: how many of the standardised errors of hidden passages
 -- were at most -6, -5.9 … 6, as a list of shares, each passage with its weight.
--- The further away the nearest passages are, the more skewed errors are. A class with few passages leans on its side, a
--- side with few on the normal distribution.
+-- The further away the nearest passages are, the more skewed errors are; at first stops, the less late the bus seems to
+-- be. A class with few passages leans on its side, a side with few on the normal distribution.
 with hidden as (
     select
         operator,
         service_date,
         side,
-        gap_class,
+        shape_class,
         weight,
         least(greatest(cast(ceil(10 * (delay_seconds - expected_seconds) / error_seconds) as bigint), -60), 60)
             as tenths
@@ -20,7 +20,7 @@ classes as (
         operator,
         service_date,
         side,
-        gap_class
+        {{ shape_class('side', 'gap_class', 'delay_class') }} as shape_class
     from {{ built('delay_errors') }}
 ),
 
@@ -29,14 +29,14 @@ counts as (
         classes.operator,
         classes.service_date,
         classes.side,
-        classes.gap_class,
+        classes.shape_class,
         numbers.tenths,
         count(hidden.tenths) as n_hidden,
         coalesce(sum(hidden.weight), 0) as weight
     from classes
     cross join {{ whole_numbers(-60, 60) }} as numbers (tenths)
-    left join hidden using (operator, service_date, side, gap_class, tenths)
-    group by classes.operator, classes.service_date, classes.side, classes.gap_class, numbers.tenths
+    left join hidden using (operator, service_date, side, shape_class, tenths)
+    group by classes.operator, classes.service_date, classes.side, classes.shape_class, numbers.tenths
 ),
 
 cumulated as (
@@ -44,10 +44,10 @@ cumulated as (
         counts.*,
         100 * parameters.share_passages as share_weight,
         sum(counts.weight) over (
-            partition by counts.operator, counts.service_date, counts.side, counts.gap_class order by counts.tenths
+            partition by counts.operator, counts.service_date, counts.side, counts.shape_class order by counts.tenths
         ) as weight_up_to,
         sum(counts.weight) over (
-            partition by counts.operator, counts.service_date, counts.side, counts.gap_class
+            partition by counts.operator, counts.service_date, counts.side, counts.shape_class
         ) as weight_of_class,
         sum(counts.weight) over (
             partition by counts.operator, counts.service_date, counts.side order by counts.tenths
@@ -71,10 +71,10 @@ select
     operator,
     service_date,
     side,
-    gap_class,
+    shape_class,
     sum(n_hidden) as n_hidden,
     {{ list_in_order(
         "(weight_up_to + share_weight * side_share) / (weight_of_class + share_weight)", "tenths"
     ) }} as shares
 from sides
-group by operator, service_date, side, gap_class
+group by operator, service_date, side, shape_class

@@ -44,7 +44,7 @@ told as (
     select
         bounded.*,
         expected.side,
-        expected.gap_class,
+        expected.shape_class,
         expected.expected_seconds as told_seconds,
         expected.error_seconds as told_error_seconds,
         expected.told_schedule_error_seconds,
@@ -99,12 +99,19 @@ guessed as (
                     schedule_error_seconds * told_error_seconds
                     / sqrt(power(schedule_error_seconds, 2) + power(told_error_seconds, 2))
             -- the delay that the rest of the trip tells does not depend on the scheduled time here
-            else sqrt(power(told_error_seconds, 2) + power(match_error_seconds, 2))
+            else
+                sqrt(
+                    power(told_error_seconds, 2) + power(match_error_seconds, 2) + power(match_line_error_seconds, 2)
+                )
         end as error_seconds,
         -- the part of the error that all passages of the line at the stop have in common
         case
             when is_seen and not is_guessed then schedule_error_seconds
-            else sqrt(power(told_schedule_error_seconds, 2) + power(usual_error_seconds, 2))
+            else
+                sqrt(
+                    power(told_schedule_error_seconds, 2) + power(usual_error_seconds, 2)
+                    + power(match_line_error_seconds, 2)
+                )
         end as stop_error_seconds,
         case when is_timed then after_seconds end as low_seconds,
         case when is_timed then before_seconds end as high_seconds
@@ -120,6 +127,18 @@ placed as (
             else {{ add_seconds('scheduled_at', 'placed_seconds') }}
         end as guessed_at
     from guessed
+),
+
+first_stops as (
+    -- what the earliest buses leave by: one ahead of its time waits
+    select
+        operator,
+        service_date,
+        {{ quantile('delay_seconds', 0.02) }} as least_seconds
+    from calls
+    where is_first_stop and is_observed and arrival_quality = 'evidenced'
+    group by operator, service_date
+    having count(*) >= 50
 ),
 
 observed_hours as (
@@ -163,17 +182,20 @@ select
     placed.guessed_seconds,
     placed.error_seconds,
     least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
+    placed.match_line_error_seconds as line_error_seconds,
     placed.schedule_error_seconds,
     placed.low_seconds,
     placed.high_seconds,
+    case when placed.is_first_stop and not placed.is_seen then first_stops.least_seconds end as least_seconds,
     case
         when placed.is_seen or not placed.is_timed
             then least(greatest(placed.guessed_seconds, placed.low_seconds), placed.high_seconds)
         else placed.placed_seconds
     end as expected_seconds,
     placed.side,
-    placed.gap_class,
+    placed.shape_class,
     coalesce(observed_hours.n_trips, 0) as n_observed_trips_of_hour,
     placed.ruleset_version
 from placed
+left join first_stops using (operator, service_date)
 left join observed_hours using (operator, service_date, service_hour)

@@ -36,7 +36,7 @@ select
     guesses.holdout,
     guesses.weight,
     guesses.side,
-    guesses.gap_class,
+    {{ shape_class('guesses.side', 'guesses.gap_class', 'guesses.delay_class') }} as shape_class,
     guesses.delay_seconds,
     guesses.told_schedule_error_seconds,
     guesses.expected_seconds,

@@ -51,6 +51,7 @@ select
         cast(error_seconds as decimal(9, 1))
         * sum(cast(error_seconds as decimal(9, 1))) over (partition by departure_key)
         + delay_stop_variance
+        + delay_line_variance
         as decimal(18, 6)
     ) as delay_variance,
     early_variance,
