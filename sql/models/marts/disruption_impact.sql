@@ -1,5 +1,6 @@
 {{ config(materialized='view') }}
 {%- set n_draws = 200 -%}
+{%- set line_episode = "operator, episode_id, line_code" -%}
 -- One row per episode and line it names: the line's on-time share in the hours of the episode minus its share in
 -- comparable hours without one, by the point estimate of each passage.
 -- The interval holds 95 % of the differences in 200 draws of the hours: a Poisson bootstrap, with the same draws in
@@ -31,11 +32,8 @@ with draws as (
 ),
 
 hours_of_day as (
-    -- those with judged visits both during the episode and without one
     select
-        operator,
-        episode_id,
-        line_code,
+        {{ line_episode }},
         draw,
         sum(case when is_during then weight * n_on_time else 0 end) as n_on_time_during,
         sum(case when is_during then weight * n_judged else 0 end) as n_judged_during,
@@ -44,18 +42,13 @@ hours_of_day as (
         count(case when is_during then 1 end) as n_hours_during,
         count(case when not is_during then 1 end) as n_hours_without
     from draws
-    group by operator, episode_id, line_code, weekday_type, service_hour, draw
-    having
-        sum(case when is_during then weight * n_judged else 0 end) > 0
-        and sum(case when is_during then 0 else weight * n_judged end) > 0
+    group by {{ line_episode }}, weekday_type, service_hour, draw
 ),
 
 shares as (
     -- the expected share gives each hour of day the weight it has during the episode
     select
-        operator,
-        episode_id,
-        line_code,
+        {{ line_episode }},
         draw,
         cast(sum(n_hours_during) as bigint) as n_hours_compared,
         cast(sum(n_hours_without) as bigint) as n_hours_without,
@@ -64,71 +57,59 @@ shares as (
         sum(cast(cast(n_judged_during * n_on_time_without as double) / n_judged_without as decimal(18, 9)))
         / sum(n_judged_during) as on_time_share_expected
     from hours_of_day
-    group by operator, episode_id, line_code, draw
+    where n_judged_during > 0 and n_judged_without > 0
+    group by {{ line_episode }}, draw
 ),
 
-whole_shares as (
-    select * from shares
-    where draw = 0
-),
-
-intervals as (
+compared as (
     select
-        operator,
-        episode_id,
-        line_code,
-        {{ quantile('on_time_share_during - on_time_share_expected', 0.025) }} as impact_low,
-        {{ quantile('on_time_share_during - on_time_share_expected', 0.975) }} as impact_high
+        {{ line_episode }},
+        {%- for name in ["n_hours_compared", "n_hours_without", "on_time_share_during", "on_time_share_expected"] %}
+            max(case when draw = 0 then {{ name }} end) as {{ name }},
+        {%- endfor %}
+        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.025) }} as impact_low,
+        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.975) }} as impact_high
     from shares
-    where draw > 0
-    group by operator, episode_id, line_code
+    group by {{ line_episode }}
 ),
 
 during as (
     select
-        operator,
-        episode_id,
-        line_code,
+        {{ line_episode }},
         count(*) as n_hours,
         cast(sum(n_judged) as bigint) as n_judged,
         cast(sum(n_indeterminate) as bigint) as n_indeterminate
     from {{ ref('episode_hours') }}
     where is_during
-    group by operator, episode_id, line_code
+    group by {{ line_episode }}
 ),
 
 impacts as (
     select
-        operator,
-        episode_id,
-        line_code,
+        {{ line_episode }},
         episodes.from_at,
         episodes.low_to_at as to_at,
-        coalesce(during.n_hours, 0) as n_hours,
-        coalesce(during.n_judged, 0) as n_judged,
-        coalesce(during.n_indeterminate, 0) as n_indeterminate,
-        coalesce(whole_shares.n_hours_compared, 0) as n_hours_compared,
-        coalesce(whole_shares.n_hours_without, 0) as n_hours_without,
+        {%- for count in ["n_hours", "n_judged", "n_indeterminate", "n_hours_compared", "n_hours_without"] %}
+            coalesce({{ count }}, 0) as {{ count }},
+        {%- endfor %}
         case
-            when coalesce(during.n_hours, 0) = 0 then 'no hour covered'
-            when coalesce(during.n_judged, 0) = 0 then 'no visit judged'
-            when whole_shares.draw is null then 'no hour to compare with'
-            when least(whole_shares.n_hours_compared, whole_shares.n_hours_without) < 2 then 'too few hours'
+            when during.n_hours is null then 'no hour covered'
+            when during.n_judged = 0 then 'no visit judged'
+            when compared.n_hours_compared is null then 'no hour to compare with'
+            when least(compared.n_hours_compared, compared.n_hours_without) < 2 then 'too few hours'
         end as null_reason,
-        whole_shares.on_time_share_during,
-        whole_shares.on_time_share_expected,
-        intervals.impact_low,
-        intervals.impact_high
+        compared.on_time_share_during,
+        compared.on_time_share_expected,
+        compared.on_time_share_during - compared.on_time_share_expected as impact,
+        compared.impact_low,
+        compared.impact_high
     from {{ ref('line_episodes') }} as episodes
-    left join during using (operator, episode_id, line_code)
-    left join whole_shares using (operator, episode_id, line_code)
-    left join intervals using (operator, episode_id, line_code)
+    left join during using ({{ line_episode }})
+    left join compared using ({{ line_episode }})
 )
 
 select
-    operator,
-    episode_id,
-    line_code,
+    {{ line_episode }},
     from_at,
     to_at,
     n_hours,
@@ -139,7 +120,7 @@ select
     null_reason,
     on_time_share_during,
     on_time_share_expected,
-    case when null_reason is null then on_time_share_during - on_time_share_expected end as impact,
+    case when null_reason is null then impact end as impact,
     case when null_reason is null then impact_low end as impact_low,
     case when null_reason is null then impact_high end as impact_high
 from impacts

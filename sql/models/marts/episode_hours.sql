@@ -2,6 +2,7 @@
 -- One row per episode, line, service_date and service_hour: the punctuality of the line in the hours that the episode
 -- covers at least half of, and in those that these are compared with: of the same weekday type and hour of day, within
 -- four weeks, without any episode of the line.
+{%- set columns = "operator, episode_id, line_code, service_date, service_hour, weekday_type" %}
 with hours as (
     select
         counts.operator,
@@ -35,10 +36,11 @@ during as (
 ),
 
 undisturbed as (
-    select hours.*
+    select *
     from hours
     where
-        not exists (
+        n_judged > 0
+        and not exists (
             select 1
             from {{ ref('line_episodes') }} as episodes
             where
@@ -64,12 +66,7 @@ hours_of_day as (
 )
 
 select
-    operator,
-    episode_id,
-    line_code,
-    service_date,
-    service_hour,
-    weekday_type,
+    {{ columns }},
     true as is_during,
     n_on_time,
     n_judged,
@@ -77,18 +74,11 @@ select
 from during
 union all
 select
-    operator,
-    hours_of_day.episode_id,
-    line_code,
-    undisturbed.service_date,
-    service_hour,
-    weekday_type,
+    {{ columns }},
     false as is_during,
-    undisturbed.n_on_time,
-    undisturbed.n_judged,
-    undisturbed.n_indeterminate
+    n_on_time,
+    n_judged,
+    n_indeterminate
 from hours_of_day
 inner join undisturbed using (operator, line_code, weekday_type, service_hour)
-where
-    undisturbed.n_judged > 0
-    and undisturbed.service_date between hours_of_day.first_date - 28 and hours_of_day.last_date + 28
+where service_date between first_date - 28 and last_date + 28

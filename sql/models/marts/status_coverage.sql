@@ -6,32 +6,28 @@ with answers as (
         requests.service_date,
         categories.category,
         requests.received_at,
-        lag(requests.received_at) over (
-            partition by requests.operator, requests.service_date, categories.category
-            order by requests.received_at, requests.request_id
-        ) as previous_at
+        {{ seconds_between('lag(requests.received_at) over category_day', 'requests.received_at') }} as gap_seconds
     from {{ built('requests') }} as requests
-    inner join {{ ref('category_meanings') }} as categories
-        on requests.key in ('', categories.category)
+    inner join {{ ref('category_meanings') }} as categories on requests.key in ('', categories.category)
     where requests.endpoint = 'status' and requests.is_good
+    window category_day as (
+        partition by requests.operator, requests.service_date, categories.category
+        order by requests.received_at, requests.request_id
+    )
 )
 
 select
-    answers.operator,
-    answers.service_date,
-    answers.category,
+    operator,
+    service_date,
+    category,
     count(*) as n_answers,
-    min(answers.received_at) as watched_from,
-    max(answers.received_at) as watched_to,
-    cast(coalesce(max(ceil({{ seconds_between('answers.previous_at', 'answers.received_at') }})), 0) as bigint)
-        as longest_gap_seconds,
-    cast(floor(round(coalesce(sum(
-        case
-            when {{ seconds_between('answers.previous_at', 'answers.received_at') }} <= rules.coverage_gap_seconds
-                then {{ seconds_between('answers.previous_at', 'answers.received_at') }}
-        end
-    ), 0), 3)) as bigint) as covered_seconds,
+    min(received_at) as watched_from,
+    max(received_at) as watched_to,
+    cast(coalesce(max(ceil(gap_seconds)), 0) as bigint) as longest_gap_seconds,
+    cast(floor(round(sum(
+        case when gap_seconds <= rules.coverage_gap_seconds then gap_seconds else 0 end
+    ), 3)) as bigint) as covered_seconds,
     max(rules.ruleset_version) as ruleset_version
 from answers
-{{ join_rules('answers.service_date') }}
-group by answers.operator, answers.service_date, answers.category
+{{ join_rules('service_date') }}
+group by operator, service_date, category
