@@ -1,6 +1,7 @@
 -- One row per operator, service_date, line and direction: departures in force by outcome.
 -- Only dates on which passages were requested: on others nothing could be observed. On a date in progress a departure
 -- counts once it is due.
+{%- set line_day = "operator, service_date, line_code, direction" %}
 with departures as (
     select
         departures.*,
@@ -13,41 +14,27 @@ with departures as (
 
 leg_lengths as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
+        {{ line_day }},
         leg,
         count(*) as n_stops
     from {{ built('leg_stops') }}
-    group by operator, service_date, line_code, direction, leg
+    group by {{ line_day }}, leg
 ),
 
 counts as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        count(case when departures.is_due then 1 end) as n_scheduled_trips,
-        count(case when departures.is_due and departures.outcome = 'run' then 1 end) as n_run,
-        count(case when departures.is_due and departures.outcome = 'tracking_lost' then 1 end) as n_tracking_lost,
-        count(case when departures.is_due and departures.outcome = 'never_tracked' then 1 end) as n_never_tracked,
-        count(case when departures.is_due and departures.outcome = 'not_run' then 1 end) as n_not_run,
-        count(case when departures.is_due and departures.outcome = 'not_observable' then 1 end) as n_not_observable,
-        cast(
-            sum(
-                case
-                    when departures.is_due and departures.outcome = 'not_run' then coalesce(lengths.n_stops, 0)
-                    else 0
-                end
-            ) as bigint
-        ) as n_passages_not_run,
-        count(case when not departures.is_due then 1 end) as n_not_yet_due,
-        max(departures.ruleset_version) as ruleset_version
+        {{ line_day }},
+        count(case when is_due then 1 end) as n_scheduled_trips,
+        {%- for outcome in ["run", "tracking_lost", "never_tracked", "not_run", "not_observable"] %}
+            count(case when is_due and outcome = '{{ outcome }}' then 1 end) as n_{{ outcome }},
+        {%- endfor %}
+        cast(coalesce(sum(case when is_due and outcome = 'not_run' then n_stops end), 0) as bigint)
+            as n_passages_not_run,
+        count(case when not is_due then 1 end) as n_not_yet_due,
+        max(ruleset_version) as ruleset_version
     from departures
-    left join leg_lengths as lengths using (operator, service_date, line_code, direction, leg)
-    group by operator, service_date, line_code, direction
+    left join leg_lengths using ({{ line_day }}, leg)
+    group by {{ line_day }}
     having n_scheduled_trips > 0
 )
 

@@ -1,32 +1,33 @@
-{%- set pair = "operator, service_date, line_code, direction, from_position, to_position, service_hour" %}
 -- One row per operator, service_date, line, direction, pair of positions and service_hour: how long buses took between
 -- two stops. Pairs are neighbouring stops, and the origin with every later stop, in the hour of the first stop.
 -- Trips observed passing both stops are no random part: the longer the way, the fewer are. So their travel times come
 -- with bounds, and beside them stands an estimate of all trips due that were observed anywhere, with an interval.
+{%- set pair = "operator, service_date, line_code, direction, from_position, to_position, service_hour" %}
+{%- set trip = "operator, service_date, line_code, direction, trip_id" %}
+{%- set of_observed = {
+    "n_trips": "count(*)",
+    "seconds_sum": "sum(seconds)",
+    "seconds_squared_sum": "sum(seconds * seconds)",
+    "low_seconds_sum": "sum(low_seconds)",
+    "high_seconds_sum": "sum(high_seconds)",
+    "n_trips_with_schedule": "count(scheduled_seconds)",
+    "seconds_of_scheduled_sum": "sum(case when scheduled_seconds is not null then seconds end)",
+    "scheduled_seconds_sum": "sum(scheduled_seconds)"
+} %}
+{%- set of_due = {
+    "n_due": "count(*)",
+    "n_due_of_observed_trips": "count(case when is_of_observed_trip then 1 end)",
+    "expected_seconds_sum": "sum(case when is_of_observed_trip then seconds end)",
+    "due_seconds_sum": "sum(case when is_of_observed_trip then scheduled_seconds end)",
+    "error_seconds_sum": "sum(case when is_of_observed_trip then round(error_seconds) end)",
+    "error_squares_sum": "sum(case when is_of_observed_trip then round(error_seconds * error_seconds) end)"
+} %}
 with visits as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        trip_id,
-        position,
-        stop_code,
-        service_hour,
-        scheduled_at,
-        passed_after,
-        passed_at,
-        passed_before,
-        ruleset_version,
-        row_number() over (
-            partition by operator, service_date, line_code, direction, trip_id
-            order by passed_at, position, visit_number
-        ) as visit_order
+        *,
+        row_number() over (partition by {{ trip }} order by passed_at, position, visit_number) as visit_order
     from {{ built('stop_visits') }}
-    where
-        arrival_quality in ('evidenced', 'bounded')
-        and line_code is not null
-        and position is not null
+    where arrival_quality in ('evidenced', 'bounded') and line_code is not null and position is not null
 ),
 
 trips as (
@@ -34,80 +35,43 @@ trips as (
     select
         *,
         max(case when position = 1 then visit_order end) over (
-            partition by operator, service_date, line_code, direction, trip_id
-            order by visit_order rows between unbounded preceding and 1 preceding
+            partition by {{ trip }} order by visit_order rows between unbounded preceding and 1 preceding
         ) as origin_order
     from visits
 ),
 
 pairs as (
     select
-        later.operator,
-        later.service_date,
-        later.line_code,
-        later.direction,
-        earlier.position as from_position,
-        later.position as to_position,
-        earlier.stop_code as from_stop_code,
-        later.stop_code as to_stop_code,
-        earlier.service_hour,
-        {{ seconds_between('earlier.passed_at', 'later.passed_at') }} as seconds,
-        greatest({{ seconds_between('earlier.passed_before', 'later.passed_after') }}, 0) as low_seconds,
-        {{ seconds_between('earlier.passed_after', 'later.passed_before') }} as high_seconds,
-        {{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }} as scheduled_seconds,
-        later.ruleset_version
-    from trips as later
-    inner join trips as earlier
-        on
-            later.operator = earlier.operator
-            and later.service_date = earlier.service_date
-            and later.line_code = earlier.line_code
-            and later.direction = earlier.direction
-            and later.trip_id = earlier.trip_id
-            and later.position > earlier.position
-            and (
-                earlier.visit_order = later.origin_order
-                or (earlier.visit_order = later.visit_order - 1 and earlier.position = later.position - 1)
-            )
-),
-
-observed as (
-    select
-        {{ pair }},
-        min(from_stop_code) as from_stop_code,
-        min(to_stop_code) as to_stop_code,
-        count(*) as n_trips,
-        cast(sum(round(seconds)) as bigint) as seconds_sum,
-        cast(sum(round(seconds) * round(seconds)) as bigint) as seconds_squared_sum,
-        cast(sum(floor(low_seconds)) as bigint) as low_seconds_sum,
-        cast(sum(ceil(high_seconds)) as bigint) as high_seconds_sum,
-        count(scheduled_seconds) as n_trips_with_schedule,
-        cast(coalesce(sum(case when scheduled_seconds is not null then round(seconds) end), 0) as bigint)
-            as seconds_of_scheduled_sum,
-        cast(coalesce(sum(round(scheduled_seconds)), 0) as bigint) as scheduled_seconds_sum,
-        max(ruleset_version) as ruleset_version
-    from pairs
-    group by {{ pair }}
-),
-
-passages as (
-    select
-        departure_key,
         operator,
         service_date,
         line_code,
         direction,
-        position,
-        stop_code,
-        service_hour,
-        scheduled_at,
-        passed_at,
-        delay_error_seconds,
-        arrival_quality != 'expected' as is_of_observed_trip,
+        earlier.position as from_position,
+        later.position as to_position,
+        earlier.service_hour,
+        earlier.stop_code as from_stop_code,
+        later.stop_code as to_stop_code,
+        round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}) as seconds,
+        floor(greatest({{ seconds_between('earlier.passed_before', 'later.passed_after') }}, 0)) as low_seconds,
+        ceil({{ seconds_between('earlier.passed_after', 'later.passed_before') }}) as high_seconds,
+        round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }}) as scheduled_seconds,
+        later.ruleset_version
+    from trips as later
+    inner join trips as earlier using ({{ trip }})
+    where
+        later.position > earlier.position
+        and (
+            earlier.visit_order = later.origin_order
+            or (earlier.visit_order = later.visit_order - 1 and earlier.position = later.position - 1)
+        )
+),
+
+passages as (
+    select
+        *,
         count(case when arrival_quality = 'evidenced' then 1 end) over (
             partition by departure_key order by position rows between unbounded preceding and current row
-        ) as n_evidenced_before,
-        ruleset_version
+        ) as n_evidenced_before
     from {{ built('trip_trajectories') }}
 ),
 
@@ -137,7 +101,7 @@ estimated_pairs as (
         earlier.service_hour,
         earlier.stop_code as from_stop_code,
         later.stop_code as to_stop_code,
-        later.is_of_observed_trip,
+        later.arrival_quality != 'expected' as is_of_observed_trip,
         greatest(round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}), 0) as seconds,
         round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }}) as scheduled_seconds,
         case
@@ -151,20 +115,26 @@ estimated_pairs as (
         on later.departure_key = earlier.departure_key and later.from_position = earlier.position
 ),
 
+observed as (
+    select
+        {{ pair }},
+        min(from_stop_code) as from_stop_code,
+        min(to_stop_code) as to_stop_code,
+        {%- for sum, value in of_observed.items() %}
+            {{ value }} as {{ sum }},
+        {%- endfor %}
+        max(ruleset_version) as ruleset_version
+    from pairs
+    group by {{ pair }}
+),
+
 estimated as (
     select
         {{ pair }},
         min(from_stop_code) as from_stop_code,
         min(to_stop_code) as to_stop_code,
-        count(*) as n_due,
-        count(case when is_of_observed_trip then 1 end) as n_due_of_observed_trips,
-        {%- for name, value in {
-            "expected_seconds_sum": "seconds",
-            "due_seconds_sum": "scheduled_seconds",
-            "error_seconds_sum": "round(error_seconds)",
-            "error_squares_sum": "round(error_seconds * error_seconds)"
-        }.items() %}
-            cast(coalesce(sum(case when is_of_observed_trip then {{ value }} end), 0) as bigint) as {{ name }},
+        {%- for sum, value in of_due.items() %}
+            {{ value }} as {{ sum }},
         {%- endfor %}
         max(ruleset_version) as ruleset_version
     from estimated_pairs
@@ -178,18 +148,12 @@ times as (
         coalesce(estimated.to_stop_code, observed.to_stop_code) as to_stop_code,
         from_position = 1 as is_from_origin,
         to_position = from_position + 1 as is_adjacent,
-        {%- for count in ["n_trips", "seconds_sum", "seconds_squared_sum", "low_seconds_sum", "high_seconds_sum",
-            "n_trips_with_schedule", "seconds_of_scheduled_sum", "scheduled_seconds_sum"] %}
-            coalesce(observed.{{ count }}, 0) as {{ count }},
-        {%- endfor %}
-        {%- for count in ["n_due", "n_due_of_observed_trips", "expected_seconds_sum", "due_seconds_sum",
-            "error_seconds_sum", "error_squares_sum"] %}
-            coalesce(estimated.{{ count }}, 0) as {{ count }},
+        {%- for sum in of_observed | list + of_due | list %}
+            cast(coalesce({{ sum }}, 0) as bigint) as {{ sum }},
         {%- endfor %}
         coalesce(estimated.ruleset_version, observed.ruleset_version) as ruleset_version
     from observed
-    full outer join estimated
-        using ({{ pair }})
+    full outer join estimated using ({{ pair }})
 ),
 
 {{ with_mean_travel_times("times") }}
