@@ -4,22 +4,13 @@
 -- Only predictions of evidenced passages are judged, by what the polls prove and never by the last prediction, which
 -- would judge itself. When other buses passed is itself estimated, by their last prediction or at other stops: how many
 -- predictions are of these is counted beside.
+{%- set bucket_hour = "operator, service_date, line_code, service_hour, horizon_from_seconds, horizon_to_seconds" %}
 with visits as (
     -- numbered in the order of passing: the next steps sort millions of predictions, which is slow by text
     select
-        operator,
-        service_date,
-        listed_trip_id,
-        stop_code,
-        line_code,
-        service_hour,
-        first_seen_at,
-        passed_after,
-        passed_before,
-        trip_key,
+        *,
         arrival_quality = 'evidenced' as is_judged,
         {{ add_seconds('passed_after', seconds_between('passed_after', 'passed_before') ~ ' / 2') }} as judged_at,
-        ruleset_version,
         row_number() over (
             order by passed_after, visit_number, service_date, operator, trip_id, stop_code
         ) as visit_id
@@ -64,13 +55,7 @@ revisions as (
 
 judged as (
     select
-        visits.operator,
-        visits.service_date,
-        visits.line_code,
-        visits.service_hour,
-        visits.trip_key,
-        visits.is_judged,
-        visits.ruleset_version,
+        visits.*,
         revisions.revision_seconds,
         {{ seconds_between('revisions.observed_at', 'revisions.predicted_at') }} as horizon_seconds,
         round({{ seconds_between('revisions.predicted_at', 'visits.judged_at') }}) as error_seconds,
@@ -101,12 +86,7 @@ verdicts as (
 
 trip_hours as (
     select
-        operator,
-        service_date,
-        line_code,
-        service_hour,
-        horizon_from_seconds,
-        horizon_to_seconds,
+        {{ bucket_hour }},
         trip_key,
         max(ruleset_version) as ruleset_version,
         count(case when is_judged then 1 end) as n,
@@ -129,8 +109,7 @@ trip_hours as (
         coalesce(sum(round(abs(revision_seconds))), 0) as absolute_revision_seconds_sum,
         count(case when revision_seconds > upward_jump_seconds then 1 end) as n_upward_jumps
     from verdicts
-    group by
-        operator, service_date, line_code, service_hour, horizon_from_seconds, horizon_to_seconds, trip_key
+    group by {{ bucket_hour }}, trip_key
 ),
 
 trip_sums as (
@@ -144,12 +123,7 @@ trip_sums as (
 )
 
 select
-    operator,
-    service_date,
-    line_code,
-    service_hour,
-    horizon_from_seconds,
-    horizon_to_seconds,
+    {{ bucket_hour }},
     {%- for count in prediction_counts() %}
         cast(sum({{ count }}) as bigint) as {{ count }},
     {%- endfor %}
@@ -158,4 +132,4 @@ select
     cast(sum(n * trip_n_within) as bigint) as n_times_within_sum,
     max(ruleset_version) as ruleset_version
 from trip_sums
-group by operator, service_date, line_code, service_hour, horizon_from_seconds, horizon_to_seconds
+group by {{ bucket_hour }}

@@ -1,8 +1,17 @@
 -- One row per operator, service_date, ruleset, line, direction and service_hour: how many passages (or trips) the
 -- ruleset judges, and how punctual they were by it. Counts and sums only, so that they add up over any period. The
 -- estimates are those of core.trip_trajectories: only the band, the stops and the hours differ.
-{%- set sums = ["expected_early", "expected_on_time", "expected_late", "early_variance", "on_time_variance",
-    "late_variance", "common_error"] %}
+{%- set hour = "operator, service_date, ruleset, line_code, direction, service_hour" %}
+{%- set counts = ["n_due", "n_observed", "n_expected", "n_frequent"] %}
+{%- set sums = {
+    "expected_early": "early_probability",
+    "expected_on_time": "on_time_probability",
+    "expected_late": "late_probability",
+    "early_variance": "early_variance",
+    "on_time_variance": "on_time_variance",
+    "late_variance": "late_variance",
+    "common_error": "cast(common_error as decimal(7, 6))"
+} %}
 with scoped as (
     select
         calls.*,
@@ -23,45 +32,31 @@ passages as (
 
 counted as (
     select
-        operator,
-        service_date,
-        ruleset,
-        line_code,
-        direction,
-        service_hour,
-        0 as n_frequent,
+        {{ hour }},
         count(*) as n_due,
         count(case when is_seen and not is_guessed then 1 end) as n_observed,
         count(case when not (is_seen and not is_guessed) and side like 'none%' then 1 end) as n_expected,
-        sum(early_probability) as expected_early,
-        sum(on_time_probability) as expected_on_time,
-        sum(late_probability) as expected_late,
-        sum(early_variance) as early_variance,
-        sum(on_time_variance) as on_time_variance,
-        sum(late_variance) as late_variance,
-        sum(cast(common_error as decimal(7, 6))) as common_error,
+        0 as n_frequent,
+        {%- for name, value in sums.items() %}
+            sum({{ value }}) as {{ name }},
+        {%- endfor %}
         max(ruleset_version) as ruleset_version
     from verdicts
-    group by operator, service_date, ruleset, line_code, direction, service_hour
+    group by {{ hour }}
     union all
     select
-        operator,
-        service_date,
-        ruleset,
-        line_code,
-        direction,
-        service_hour,
-        count(*) as n_frequent,
+        {{ hour }},
         0 as n_due,
         0 as n_observed,
         0 as n_expected,
-        {%- for sum in sums %}
-            0 as {{ sum }},
+        count(*) as n_frequent,
+        {%- for name in sums %}
+            0 as {{ name }},
         {%- endfor %}
         max(ruleset_version) as ruleset_version
     from scoped
     where is_frequent
-    group by operator, service_date, ruleset, line_code, direction, service_hour
+    group by {{ hour }}
     union all
     select
         operator,
@@ -70,26 +65,19 @@ counted as (
         line_code,
         direction,
         service_hour,
-        0 as n_frequent,
         n_due,
         n_due - n_unobserved as n_observed,
         n_expected,
-        {%- for sum in sums %}
-            {{ sum }},
-        {%- endfor %}
+        0 as n_frequent,
+        {{ sums | join(", ") }},
         ruleset_version
     from {{ built('punctuality') }}
     where n_due > 0
 )
 
 select
-    operator,
-    service_date,
-    ruleset,
-    line_code,
-    direction,
-    service_hour,
-    {%- for count in ["n_due", "n_observed", "n_expected", "n_frequent"] %}
+    {{ hour }},
+    {%- for count in counts %}
         cast(sum({{ count }}) as bigint) as {{ count }},
     {%- endfor %}
     cast(sum(n_due - n_observed) as bigint) as n_unobserved,
@@ -98,4 +86,4 @@ select
     {%- endfor %}
     max(ruleset_version) as ruleset_version
 from counted
-group by operator, service_date, ruleset, line_code, direction, service_hour
+group by {{ hour }}

@@ -1,40 +1,49 @@
 -- One row per operator, service_date and stop: how many passages were due there, how many were observed, and how
 -- punctual they were, estimated for all of them.
-with sums as (
+{%- set verdicts = {
+    "early": "delay_seconds < rules.early_seconds",
+    "on_time": "delay_seconds between rules.early_seconds and rules.late_seconds",
+    "late": "delay_seconds > rules.late_seconds"
+} %}
+with due as (
     select
-        due.operator,
-        due.service_date,
-        due.stop_code,
+        *,
+        arrival_quality in ('evidenced', 'bounded') as is_observed
+    from {{ built('trip_trajectories') }}
+),
+
+sums as (
+    select
+        operator,
+        service_date,
+        stop_code,
         count(*) as n_due,
-        count(case when due.arrival_quality in ('evidenced', 'bounded') then 1 end) as n_observed,
-        count(case when due.arrival_quality not in ('evidenced', 'bounded') then 1 end) as n_unobserved,
-        count(case when due.arrival_quality = 'expected' then 1 end) as n_expected,
-        {%- for verdict, condition in {
-            "early": "due.delay_seconds < rules.early_seconds",
-            "on_time": "due.delay_seconds between rules.early_seconds and rules.late_seconds",
-            "late": "due.delay_seconds > rules.late_seconds"
-        }.items() %}
-            count(case when due.arrival_quality in ('evidenced', 'bounded') and {{ condition }} then 1 end)
-                as n_likely_{{ verdict }},
-            cast(sum(due.{{ verdict }}_probability) as decimal(18, 6)) as expected_{{ verdict }},
+        count(case when is_observed then 1 end) as n_observed,
+        count(case when not is_observed then 1 end) as n_unobserved,
+        count(case when arrival_quality = 'expected' then 1 end) as n_expected,
+        {%- for verdict, condition in verdicts.items() %}
+            count(case when is_observed and {{ condition }} then 1 end) as n_likely_{{ verdict }},
+        {%- endfor %}
+        {%- for verdict in verdicts %}
+            cast(sum({{ verdict }}_probability) as decimal(18, 6)) as expected_{{ verdict }},
+        {%- endfor %}
+        {%- for verdict in verdicts %}
             -- the passages of a stop are of different trips: but for what those of a line have in common, independent
             cast(
-                sum(
-                    due.{{ verdict }}_probability * (1 - due.{{ verdict }}_probability)
-                    + due.{{ verdict }}_stop_variance
-                ) as decimal(18, 6)
+                sum({{ verdict }}_probability * (1 - {{ verdict }}_probability) + {{ verdict }}_stop_variance)
+                as decimal(18, 6)
             ) as {{ verdict }}_variance,
         {%- endfor %}
-        cast(sum(due.common_error) as decimal(18, 6)) as common_error,
-        cast(sum(due.delay_seconds) as bigint) as expected_delay_seconds_sum,
+        cast(sum(common_error) as decimal(18, 6)) as common_error,
+        cast(sum(delay_seconds) as bigint) as expected_delay_seconds_sum,
         cast(
-            sum(cast(due.delay_error_seconds * due.delay_error_seconds + due.delay_stop_variance as decimal(18, 3)))
+            sum(cast(delay_error_seconds * delay_error_seconds + delay_stop_variance as decimal(18, 3)))
             as decimal(18, 3)
         ) as delay_variance,
-        max(due.ruleset_version) as ruleset_version
-    from {{ built('trip_trajectories') }} as due
+        max(ruleset_version) as ruleset_version
+    from due
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
-    group by due.operator, due.service_date, due.stop_code
+    group by operator, service_date, stop_code
 ),
 
 judged as (
