@@ -243,12 +243,12 @@
     unnest(case when coalesce(len({{ list }}), 0) = 0 then [null] else {{ list }} end)
 {%- endmacro %}
 
-{# The distinct values of a group as a sorted list. #}
-{% macro list_of_distinct(column) -%}
-    {{ adapter.dispatch("list_of_distinct", "transit")(column) }}
+{# The distinct values of a group, or of a window, as a sorted list. #}
+{% macro list_of_distinct(column, over="") -%}
+    {{ adapter.dispatch("list_of_distinct", "transit")(column, over) }}
 {%- endmacro %}
-{% macro default__list_of_distinct(column) -%}
-    list_sort(list(distinct {{ column }}))
+{% macro default__list_of_distinct(column, over) -%}
+    list_sort(list(distinct {{ column }}) {{- " over " ~ over if over }})
 {%- endmacro %}
 
 {# True if two lists have an element in common. #}

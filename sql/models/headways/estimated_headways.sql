@@ -4,6 +4,7 @@
 -- They are the mean of several draws: in each, every bus passes at a time that is possible for it, or not at all, as
 -- probable as that is. Stops between two known ones share the error of the trip; so the errors of the stops of a line
 -- belong together, and line_variance adds up over them.
+{%- set stop_hour = "operator, service_date, line_code, direction, stop_code, service_hour" %}
 with draws as (
     -- the share that did not run is one for all departures of a draw, and lies between its bounds
     select
@@ -43,7 +44,7 @@ drawn as (
 
 headways as (
     select
-        drawn.*,
+        *,
         drawn_seconds - lag(drawn_seconds) over stop_buses as headway_seconds
     from drawn
     window stop_buses as (
@@ -54,55 +55,43 @@ headways as (
 
 scheduled as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        stop_code,
-        service_hour,
+        {{ stop_hour }},
         count(*) as n_headways_due,
-        sum(scheduled_headway_seconds) as due_seconds_sum,
-        sum(scheduled_headway_seconds * scheduled_headway_seconds) as due_seconds_squared_sum
+        cast(sum(scheduled_headway_seconds) as bigint) as due_seconds_sum,
+        cast(sum(scheduled_headway_seconds * scheduled_headway_seconds) as bigint) as due_seconds_squared_sum
     from {{ ref('scheduled_passages') }}
     where scheduled_headway_seconds <= 3600
-    group by operator, service_date, line_code, direction, stop_code, service_hour
+    group by {{ stop_hour }}
+),
+
+breaks as (
+    -- a scheduled headway of over an hour is a break in service, not a wait
+    select
+        departure_key as bus_key,
+        position
+    from {{ ref('scheduled_passages') }}
+    where scheduled_headway_seconds > 3600
 ),
 
 sums as (
     -- bunched buses and gaps are told by the mean headway scheduled in the hour
     select
-        headways.operator,
-        headways.service_date,
-        headways.line_code,
-        headways.direction,
-        headways.stop_code,
-        headways.service_hour,
-        headways.number,
-        sum(headways.headway_seconds) as seconds_sum,
-        sum(headways.headway_seconds * headways.headway_seconds) as squares_sum,
+        {{ stop_hour }},
+        number,
+        sum(headway_seconds) as seconds_sum,
+        sum(headway_seconds * headway_seconds) as squares_sum,
         {%- for name, beyond in {"bunched": "<= rules.bunched_ratio", "gaps": ">= rules.gap_ratio"}.items() %}
             count(
-                case
-                    when
-                        headways.headway_seconds * scheduled.n_headways_due
-                        {{ beyond }} * nullif(scheduled.due_seconds_sum, 0)
-                        then 1
-                end
+                case when headway_seconds * n_headways_due {{ beyond }} * nullif(due_seconds_sum, 0) then 1 end
             ) as n_{{ name }},
         {%- endfor %}
         count(*) as n_headways
     from headways
-    {{ join_rules('headways.service_date') }}
-    inner join scheduled using (operator, service_date, line_code, direction, stop_code, service_hour)
-    left join {{ ref('scheduled_passages') }} as passages
-        on headways.bus_key = passages.departure_key and headways.position = passages.position
-    where
-        headways.headway_seconds is not null
-        -- a scheduled headway of over an hour is a break in service, not a wait
-        and coalesce(passages.scheduled_headway_seconds <= 3600, true)
-    group by
-        headways.operator, headways.service_date, headways.line_code, headways.direction, headways.stop_code,
-        headways.service_hour, headways.number
+    {{ join_rules('service_date') }}
+    inner join scheduled using ({{ stop_hour }})
+    left join breaks using (bus_key, position)
+    where headway_seconds is not null and breaks.bus_key is null
+    group by {{ stop_hour }}, number
 ),
 
 errors as (
@@ -121,15 +110,14 @@ errors as (
             - seconds_sum * cast(sum(squares_sum) over stop_hour as double) / nullif(sum(seconds_sum) over stop_hour, 0)
         ) as bigint) as squares_error
     from sums
-    window stop_hour as (partition by operator, service_date, line_code, direction, stop_code, service_hour)
+    window stop_hour as (partition by {{ stop_hour }})
 ),
 
 line_errors as (
     select
         *,
-        {%- for name in ["bunched", "gaps"] %}
-            sum({{ name }}_error) over line_hour as {{ name }}_line_error,
-        {%- endfor %}
+        sum(bunched_error) over line_hour as bunched_line_error,
+        sum(gaps_error) over line_hour as gaps_line_error,
         sum(squares_error) over line_hour as squares_line_error
     from errors
     window line_hour as (partition by operator, service_date, line_code, direction, service_hour, number)
@@ -137,62 +125,48 @@ line_errors as (
 
 expected as (
     select
-        line_errors.operator,
-        line_errors.service_date,
-        line_errors.line_code,
-        line_errors.direction,
-        line_errors.stop_code,
-        line_errors.service_hour,
-        cast(round(cast(sum(line_errors.seconds_sum) as double) / max(parameters.headway_draws)) as bigint)
-            as expected_seconds_sum,
-        cast(round(cast(sum(line_errors.squares_sum) as double) / max(parameters.headway_draws)) as bigint)
-            as expected_seconds_squared_sum,
-        cast(sum(cast(line_errors.squares_error as hugeint) * line_errors.squares_error) as double)
-        / (max(parameters.headway_draws) - 1) as squared_sum_variance,
-        cast(sum(cast(line_errors.squares_error as hugeint) * line_errors.squares_line_error) as double)
-        / (max(parameters.headway_draws) - 1) as line_variance,
-        {%- for name in ["bunched", "gaps"] %}
-            cast(cast(sum(line_errors.n_{{ name }}) as double) / max(parameters.headway_draws) as decimal(18, 6))
-                as expected_{{ name }},
-            cast(
-                cast(sum(line_errors.{{ name }}_error * line_errors.{{ name }}_error) as double) / 1e6
-                / (max(parameters.headway_draws) - 1) as decimal(18, 6)
-            ) as {{ name }}_variance,
-            cast(
-                cast(sum(line_errors.{{ name }}_error * line_errors.{{ name }}_line_error) as double) / 1e6
-                / (max(parameters.headway_draws) - 1) as decimal(18, 6)
-            ) as {{ name }}_line_variance,
+        {{ stop_hour }},
+        {%- for name, value in {
+            "expected_seconds_sum": "seconds_sum", "expected_seconds_squared_sum": "squares_sum"
+        }.items() %}
+            cast(round(cast(sum({{ value }}) as double) / headway_draws) as bigint) as {{ name }},
         {%- endfor %}
-        cast(cast(sum(line_errors.n_headways) as double) / max(parameters.headway_draws) as decimal(18, 6))
-            as expected_headways
+        {%- for name, error in {
+            "squared_sum_variance": "squares_error", "line_variance": "squares_line_error"
+        }.items() %}
+            cast(sum(cast(squares_error as hugeint) * {{ error }}) as double) / (headway_draws - 1) as {{ name }},
+        {%- endfor %}
+        {%- for name in ["bunched", "gaps"] %}
+            cast(cast(sum(n_{{ name }}) as double) / headway_draws as decimal(18, 6)) as expected_{{ name }},
+            {%- for variance, error in {"variance": "error", "line_variance": "line_error"}.items() %}
+                cast(
+                    cast(sum({{ name }}_error * {{ name }}_{{ error }}) as double) / 1e6 / (headway_draws - 1)
+                    as decimal(18, 6)
+                ) as {{ name }}_{{ variance }},
+            {%- endfor %}
+        {%- endfor %}
+        cast(cast(sum(n_headways) as double) / headway_draws as decimal(18, 6)) as expected_headways
     from line_errors
-    cross join {{ ref('inference_parameters') }} as parameters
-    group by
-        line_errors.operator, line_errors.service_date, line_errors.line_code, line_errors.direction,
-        line_errors.stop_code, line_errors.service_hour
+    cross join {{ ref('inference_parameters') }}
+    group by {{ stop_hour }}, headway_draws
 ),
 
 due as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        stop_code,
-        service_hour,
+        {{ stop_hour }},
         count(*) as n_due,
         -- of trips that were observed anywhere
         count(case when arrival_quality != 'expected' then 1 end) as n_due_of_observed_trips
     from {{ built('trip_trajectories') }}
-    group by operator, service_date, line_code, direction, stop_code, service_hour
+    group by {{ stop_hour }}
 )
 
 select
     expected.*,
     due.n_due,
     due.n_due_of_observed_trips,
-    cast(scheduled.due_seconds_sum as bigint) as due_seconds_sum,
-    cast(scheduled.due_seconds_squared_sum as bigint) as due_seconds_squared_sum
+    scheduled.due_seconds_sum,
+    scheduled.due_seconds_squared_sum
 from expected
-inner join due using (operator, service_date, line_code, direction, stop_code, service_hour)
-inner join scheduled using (operator, service_date, line_code, direction, stop_code, service_hour)
+inner join due using ({{ stop_hour }})
+inner join scheduled using ({{ stop_hour }})

@@ -2,6 +2,7 @@
 -- between them, and the headways scheduled between the same two.
 -- A headway counts only if the stop was polled without a gap from one bus to the next and no other bus of the line can
 -- have passed unobserved between them: a missed poll must not read as a missed bus.
+{%- set line_stop = "operator, service_date, line_code, direction, stop_code" %}
 with visits as (
     select
         *,
@@ -13,28 +14,20 @@ with visits as (
 
 scheduled_buses as (
     select
-        visit_key,
-        operator,
-        service_date,
-        line_code,
-        direction,
-        stop_code,
+        {{ line_stop }},
         service_hour,
         scheduled_at,
+        visit_key,
         trip_id,
         visit_number
     from visits
     where scheduled_at is not null
     union all
     select
-        null as visit_key,
-        operator,
-        service_date,
-        line_code,
-        direction,
-        stop_code,
+        {{ line_stop }},
         service_hour,
         scheduled_at,
+        null as visit_key,
         null as trip_id,
         null as visit_number
     from {{ built('unlisted_departures') }}
@@ -46,22 +39,20 @@ scheduled_headways as (
         round({{ seconds_between('lag(scheduled_at) over stop_buses', 'scheduled_at') }}) as headway_seconds
     from scheduled_buses
     window stop_buses as (
-        partition by operator, service_date, line_code, direction, stop_code
-        order by scheduled_at, service_hour, trip_id, visit_number
+        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id, visit_number
     )
 ),
 
 scheduled_sums as (
     -- of the scheduled headways from the first bus of the day to each bus
     select
-        *,
+        visit_key,
         count(headway_seconds) over so_far as n_scheduled,
         coalesce(sum(headway_seconds) over so_far, 0) as scheduled_seconds,
         coalesce(sum(headway_seconds * headway_seconds) over so_far, 0) as scheduled_squares
     from scheduled_headways
     window so_far as (
-        partition by operator, service_date, line_code, direction, stop_code
-        order by scheduled_at, service_hour, trip_id, visit_number
+        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id, visit_number
         rows between unbounded preceding and current row
     )
 ),
@@ -71,35 +62,27 @@ headways as (
     -- overtaken by the next
     select
         visits.*,
-        visits.is_observed and lag(visits.is_observed) over stop_buses as is_headway_observed,
-        lag(visits.passed_after) over stop_buses as previous_passed_after,
-        lag(visits.passed_at) over stop_buses as previous_passed_at,
-        max(sums.n_scheduled) over so_far - max(sums.n_scheduled) over before as n_scheduled,
-        max(sums.scheduled_seconds) over so_far - max(sums.scheduled_seconds) over before as scheduled_seconds,
-        max(sums.scheduled_squares) over so_far - max(sums.scheduled_squares) over before as scheduled_squares
+        is_observed and lag(is_observed) over stop_buses as is_headway_observed,
+        lag(passed_after) over stop_buses as previous_passed_after,
+        lag(passed_at) over stop_buses as previous_passed_at,
+        {%- for sum in ["n_scheduled", "scheduled_seconds", "scheduled_squares"] %}
+            max(sums.{{ sum }}) over so_far - max(sums.{{ sum }}) over before as {{ sum }},
+        {%- endfor %}
+        round({{ seconds_between('lag(passed_at) over stop_buses', 'passed_at') }}) as headway_seconds
     from visits
     left join scheduled_sums as sums using (visit_key)
     window
-        stop_buses as (
-            partition by visits.operator, visits.service_date, visits.line_code, visits.direction, visits.stop_code
-            order by visits.expected_at, visits.scheduled_at, visits.trip_id, visits.visit_number
-        ),
+        stop_buses as (partition by {{ line_stop }} order by expected_at, scheduled_at, trip_id, visit_number),
         so_far as (stop_buses rows between unbounded preceding and current row),
         before as (stop_buses rows between unbounded preceding and 1 preceding)
 )
 
 select
-    operator,
-    service_date,
-    line_code,
-    direction,
-    stop_code,
+    {{ line_stop }},
     service_hour,
     trip_id,
     visit_number,
-    previous_passed_at,
-    passed_at,
-    round({{ seconds_between('previous_passed_at', 'passed_at') }}) as headway_seconds,
+    headway_seconds,
     n_scheduled,
     scheduled_seconds,
     scheduled_squares,

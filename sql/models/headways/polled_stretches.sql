@@ -6,14 +6,9 @@ with polls as (
         requests.operator,
         requests.key as stop_code,
         requests.request_id,
-        requests.received_at as polled_at,
-        case
-            when
-                {{ seconds_between('lag(requests.received_at) over stop_polls', 'requests.received_at') }}
-                > rules.coverage_gap_seconds
-                then 1
-            else 0
-        end as is_after_gap
+        requests.received_at,
+        {{ seconds_between('lag(requests.received_at) over stop_polls', 'requests.received_at') }}
+        > rules.coverage_gap_seconds as is_after_gap
     from {{ ref('staging_requests') }} as requests
     {{ join_rules('requests.service_date') }}
     where requests.endpoint = 'passages' and requests.is_good and {{ is_received_around('requests.received_date') }}
@@ -22,11 +17,11 @@ with polls as (
     )
 ),
 
-numbered as (
+stretches as (
     select
         *,
-        sum(is_after_gap) over (
-            partition by operator, stop_code order by polled_at, request_id
+        count(case when is_after_gap then 1 end) over (
+            partition by operator, stop_code order by received_at, request_id
             rows between unbounded preceding and current row
         ) as stretch_number
     from polls
@@ -35,7 +30,7 @@ numbered as (
 select
     operator,
     stop_code,
-    min(polled_at) as polled_from,
-    max(polled_at) as polled_to
-from numbered
+    min(received_at) as polled_from,
+    max(received_at) as polled_to
+from stretches
 group by operator, stop_code, stretch_number

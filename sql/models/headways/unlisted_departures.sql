@@ -1,20 +1,16 @@
 -- One row per departure in force and stop of its leg at which its trip has no visit with a scheduled time: when the bus
 -- was due there.
 select
-    departures.operator,
-    departures.service_date,
-    departures.line_code,
-    departures.direction,
-    departures.leg,
-    departures.service_code,
-    departures.departure_at,
-    departures.duplicate_number,
-    departures.valid_from,
-    departures.outcome,
+    calls.departure_key,
+    calls.operator,
+    calls.service_date,
+    calls.line_code,
+    calls.direction,
     calls.position,
     calls.stop_code,
+    calls.service_hour,
     calls.scheduled_at,
-    calls.service_hour
+    departures.outcome
 from {{ built('scheduled_calls') }} as calls
 inner join {{ built('scheduled_departures') }} as departures using (departure_key)
 left join {{ built('stop_visits') }} as visits

@@ -12,9 +12,9 @@ with buses as (
         line_code,
         case when position is not null then direction end as direction,
         coalesce(passed_at, scheduled_at) as expected_at,
-        arrival_quality in ('evidenced', 'bounded') as is_observed
+        case when arrival_quality in ('evidenced', 'bounded') then 0 else 1 end as is_unobserved
     from {{ built('stop_visits') }}
-    where (line_code is null or position is null or arrival_quality not in ('evidenced', 'bounded'))
+    where line_code is null or position is null or arrival_quality not in ('evidenced', 'bounded')
     union all
     select
         operator,
@@ -23,7 +23,7 @@ with buses as (
         line_code,
         direction,
         scheduled_at as expected_at,
-        false as is_observed
+        1 as is_unobserved
     from {{ built('unlisted_departures') }}
     where outcome != 'not_run'
 )
@@ -33,13 +33,7 @@ select
     buses.stop_code,
     buses.line_code,
     buses.direction,
-    case
-        when buses.is_observed then buses.expected_at
-        else {{ add_seconds('buses.expected_at', 'rules.early_seconds') }}
-    end as earliest_at,
-    case
-        when buses.is_observed then buses.expected_at
-        else {{ add_seconds('buses.expected_at', 'rules.late_seconds') }}
-    end as latest_at
+    {{ add_seconds('buses.expected_at', 'buses.is_unobserved * rules.early_seconds') }} as earliest_at,
+    {{ add_seconds('buses.expected_at', 'buses.is_unobserved * rules.late_seconds') }} as latest_at
 from buses
 {{ join_rules('buses.service_date') }}

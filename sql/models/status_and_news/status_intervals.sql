@@ -2,6 +2,7 @@
 -- One row per operator, UTC day of receipt, event of the service status and interval: consecutive good answers that
 -- list the event.
 -- An event has no identifier: it is identified by its category, code, lines and start.
+{%- set event = "operator, received_date, category, event, lines_text, started_at, twin_number" %}
 with answers as (
     select
         operator,
@@ -44,18 +45,14 @@ timeline as (
             category
         from entries
     ) as categories
-    inner join answers on categories.operator = answers.operator
+    inner join answers using (operator)
     left join (
         select distinct
             operator,
             category,
             request_id
         from entries
-    ) as listing
-        on
-            answers.operator = listing.operator
-            and answers.request_id = listing.request_id
-            and categories.category = listing.category
+    ) as listing using (operator, request_id, category)
     where answers.key in ('', categories.category) or listing.request_id is not null
     window category_answers as (
         partition by answers.operator, categories.category, answers.received_date
@@ -79,78 +76,43 @@ listed as (
         timeline.received_at,
         timeline.next_answer_at,
         timeline.service_date,
-        timeline.answer_number,
-        timeline.answer_number - row_number() over (
-            partition by
-                entries.operator, timeline.received_date, entries.category, entries.event, entries.lines_text,
-                entries.started_at, entries.twin_number
-            order by timeline.answer_number
-        ) as interval_number
+        timeline.answer_number
     from entries
     inner join timeline using (operator, request_id, category)
 ),
 
-sums as (
+numbered as (
+    select
+        *,
+        answer_number - row_number() over (partition by {{ event }} order by answer_number) as interval_number
+    from listed
+),
+
+intervals as (
     select
         *,
         min(received_at) over one_interval as first_seen_at,
         min(service_date) over one_interval as first_service_date,
         count(*) over one_interval as n_answers,
-        row_number() over (
-            partition by
-                operator, received_date, category, event, lines_text, started_at, twin_number, interval_number
-            order by answer_number desc
-        ) as from_last
-    from listed
-    window one_interval as (
-        partition by operator, received_date, category, event, lines_text, started_at, twin_number, interval_number
-    )
-),
-
-messages as (
-    select
-        operator,
-        received_date,
-        category,
-        event,
-        lines_text,
-        started_at,
-        twin_number,
-        interval_number,
-        {{ list_of_distinct('message') }} as messages
-    from listed
-    group by operator, received_date, category, event, lines_text, started_at, twin_number, interval_number
+        {{ list_of_distinct('message', over='one_interval') }} as messages,
+        row_number() over (partition by {{ event }}, interval_number order by answer_number desc) as from_last
+    from numbered
+    window one_interval as (partition by {{ event }}, interval_number)
 )
 
 select
-    sums.operator,
-    sums.received_date,
-    sums.category,
-    sums.event,
-    sums.lines_text,
-    sums.started_at,
-    sums.twin_number,
-    sums.first_seen_at,
-    sums.received_at as last_seen_at,
+    {{ event }},
+    first_seen_at,
+    received_at as last_seen_at,
     -- the first later answer of that day; null when the last one still listed it
-    sums.next_answer_at,
-    sums.n_answers,
-    sums.first_service_date,
-    sums.service_date as last_service_date,
-    sums.lines,
-    sums.lines_kind,
-    sums.cause,
-    sums.message,
-    messages.messages
-from sums
-inner join messages
-    on
-        sums.operator = messages.operator
-        and sums.received_date = messages.received_date
-        and sums.category = messages.category
-        and sums.event = messages.event
-        and sums.lines_text is not distinct from messages.lines_text
-        and sums.started_at is not distinct from messages.started_at
-        and sums.twin_number = messages.twin_number
-        and sums.interval_number = messages.interval_number
-where sums.from_last = 1
+    next_answer_at,
+    n_answers,
+    first_service_date,
+    service_date as last_service_date,
+    lines,
+    lines_kind,
+    cause,
+    message,
+    messages
+from intervals
+where from_last = 1
