@@ -18,23 +18,17 @@
                 else terminus
             end as towards
         from (
+            {%- for direction, other in {"outbound": "inbound", "inbound": "outbound"}.items() %}
             select
                 operator,
                 line_code,
                 coalesce(nullif(trim(line_number), ''), line_code) as shown_number,
-                'outbound' as direction,
-                nullif(trim(terminus_outbound), '') as terminus,
-                nullif(trim(terminus_inbound), '') as other_terminus
+                '{{ direction }}' as direction,
+                nullif(trim(terminus_{{ direction }}), '') as terminus,
+                nullif(trim(terminus_{{ other }}), '') as other_terminus
             from {{ ref('latest_lines') }}
-            union all
-            select
-                operator,
-                line_code,
-                coalesce(nullif(trim(line_number), ''), line_code) as shown_number,
-                'inbound' as direction,
-                nullif(trim(terminus_inbound), '') as terminus,
-                nullif(trim(terminus_outbound), '') as other_terminus
-            from {{ ref('latest_lines') }}
+            {{ "union all" if not loop.last }}
+            {%- endfor %}
         ) as directions
     )
 {%- endmacro %}

@@ -82,8 +82,6 @@ judged as (
 
 select
     * exclude (share, half_interval),
-    case when null_reason is null then share end as within_band_share,
-    case when null_reason is null then greatest(share - half_interval, 0) end as within_band_share_low,
-    case when null_reason is null then least(share + half_interval, 1) end as within_band_share_high
+    {{ share_with_interval("share", "half_interval", "null_reason", "within_band_share") }}
 from judged
 {%- endmacro %}

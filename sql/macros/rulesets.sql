@@ -16,8 +16,7 @@
                 columns of `authorities`.
    keys:        columns of the grain besides operator, period and ruleset; none for the whole network. #}
 {% macro rulesets_over(name, first, keys) -%}
-{%- set judged = ["n_due", "n_observed", "n_unobserved", "n_expected", "n_frequent", "expected_early",
-    "expected_on_time", "expected_late", "early_variance", "on_time_variance", "late_variance", "common_error"] -%}
+{%- set judged = ["n_due", "n_observed", "n_unobserved", "n_expected", "n_frequent"] + expected_sums() -%}
 {%- set waits = ["n_stop_hours", "due_seconds_sum", "due_seconds_squared_sum", "expected_seconds_sum",
     "expected_seconds_squared_sum", "line_variance", "n_headways", "n_gaps"] -%}
 {%- set classes = ["early", "on_time", "late"] -%}
@@ -142,12 +141,10 @@ shares as (
         *,
         cast(n_observed as double) / nullif(n_due, 0) as coverage,
         {%- for class in classes %}
-        {%- set share = "cast(expected_" ~ class ~ " as double) / n_due" %}
-        case when null_reason is null then {{ share }} end as estimated_{{ class }}_share,
-        case when null_reason is null then greatest({{ share }} - half_{{ class }}_interval, 0) end
-            as estimated_{{ class }}_share_low,
-        case when null_reason is null then least({{ share }} + half_{{ class }}_interval, 1) end
-            as estimated_{{ class }}_share_high,
+        {{ share_with_interval(
+            "cast(expected_" ~ class ~ " as double) / n_due", "half_" ~ class ~ "_interval", "null_reason",
+            "estimated_" ~ class ~ "_share"
+        ) }},
         {%- endfor %}
         {{ estimated_waits() }}
     from reasons

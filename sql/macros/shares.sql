@@ -64,18 +64,33 @@
     {{ half_delay_interval(relation, n_dates) }} as half_delay_interval
 {%- endmacro %}
 
+{# The sums of estimated shares: how many passages are expected to be early, on time and late, how uncertain that is, and
+   what the estimates of all unobserved passages may be wrong by in common. #}
+{% macro expected_sums() -%}
+    {{- return([
+        "expected_early", "expected_on_time", "expected_late", "early_variance", "on_time_variance", "late_variance",
+        "common_error"
+    ]) -}}
+{%- endmacro %}
+
+{# A share with the ends of its interval; null where there is a reason.
+
+   share, half, reason: expressions of the share, half of its interval and the reason.
+   name:                of the share; those of the ends are made of it. #}
+{% macro share_with_interval(share, half, reason, name) -%}
+    case when {{ reason }} is null then {{ share }} end as {{ name }},
+    case when {{ reason }} is null then greatest({{ share }} - {{ half }}, 0) end as {{ name }}_low,
+    case when {{ reason }} is null then least({{ share }} + {{ half }}, 1) end as {{ name }}_high
+{%- endmacro %}
+
 {# The estimated shares of the passages due and their mean delay, each with its 95 % interval.
    In a relation with the sums of marts.punctuality, estimate_intervals and estimate_null_reason. #}
 {% macro estimated_shares() -%}
     {%- for name in ["early", "on_time", "late"] %}
-    {%- set share = "cast(expected_" ~ name ~ " as double) / n_due" %}
-    {%- for end, value in {
-        "": share,
-        "_low": "greatest(" ~ share ~ " - half_" ~ name ~ "_interval, 0)",
-        "_high": "least(" ~ share ~ " + half_" ~ name ~ "_interval, 1)"
-    }.items() %}
-    case when estimate_null_reason is null then {{ value }} end as estimated_{{ name }}_share{{ end }},
-    {%- endfor %}
+    {{ share_with_interval(
+        "cast(expected_" ~ name ~ " as double) / n_due", "half_" ~ name ~ "_interval", "estimate_null_reason",
+        "estimated_" ~ name ~ "_share"
+    ) }},
     {%- endfor %}
     {%- for end, value in {"": "", "_low": " - half_delay_interval", "_high": " + half_delay_interval"}.items() %}
     case when estimate_null_reason is null then cast(expected_delay_seconds_sum as double) / n_due{{ value }} end
@@ -94,13 +109,13 @@
    grouped_by:  an expression of line_code, direction, service_date and service_hour that the key `grouped_by` is made
                 of; trips that did not run are then left out. #}
 {% macro punctuality_over(name, first, keys, among="", grouped_by="") -%}
+{%- set grain = (["operator", name] + keys) | join(", ") -%}
 {%- set visits = [
     "n_due", "n_visits", "n_scheduled", "n_early", "n_on_time", "n_late", "n_indeterminate", "n_likely_early",
     "n_likely_on_time", "n_likely_late", "n_evidenced", "n_bounded", "n_estimated", "n_untracked", "n_delays",
     "delay_seconds_sum"
 ] -%}
-{%- set estimates = ["n_unobserved", "n_expected", "expected_early", "expected_on_time", "expected_late",
-    "early_variance", "on_time_variance", "late_variance", "common_error", "expected_delay_seconds_sum", "delay_variance"] -%}
+{%- set estimates = ["n_unobserved", "n_expected"] + expected_sums() + ["expected_delay_seconds_sum", "delay_variance"] -%}
 {%- set delivered = [] if grouped_by else ["n_scheduled_trips", "n_not_run", "n_passages_not_run"] -%}
 {%- set sources = [("punctuality", ref("punctuality"), visits + estimates)] -%}
 {%- if delivered %}{% do sources.append(("service_delivered", ref("service_delivered"), delivered)) %}{% endif %}
@@ -162,11 +177,7 @@ weighted as (
 
 sums as (
     select
-        operator,
-        {{ name }},
-        {%- for key in keys %}
-        {{ key }},
-        {%- endfor %}
+        {{ grain }},
         count(distinct seen_date) as n_dates,
         count(distinct due_date) as n_dates_due,
         {%- for count in visits + delivered + ["n_likely", "n_passages"] %}
@@ -187,7 +198,7 @@ sums as (
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
     from weighted
-    group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
+    group by {{ grain }}
     having sum(n_visits){{ " + sum(n_scheduled_trips)" if delivered }} > 0
 ),
 
@@ -209,11 +220,7 @@ judged as (
 )
 
 select
-    operator,
-    {{ name }},
-    {%- for key in keys %}
-    {{ key }},
-    {%- endfor %}
+    {{ grain }},
     n_dates,
     {%- for count in visits + estimates + delivered %}
     {{ count }},
@@ -249,9 +256,9 @@ from judged
 
    name, first, keys, among: as of punctuality_over. #}
 {% macro stop_punctuality_over(name, first, keys, among="") -%}
+{%- set grain = (["operator", name] + keys) | join(", ") -%}
 {%- set counts = ["n_due", "n_observed", "n_unobserved", "n_expected"] -%}
-{%- set estimates = ["expected_early", "expected_on_time", "expected_late", "early_variance", "on_time_variance",
-    "late_variance", "common_error", "expected_delay_seconds_sum", "delay_variance"] -%}
+{%- set estimates = expected_sums() + ["expected_delay_seconds_sum", "delay_variance"] -%}
 with days as (
     select
         *,
@@ -262,11 +269,7 @@ with days as (
 
 sums as (
     select
-        operator,
-        {{ name }},
-        {%- for key in keys %}
-        {{ key }},
-        {%- endfor %}
+        {{ grain }},
         count(distinct case when n_due > 0 then service_date end) as n_dates,
         {%- for count in counts %}
         cast(sum({{ count }}) as bigint) as {{ count }},
@@ -277,7 +280,7 @@ sums as (
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
     from days
-    group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
+    group by {{ grain }}
 ),
 
 judged as (
@@ -293,11 +296,7 @@ judged as (
 )
 
 select
-    operator,
-    {{ name }},
-    {%- for key in keys %}
-    {{ key }},
-    {%- endfor %}
+    {{ grain }},
     n_dates,
     {%- for count in counts + estimates %}
     {{ count }},

@@ -51,6 +51,7 @@
    among:       what follows the source: a join or a condition that leaves some of its dates.
    n_dates:     how many dates it sums over: the column, or 1. #}
 {% macro waits_over(name, first, keys, variance, among="", n_dates="n_dates") -%}
+{%- set grain = (["operator", name] + keys) | join(", ") -%}
 {%- set sums = ["due_seconds_sum", "due_seconds_squared_sum", "expected_seconds_sum", "expected_seconds_squared_sum"] -%}
 {%- set of_line = "line_" if variance == "line_variance" else "" -%}
 {%- set spacing = {"bunched": "bunched_" ~ of_line ~ "variance", "gaps": "gaps_" ~ of_line ~ "variance"} -%}
@@ -67,11 +68,7 @@ with hours as (
 
 sums as (
     select
-        operator,
-        {{ name }},
-        {%- for key in keys %}
-        {{ key }},
-        {%- endfor %}
+        {{ grain }},
         count(case when takes_part then 1 end) as n_stop_hours,
         count(distinct case when takes_part then service_date end) as n_dates,
         cast(sum(n_due_of_observed_trips) as double) / nullif(sum(n_due), 0) as coverage,
@@ -88,7 +85,7 @@ sums as (
         max(ruleset_version) as ruleset_version
     from hours
     where is_frequent
-    group by operator, {{ name }}{% for key in keys %}, {{ key }}{% endfor %}
+    group by {{ grain }}
 ),
 
 judged as (
@@ -116,15 +113,10 @@ select
     * exclude (n_dates, half_interval, half_bunched_interval, half_gaps_interval, hour_null_reason),
     {{ estimated_waits() }},
     {%- for name in spacing %}
-    {%- set share = "cast(expected_" ~ name ~ " as double) / nullif(cast(expected_headways as double), 0)" %}
-    {%- for end, value in {
-        "": share,
-        "_low": "greatest(" ~ share ~ " - half_" ~ name ~ "_interval, 0)",
-        "_high": "least(" ~ share ~ " + half_" ~ name ~ "_interval, 1)"
-    }.items() %}
-    case when {{ name }}_null_reason is null then {{ value }} end as estimated_{{ name }}_share{{ end }}
-    {{- "," if not loop.last }}
-    {%- endfor %}
+    {{ share_with_interval(
+        "cast(expected_" ~ name ~ " as double) / nullif(cast(expected_headways as double), 0)",
+        "half_" ~ name ~ "_interval", name ~ "_null_reason", "estimated_" ~ name ~ "_share"
+    ) }}
     {{- "," if not loop.last }}
     {%- endfor %}
 from judged

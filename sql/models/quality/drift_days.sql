@@ -14,29 +14,20 @@ with undescribed as (
         where extra is not null and {{ is_received_around() }}
         union all
     {% endfor %}
-    select
-        operator,
-        received_date,
-        'status' as dataset,
-        'event' as kind,
-        event as name,
-        received_at
-    from {{ ref('staging_status') }}
-    where
-        event not in (select meanings.event from {{ ref('event_meanings') }} as meanings)
-        and {{ is_received_around() }}
-    union all
-    select
-        operator,
-        received_date,
-        'status' as dataset,
-        'category' as kind,
-        category as name,
-        received_at
-    from {{ ref('staging_status') }}
-    where
-        category not in (select meanings.category from {{ ref('category_meanings') }} as meanings)
-        and {{ is_received_around() }}
+    {% for code in ['event', 'category'] %}
+        select
+            operator,
+            received_date,
+            'status' as dataset,
+            '{{ code }}' as kind,
+            {{ code }} as name,
+            received_at
+        from {{ ref('staging_status') }}
+        where
+            {{ code }} not in (select meanings.{{ code }} from {{ ref(code ~ '_meanings') }} as meanings)
+            and {{ is_received_around() }}
+        {{ "union all" if not loop.last }}
+    {% endfor %}
 )
 
 select
