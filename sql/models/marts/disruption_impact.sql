@@ -67,8 +67,10 @@ compared as (
         {%- for name in ["n_hours_compared", "n_hours_without", "on_time_share_during", "on_time_share_expected"] %}
             max(case when draw = 0 then {{ name }} end) as {{ name }},
         {%- endfor %}
-        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.025) }} as impact_low,
-        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.975) }} as impact_high
+        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.025) }}
+            as impact_low,
+        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.975) }}
+            as impact_high
     from shares
     group by {{ line_episode }}
 ),

@@ -6,6 +6,7 @@
 {%- set seconds_out = seconds_between(
     "greatest(outages.from_at, days.watched_from)", "least(outages.to_at, days.watched_to)"
 ) %}
+{%- set while_watched = "between days.watched_from and days.watched_to" %}
 with failures as (
     select
         *,
@@ -41,18 +42,13 @@ sums as (
         cast(ceil({{ seconds_between('days.watched_from', 'days.watched_to') }}) as bigint) as total_seconds,
         days.covered_seconds,
         {%- for bound, rounded in {"low": "floor", "high": "ceil"}.items() %}
-            cast({{ rounded }}(round(sum(
-                case when outages.bound = '{{ bound }}' then {{ seconds_out }} else 0 end
-            ), 3)) as bigint) as out_{{ bound }}_seconds,
+            cast({{ rounded }}(
+                round(sum(case when bound = '{{ bound }}' then {{ seconds_out }} else 0 end), 3)
+            ) as bigint) as out_{{ bound }}_seconds,
         {%- endfor %}
-        {%- for name, instant in {"n_failures": "outages.from_at", "n_repairs": "case when outages.is_open = 0 then outages.to_at end"}.items() %}
-            count(
-                case
-                    when outages.bound = 'high' and {{ instant }} between days.watched_from and days.watched_to then 1
-                end
-            ) as {{ name }},
-        {%- endfor %}
-        coalesce(max(outages.is_open), 0) = 1 as is_open,
+        count(case when bound = 'high' and outages.from_at {{ while_watched }} then 1 end) as n_failures,
+        count(case when bound = 'high' and is_open = 0 and outages.to_at {{ while_watched }} then 1 end) as n_repairs,
+        coalesce(max(is_open), 0) = 1 as is_open,
         days.ruleset_version
     from days
     left join outages

@@ -3,6 +3,7 @@
 -- observed how many were long gaps. Stops and hours in which too few trips were observed do not take part.
 {%- set grain = "operator, service_date, ruleset, line_code, direction" %}
 {%- set line_stop = "operator, service_date, line_code, direction, stop_code" %}
+{%- set stop_hour = line_stop ~ ", service_hour" %}
 with stop_hours as (
     select
         headways.*,
@@ -29,23 +30,21 @@ observed as (
     -- a gap is long compared with the mean headway scheduled in the hour
     select
         *,
-        sum(scheduled_seconds) over stop_hour
-        / nullif(sum(n_scheduled) over stop_hour, 0) as mean_scheduled_seconds
+        sum(scheduled_seconds) over stop_hour / nullif(sum(n_scheduled) over stop_hour, 0) as mean_scheduled_seconds
     from {{ built('observed_headways') }}
-    window stop_hour as (partition by {{ line_stop }}, service_hour)
+    window stop_hour as (partition by {{ stop_hour }})
 ),
 
 gaps as (
     select
-        {{ line_stop }},
-        service_hour,
+        {{ stop_hour }},
         ruleset,
         count(*) as n_headways,
         count(case when headway_seconds >= gap_ratio * mean_scheduled_seconds then 1 end) as n_gaps
     from stop_hours
-    inner join observed using ({{ line_stop }}, service_hour)
+    inner join observed using ({{ stop_hour }})
     where gap_ratio is not null
-    group by {{ line_stop }}, service_hour, ruleset
+    group by {{ stop_hour }}, ruleset
 )
 
 select
@@ -61,5 +60,5 @@ select
     {%- endfor %}
     max(ruleset_version) as ruleset_version
 from stop_hours
-left join gaps using ({{ line_stop }}, service_hour, ruleset)
+left join gaps using ({{ stop_hour }}, ruleset)
 group by {{ grain }}
