@@ -151,12 +151,7 @@ shares as (
 )
 
 select
-    operator,
-    {{ name }},
-    ruleset,
-    {%- for key in keys %}
-    {{ key }},
-    {%- endfor %}
+    {{ (["operator", name, "ruleset"] + keys) | join(", ") }},
     name,
     judged,
     stop_scope,
