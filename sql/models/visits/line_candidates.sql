@@ -61,11 +61,11 @@ stops_of_day as (
 ),
 
 destinations as (
+    -- of the line: which terminus belongs to which direction is not certain, and a headsign is of both
     select
         operator,
         service_date,
         line_code,
-        'outbound' as direction,
         {{ plain_text('terminus_outbound') }} as plain_destination
     from lines_of_day
     union
@@ -73,7 +73,6 @@ destinations as (
         operator,
         service_date,
         line_code,
-        'inbound' as direction,
         {{ plain_text('terminus_inbound') }} as plain_destination
     from lines_of_day
     union
@@ -81,7 +80,6 @@ destinations as (
         operator,
         service_date,
         line_code,
-        direction,
         {{ plain_text('headsign') }} as plain_destination
     from {{ built('timetable_departures') }}
     where headsign is not null
@@ -110,7 +108,6 @@ alike as (
         candidates.operator,
         candidates.service_date,
         candidates.line_code,
-        candidates.direction,
         candidates.plain_destination,
         max({{ likeness('candidates.plain_destination', 'destinations.plain_destination') }}) as likeness
     from (
@@ -118,19 +115,17 @@ alike as (
             operator,
             service_date,
             line_code,
-            direction,
             plain_destination
         from candidates
     ) as candidates
-    inner join destinations using (operator, service_date, line_code, direction)
+    inner join destinations using (operator, service_date, line_code)
     group by
-        candidates.operator, candidates.service_date, candidates.line_code, candidates.direction,
-        candidates.plain_destination
+        candidates.operator, candidates.service_date, candidates.line_code, candidates.plain_destination
 ),
 
 counted as (
-    -- of the stops that list this label and destination, how many the line and direction serves: all of them is
-    -- evidence for it; only more than another line is not, because both lines may run
+    -- of the stops that list this label and destination, how many the line and direction serves: they tell the direction.
+    -- All of them is more evidence; only more than another line is less, because both lines may run
     select
         *,
         count(*) over (
@@ -155,7 +150,8 @@ select
     cast(
         coalesce(alike.likeness, 0)
         + 0.25 * counted.is_exact
+        + 0.5 * counted.n_stops_served / counted.n_stops_listing
         + case when counted.n_stops_served = counted.n_stops_listing then 0.5 else 0 end as decimal(9, 3)
     ) as score
 from counted
-left join alike using (operator, service_date, line_code, direction, plain_destination)
+left join alike using (operator, service_date, line_code, plain_destination)
