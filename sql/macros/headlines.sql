@@ -1,6 +1,6 @@
 {# What lines and directions are called: `line` is the public number, with the code where several lines share the number,
-   `towards` the terminus; where upstream gives no terminus, the name of the direction. A relation of operator,
-   line_code, direction, line and towards. #}
+   `towards` the terminus that buses of the direction show, as last known, or else the one that the lists of lines give it;
+   without one, the name of the direction. A relation of operator, line_code, direction, line and towards. #}
 {% macro named_directions() -%}
     (
         select
@@ -14,22 +14,33 @@
             end as line,
             case
                 when terminus is null then direction
-                when terminus = other_terminus then terminus || ' (' || direction || ')'
+                when terminus_outbound = terminus_inbound then terminus || ' (' || direction || ')'
                 else terminus
             end as towards
         from (
-            {%- for direction, other in {"outbound": "inbound", "inbound": "outbound"}.items() %}
             select
-                operator,
-                line_code,
-                coalesce(nullif(trim(line_number), ''), line_code) as shown_number,
-                '{{ direction }}' as direction,
-                nullif(trim(terminus_{{ direction }}), '') as terminus,
-                nullif(trim(terminus_{{ other }}), '') as other_terminus
-            from {{ ref('latest_lines') }}
-            {{ "union all" if not loop.last }}
-            {%- endfor %}
-        ) as directions
+                lines.*,
+                directions.direction,
+                coalesce(nullif(trim(lines.line_number), ''), lines.line_code) as shown_number,
+                nullif(trim(coalesce(shown.terminus, case
+                    when directions.direction = 'outbound' then lines.terminus_outbound
+                    else lines.terminus_inbound
+                end)), '') as terminus
+            from {{ ref('latest_lines') }} as lines
+            cross join (values ('outbound'), ('inbound')) as directions (direction)
+            left join (
+                select
+                    *,
+                    row_number() over (partition by operator, line_code, direction order by service_date desc) as nth
+                from {{ ref('line_destinations') }}
+                where terminus is not null
+            ) as shown
+                on
+                    lines.operator = shown.operator
+                    and lines.line_code = shown.line_code
+                    and directions.direction = shown.direction
+                    and shown.nth = 1
+        ) as named
     )
 {%- endmacro %}
 

@@ -1,7 +1,7 @@
 -- One row per operator, service_date and matched trip: the scheduled departure it runs as, and how sure that is.
 -- One to one: first by timetable times; then the trips only seen live get the free departures of their line and
--- direction so that the sum of costs is least; then come departures that only anonymous rows announced, each with a trip
--- id of its own.
+-- direction so that the sum of costs is least; then come departures that only anonymous rows announced, each with a
+-- trip id of its own.
 with pairs as (
     select
         *,

@@ -1,8 +1,8 @@
 -- One row per operator, service_date, trip without a match by timetable times, leg and free departure it may have run
 -- as: how badly they fit, as a cost in seconds.
 -- The cost grows with how unusual the delay is: with its square at first, so that of two buses and two departures the
--- earlier bus gets the earlier departure. It also grows with how unusual the time is at which the bus was first live, and with how long the
--- departure was not listed any more by then.
+-- earlier bus gets the earlier departure. It also grows with how unusual the time is at which the bus was first live,
+-- and with how long the departure was not listed any more by then.
 with visits as (
     select * from {{ built('leg_visits') }}
     where not is_anonymous
@@ -46,7 +46,8 @@ pairs as (
         departures.departure_at,
         departures.slot_number,
         -- how much later or earlier it left than buses usually do
-        abs({{ seconds_between('departures.departure_at', 'trips.left_at') }} - trips.usual_delay_seconds) as off_seconds
+        abs({{ seconds_between('departures.departure_at', 'trips.left_at') }} - trips.usual_delay_seconds)
+            as off_seconds
     from {{ ref('live_trips') }} as trips
     cross join {{ ref('inference_parameters') }} as parameters
     inner join {{ built('timetable_departures') }} as departures

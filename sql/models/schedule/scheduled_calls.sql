@@ -133,8 +133,8 @@ select
         when 'travel' then 'running_time'
         else 'pattern'
     end as schedule_source,
-    -- a time by travel times is as unsure as the times that it counts from, and by how far it is from them. Hidden times
-    -- tell too little of that, because the travel times are of the same timetable rows: at other stops nothing told them
+    -- a time by travel times is as unsure as the times that it counts from, and by how far it is from them. Hidden
+    -- times tell too little of that: the travel times are of the same timetable rows, which other stops lack
     case
         when calls.basis = 'travel'
             then

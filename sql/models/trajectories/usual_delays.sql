@@ -112,7 +112,7 @@ expected as (
         calls.direction,
         calls.position,
         calls.told_delay_seconds,
-        cast(round(stages.stage_delay_seconds
+        stages.stage_delay_seconds
         {%- for level in levels %}
             + {{ mean_of_group(
                 "(coalesce(" ~ level ~ ".above_sum, 0) - coalesce(" ~ level ~ "_own.own_sum, 0))",
@@ -120,7 +120,7 @@ expected as (
                 level ~ "_variances.group_variance",
                 level ~ "_variances.trip_variance"
             ) }}
-        {%- endfor %}) as bigint) as usual_line_delay_seconds
+        {%- endfor %} as exact_usual_delay_seconds
     from calls
     inner join stages using (operator, service_date, stage)
     {%- for level, keys in levels.items() %}
@@ -134,7 +134,12 @@ above as (
     select
         *,
         told_delay_seconds - usual_line_delay_seconds as above_seconds
-    from expected
+    from (
+        select
+            *,
+            cast(round(exact_usual_delay_seconds) as bigint) as usual_line_delay_seconds
+        from expected
+    ) as rounded
 ),
 
 compared as (

@@ -124,8 +124,8 @@ alike as (
 ),
 
 counted as (
-    -- of the stops that list this label and destination, how many the line and direction serves: they tell the direction.
-    -- All of them is more evidence; only more than another line is less, because both lines may run
+    -- of the stops that list this label and destination, how many the line and direction serves: they tell the
+    -- direction. All of them is more evidence; only more than another line is less, because both lines may run
     select
         *,
         count(*) over (
