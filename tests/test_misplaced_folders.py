@@ -29,6 +29,8 @@ PLACES: dict[str, Callable[[Path], Path]] = {
     "alerts.lock": lambda root: paths.alerts_file(root).with_suffix(".lock"),
     "runs": paths.runs_file,
     "durations": paths.durations_file,
+    "schedules": paths.schedules_file,
+    "schedules.lock": paths.schedules_lock,
     "backup": paths.backups_file,
     "rehearsal": paths.rehearsal_journal,
     "build": paths.build_database,

@@ -12,13 +12,12 @@ little is due. A changed timetable changes it, so the ledger keeps the one that 
 from datetime import date, datetime, timedelta
 
 from transit_etl.clock import naive_utc
-from transit_etl.collect.known_network import Catalogue, scan
+from transit_etl.collect.known_network import MOST_DAYS_AHEAD, NEWEST_TIMETABLE, Catalogue, scan
 from transit_etl.collect.planning.audit_watch import Draw
 from transit_etl.line_labels import normal_label
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
 
-_DAYS_READ = 15  # timetables are asked for at most 14 days ahead
 _LONGEST_WATCH = timedelta(hours=4)  # from a departure until the watch of its last stop is given up
 
 
@@ -34,7 +33,7 @@ def audit_draws(settings: Settings, first: datetime, last: datetime, polls_per_v
         "timetables",
         _DRAWS,
         also="line_stops",
-        since=first_date - DAY * _DAYS_READ,
+        since=first_date - DAY * MOST_DAYS_AHEAD,
         seed=settings.audit_seed,
         polls_an_hour=settings.audit_share * settings.rate_per_minute * 60 / polls_per_visit,
         first_date=first_date,
@@ -63,9 +62,7 @@ _DRAWS = f"""
         where
             operator = $operator and departure_at is not null
             and service_date between $first_date and $last_date
-        qualify request_id = first_value(request_id) over (
-            partition by line_code, service_date order by received_at desc, request_id
-        )
+        qualify {NEWEST_TIMETABLE}
     ),
     stops as (
         select

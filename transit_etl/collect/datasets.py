@@ -13,17 +13,16 @@ from transit_etl.collect.audit import Audit
 from transit_etl.collect.audit_draws import audit_draws
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
 from transit_etl.collect.known_network import Catalogue, NothingKnownError
+from transit_etl.collect.known_schedules import KnownSchedules, line_stops
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.audit_sample import AuditSample
 from transit_etl.collect.planning.audit_watch import Draw
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.policies import policy_of
-from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, requests_for
 from transit_etl.endpoints import COLLECTIONS, ENDPOINTS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
-from transit_etl.line_labels import normal_label
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
 
@@ -96,17 +95,22 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
     stop_codes = [request.key for request in listed.requests]
     if not stop_codes:
         raise NothingKnownError("no known stop has a code that can be asked for")
-    all_line_stops = [
-        LineStops(normal_label(known.line_number or known.line_code), known.stop_codes)
-        for known in catalogue.line_directions()
-    ]
-    policy = policy_of(settings.policy, stop_codes, all_line_stops, settings.rate_per_minute)
     failures = Failures()
     failures.messages += listed.warnings
+    directions = catalogue.line_directions()
+    known = KnownSchedules(settings, catalogue, directions, failures)
+    known.read_timetables(start.at)  # before the policy learns: listed times are those of departures
+    all_line_stops = [line_stops(direction) for direction in directions]
+    policy = policy_of(
+        settings.policy, stop_codes, all_line_stops, settings.rate_per_minute, schedules=known.schedules
+    )
     isolated = IsolatedPolicy(policy, stop_codes, failures)
     audit = _audit(settings, isolated, frozenset(stop_codes), failures) if settings.audit_share else None
-    source = sources.Passages(isolated, PassageParser(settings.zone), listed.invalid, failures, audit)
+    source = sources.Passages(
+        isolated, PassageParser(settings.zone), listed.invalid, failures, audit, known=known
+    )
     learn(source, recent_answers(settings.data_dir, settings.operator, start.at))
+    known.exchange(start.at)
     if audit is not None:
         audit.draw(start.at)  # after the policy has learned how long buses take
     return source

@@ -11,7 +11,9 @@ import duckdb
 from transit_etl.errors import TransitError
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.paths import lake_day, lake_files
+from transit_etl.service_day import DAY
 
+MOST_DAYS_AHEAD = 15  # timetables are asked for at most 14 days ahead
 _FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
 _FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
 
@@ -86,6 +88,14 @@ class Catalogue:
     def timetables(self) -> dict[str, datetime]:
         """Return when each timetable (`<line>/<YYYY-MM-DD>`) last had a good answer; times are UTC, naive."""
         return dict(self.rows("requests", _TIMETABLES))
+
+    def departures(self, first: date, last: date) -> list[tuple[str, str, float, int]]:
+        """Return the departures of some service dates by the newest timetables.
+
+        They are line code, direction, instant in epoch seconds, and seconds of the service day.
+        """
+        since = first - DAY * MOST_DAYS_AHEAD
+        return self.rows("timetables", _DEPARTURES, since=since, first_date=first, last_date=last)
 
     def fetched_news(self) -> set[NewsItem]:
         """Return the versions of news items whose full text was fetched after the version was listed."""
@@ -178,6 +188,19 @@ _TIMETABLES = f"""
     select key, max(received_at) from {scan("files")}
     where operator = $operator and endpoint = 'timetables' and outcome = 'ok'
     group by key
+"""
+NEWEST_TIMETABLE = """
+    request_id = first_value(request_id) over (
+        partition by line_code, service_date order by received_at desc, request_id
+    )
+"""
+_DEPARTURES = f"""
+    select line_code, direction, epoch(departure_at), service_seconds
+    from {scan("files")}
+    where
+        operator = $operator and departure_at is not null and direction is not null
+        and service_date between $first_date and $last_date
+    qualify {NEWEST_TIMETABLE}
 """
 _FETCHED_NEWS = f"""
     with fetched as (

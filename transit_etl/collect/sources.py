@@ -14,6 +14,7 @@ from transit_etl.clock import SteadyInstant
 from transit_etl.collect.audit import Audit
 from transit_etl.collect.isolation import Failures, Learner
 from transit_etl.collect.known_network import NewsItem, news_item
+from transit_etl.collect.known_schedules import KnownSchedules
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.policy import Observation, Policy
 from transit_etl.endpoints import ENDPOINTS, Kind
@@ -201,7 +202,7 @@ class Status:
 class Passages:
     """The stop that the policy finds most worth a poll at each moment, without an end.
 
-    An audit, if there is one, gets its share of the requests first.
+    An audit, if there is one, gets its share of the requests first. `known` is renewed now and then.
     """
 
     kind = Kind.PASSAGES
@@ -215,12 +216,15 @@ class Passages:
         invalid: Iterable[InvalidRequest] = (),
         failures: Failures | None = None,
         audit: Audit | None = None,
+        *,
+        known: KnownSchedules | None = None,
     ) -> None:
         self.invalid = list(invalid)
         self.failures = failures or Failures()
         self._policy = policy
         self._parser = parser
         self._audit = audit
+        self._known = known
 
     def due_at(self, now: datetime) -> datetime | None:
         """Return now: a poll is always due."""
@@ -228,6 +232,8 @@ class Passages:
 
     def choose(self, now: datetime, leased: Collection[str] = ()) -> Request:
         """Return the request for the stop most worth a poll, or for one that the audit watches."""
+        if self._known is not None:
+            self._known.renew(now)
         if self._audit is None:
             return self._best(now, leased)
         return self._audit.with_draws(self._audit.choose(now, leased) or self._best(now, leased), now)

@@ -105,7 +105,7 @@ def test_every_parameter_has_a_unit_in_its_name() -> None:
     units = (
         "seconds", "spreads", "share", "factor", "probability", "weight", "bonus", "value", "choices",
         "answers", "until_rest", "until_unserved", "passages", "trips", "errors", "averaged", "stops",
-        "visits", "wanted", "per_line", "per_minute", "per_visit", "polls", "revalued",
+        "visits", "wanted", "days", "per_line", "per_minute", "per_visit", "polls", "revalued",
     )  # fmt: skip
     names = [field.name for group in fields(DEFAULTS) for field in fields(getattr(DEFAULTS, group.name))]
 

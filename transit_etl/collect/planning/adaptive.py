@@ -12,6 +12,7 @@ from transit_etl.collect.planning.policy import Observation
 from transit_etl.collect.planning.poll_value import PollValuer
 from transit_etl.collect.planning.polls import record_answer
 from transit_etl.collect.planning.ranking import Ranking
+from transit_etl.collect.planning.schedule_reading import ScheduleReading, Schedules
 from transit_etl.collect.planning.state import StopState
 from transit_etl.collect.planning.stop_patterns import LineStops, StopPatterns
 from transit_etl.collect.planning.tracking import Tracker
@@ -26,12 +27,15 @@ class Adaptive:
         all_line_stops: Iterable[LineStops] = (),
         rate_per_minute: float = 60.0,
         parameters: PlannerParameters = DEFAULTS,
+        *,
+        schedules: Schedules | None = None,
     ) -> None:
         patterns = StopPatterns(all_line_stops, parameters)
+        self.schedule = schedule = ScheduleReading(schedules or {}, patterns, parameters)
         self._p = parameters
         self._patterns = patterns
-        self._tracker = Tracker(stop_codes, patterns, parameters)
-        self._ranking = Ranking(PollValuer(rate_per_minute, parameters), parameters)
+        self._tracker = Tracker(stop_codes, patterns, schedule, parameters)
+        self._ranking = Ranking(PollValuer(rate_per_minute, parameters, schedule), parameters)
         self._floor = Floor(self._tracker.stops, patterns, parameters)
         self._n_choices = 0
 
@@ -49,6 +53,8 @@ class Adaptive:
         """Return the stop to ask now, and count it as asked."""
         if not self._n_choices:
             self._floor.begin(now)
+            for each in self._tracker.stops.values():
+                self._ranking.revalue_at_latest(each, self.schedule.revalue_at(each, now))
         self._n_choices += 1
         stop = self._next(now)
         self._record_choice(stop, now)
@@ -77,4 +83,8 @@ class Adaptive:
                 return unseen
         if self._n_choices % parameters.explore_every_choices == 0:
             return floor.to_explore(now)
-        return self._ranking.best(now) or floor.to_explore(now)
+        best = self._ranking.best(now)
+        if best is None:
+            return floor.to_explore(now)
+        self.schedule.record_choice(best)
+        return best

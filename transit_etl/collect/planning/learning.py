@@ -7,14 +7,21 @@ from transit_etl.collect.planning.listing_matching import position_of
 from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.prediction_error import PredictionErrorModel
 from transit_etl.collect.planning.running_times import RunningTimes
+from transit_etl.collect.planning.schedule_reading import ScheduleReading
 from transit_etl.collect.planning.state import ExpectedVisit, TrackedTrip
 
 
 class Learner:
     """Takes over what single listings and passages tell of a trip, and what they teach about others."""
 
-    def __init__(self, prediction_errors: PredictionErrorModel, parameters: PlannerParameters) -> None:
+    def __init__(
+        self,
+        prediction_errors: PredictionErrorModel,
+        schedule: ScheduleReading,
+        parameters: PlannerParameters,
+    ) -> None:
         self._prediction_errors = prediction_errors
+        self._schedule = schedule
         self._p = parameters.tracking
         self._evidence_seconds = parameters.poll.evidence_seconds
         self._longest_taught_seconds = parameters.prediction_error.longest_taught_seconds
@@ -36,6 +43,7 @@ class Learner:
         before = max((other for other in scheduled if other < position), default=None)
         after = min((other for other in scheduled if other > position), default=None)
         scheduled[position] = scheduled_at
+        self._schedule.learn(trip.pattern, position, scheduled_at)
         times = trip.pattern.running_times
         if before is not None and scheduled_at > scheduled[before]:
             self._learn_scheduled_time(times, before, position, scheduled_at - scheduled[before])

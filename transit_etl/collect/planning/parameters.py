@@ -108,6 +108,38 @@ class FloorParameters:
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduleParameters:
+    """What a poll is worth for the scheduled times that it teaches, and which of these a stop lists."""
+
+    new_time_bonus: float = 0.6
+    """Value of a poll for each new scheduled time that it teaches."""
+    most_share: float = 0.05
+    """At most this share of the choices is made mainly for scheduled times."""
+    most_saved_choices: float = 20.0
+    """So many of these choices can be saved up."""
+    told_factor: float = 0.25
+    """Factor of a new scheduled time for each departure near it whose time was read at the stop."""
+    near_seconds: float = 900.0
+    """Departures at most this far apart tell the scheduled times of each other."""
+    memory_days: int = 21
+    """A scheduled time is read again at the latest so many days after it was read first."""
+    longest_unasked_seconds: float = 3_600.0
+    """A stop that has not been asked for longer counts as asked this long ago."""
+    listings_per_line: int = 2
+    """A stop is expected to list so many departures of a line and direction."""
+    listed_seconds: float = 3_600.0
+    """A departure is expected in the list of a stop this long before it is due there."""
+    live_seconds: float = 300.0
+    """It is expected to be live from this long before it leaves its first stop."""
+    late_seconds: float = 180.0
+    """A departure may still be listed this long after it was due."""
+    same_departure_seconds: float = 600.0
+    """A scheduled time is of the nearest departure if that leaves at most this long before or after."""
+    revalue_seconds: float = 60.0
+    """Time until what a poll teaches about the schedule is worked out again."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunningTimeParameters:
     """What is assumed of the time between stops before it is learned, and how fast it is learned."""
 
@@ -309,6 +341,7 @@ class PlannerParameters:
     poll_value: PollValueParameters = field(default_factory=PollValueParameters)
     ranking: RankingParameters = field(default_factory=RankingParameters)
     floor: FloorParameters = field(default_factory=FloorParameters)
+    schedule: ScheduleParameters = field(default_factory=ScheduleParameters)
     running_time: RunningTimeParameters = field(default_factory=RunningTimeParameters)
     calls: CallParameters = field(default_factory=CallParameters)
     matching: MatchingParameters = field(default_factory=MatchingParameters)

@@ -6,6 +6,7 @@ from transit_etl.collect.planning.adaptive import Adaptive
 from transit_etl.collect.planning.cover import Cover
 from transit_etl.collect.planning.parameters import DEFAULTS, PlannerParameters
 from transit_etl.collect.planning.policy import Policy, Rotation
+from transit_etl.collect.planning.schedule_reading import Schedules
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.settings import PolicyName
 
@@ -16,11 +17,16 @@ def policy_of(
     all_line_stops: Iterable[LineStops],
     rate_per_minute: float,
     parameters: PlannerParameters = DEFAULTS,
+    *,
+    schedules: Schedules | None = None,
 ) -> Policy:
-    """Return a new policy over the stops and lines of a network, for a permit rate."""
+    """Return a new policy over the stops and lines of a network, for a permit rate.
+
+    It reads the times of `schedules`, if it can learn, and notes in them which ones it has read.
+    """
     match name:
         case PolicyName.ADAPTIVE:
-            return Adaptive(stop_codes, all_line_stops, rate_per_minute, parameters)
+            return Adaptive(stop_codes, all_line_stops, rate_per_minute, parameters, schedules=schedules)
         case PolicyName.COVER:
             return Cover(stop_codes, all_line_stops)
         case PolicyName.ROTATION:

@@ -20,6 +20,7 @@ from math import erf, inf, sqrt
 
 from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.polls import is_pending
+from transit_etl.collect.planning.schedule_reading import ScheduleReading
 from transit_etl.collect.planning.state import ExpectedVisit, StopState
 
 _SQRT_2 = sqrt(2.0)
@@ -34,8 +35,14 @@ class PollValuer:
     """The value of polls at a permit rate; without bonuses all visits count alike."""
 
     def __init__(
-        self, rate_per_minute: float, parameters: PlannerParameters, *, has_bonuses: bool = True
+        self,
+        rate_per_minute: float,
+        parameters: PlannerParameters,
+        schedule: ScheduleReading | None = None,
+        *,
+        has_bonuses: bool = True,
     ) -> None:
+        self._schedule = schedule
         self._poll = parameters.poll
         self._p = p = parameters.poll_value
         self._few_visits_bonus = p.few_visits_bonus if has_bonuses else 0.0
@@ -68,9 +75,12 @@ class PollValuer:
             prepared += weight * preparation
             if is_completable:
                 completable.append((visit, weight, passed))
-        if not completable:
+        if completable:
+            return self._second_poll_value(stop, completable, prepared, now, again_at)
+        if self._schedule is None:
             return prepared, again_at
-        return self._second_poll_value(stop, completable, prepared, now, again_at)
+        prepared += self._schedule.bonus(stop, prepared, now)
+        return prepared, min(again_at, self._schedule.revalue_at(stop, now))
 
     def weight(self, visit: ExpectedVisit) -> float:
         """Return how much a visit counts: by what evidence its trip lacks, and how likely it is listed."""

@@ -112,7 +112,9 @@ class ExpectedVisit:
 class StopState:
     """What is known of a stop: when it was asked, when it last answered well, and the visits expected there.
 
-    `n_empty` counts answers in a row without a listing, `n_failed` failed ones.
+    `n_empty` counts answers in a row without a listing, `n_failed` failed ones. `taught` is how many new
+    scheduled times a poll teaches, as worked out for the time `taught_until`; `is_mainly_for_schedule` tells
+    whether a poll is worth more for that than for passages.
     """
 
     code: str
@@ -121,6 +123,9 @@ class StopState:
     n_empty: int = 0
     n_failed: int = 0
     rest_ends_at: float = -inf
+    taught: float = 0.0
+    taught_until: float = -inf
+    is_mainly_for_schedule: bool = False
     visits: dict[TrackedTrip, ExpectedVisit] = field(default_factory=dict)
 
     @property

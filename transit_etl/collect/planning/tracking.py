@@ -12,6 +12,7 @@ from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.collect.planning.prediction_error import PredictionErrorModel
 from transit_etl.collect.planning.projection import Projector
+from transit_etl.collect.planning.schedule_reading import ScheduleReading
 from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import StopPatterns
 from transit_etl.collect.planning.tracked_trips import TrackedTrips
@@ -23,7 +24,11 @@ class Tracker:
     """The stops and tracked trips of a network as far as the answers tell."""
 
     def __init__(
-        self, stop_codes: Iterable[str], patterns: StopPatterns, parameters: PlannerParameters
+        self,
+        stop_codes: Iterable[str],
+        patterns: StopPatterns,
+        schedule: ScheduleReading,
+        parameters: PlannerParameters,
     ) -> None:
         self.stops = {code: StopState(code) for code in sorted(set(stop_codes))}
         self.patterns = patterns
@@ -32,7 +37,8 @@ class Tracker:
         self._prediction_errors = PredictionErrorModel(parameters.prediction_error)
         self._lateness = LatenessModel(parameters.lateness)
         self._trips = TrackedTrips(self.stops, patterns, self._lateness, parameters.matching)
-        self._learner = Learner(self._prediction_errors, parameters)
+        self._schedule = schedule
+        self._learner = Learner(self._prediction_errors, schedule, parameters)
         self._projector = Projector(self.stops, parameters)
         self._forgot_at = -inf
 
@@ -48,7 +54,8 @@ class Tracker:
         stop.visits, stop.answered_at = {}, at
         listings = sorted(observation.listings, key=_scheduled_first_then_soonest)
         trips = [self._observe_listing(stop, listing, expected, at) for listing in listings]
-        full = _full_lines(listings, self._p.listings_per_line) if expected else {}
+        full = _full_lines(listings, self._p.listings_per_line)
+        self._schedule.learn_unlisted(stop, at, full)
         trips += [
             visit.trip
             for visit in expected.values()
