@@ -50,7 +50,7 @@ class Clumsy(Rotation):
 
 def collect_with(policy: Clumsy, folder: Path, monkeypatch: pytest.MonkeyPatch) -> CollectReport:
     write_network(folder, {"015-00": STOPS})
-    monkeypatch.setattr(datasets, "policy_of", lambda *_: policy)
+    monkeypatch.setattr(datasets, "policy_of", lambda *_, **__: policy)
     return collect_from(Upstream(), settings_at(folder), "passages", seconds=60)
 
 
@@ -163,7 +163,7 @@ def test_bad_answers_teach_the_policy_nothing_of_any_bus(
 ) -> None:
     write_network(tmp_path, {"015-00": STOPS})
     policy = Clumsy()
-    monkeypatch.setattr(datasets, "policy_of", lambda *_: policy)
+    monkeypatch.setattr(datasets, "policy_of", lambda *_, **__: policy)
     bad = iter([
         httpx.Response(429, headers={"Retry-After": "3"}),
         httpx.Response(200, content=b""),

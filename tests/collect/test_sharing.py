@@ -173,7 +173,7 @@ def test_a_window_that_begins_later_learns_before_and_asks_nothing(
 ) -> None:
     write_network(tmp_path, {"015-00": ["0001", "0002"]})
     spy = Spy()
-    monkeypatch.setattr(datasets, "policy_of", lambda *_: spy)
+    monkeypatch.setattr(datasets, "policy_of", lambda *_, **__: spy)
     begin_at = START + timedelta(seconds=50)
     with Landing(tmp_path, "emulated", VirtualClock(START), "before") as before:
         request = Request("passages", "0002", "passaggi/0002")

@@ -65,6 +65,9 @@ SHORTENED = {
     "python benchmarks/queries.py --copies 1": (
         "python benchmarks/queries.py --hours 0.2 --days 2 --copies 1 --repeat 1"
     ),
+    "python benchmarks/schedule_reading.py --days 4 --hours 6 12": (
+        "python benchmarks/schedule_reading.py --size small --days 2 --hours 7 7.5"
+    ),
     "python benchmarks/recorded_days.py --actuals actuals.parquet --timezone America/New_York": (
         "python benchmarks/recorded_days.py --date 2026-03-02 --skip 3 --hours 0.5"
     ),

@@ -123,10 +123,6 @@ class ScheduleParameters:
     """Departures at most this far apart tell the scheduled times of each other."""
     memory_days: int = 21
     """A scheduled time is read again at the latest so many days after it was read first."""
-    longest_unasked_seconds: float = 3_600.0
-    """A stop that has not been asked for longer counts as asked this long ago."""
-    listings_per_line: int = 2
-    """A stop is expected to list so many departures of a line and direction."""
     listed_seconds: float = 3_600.0
     """A departure is expected in the list of a stop this long before it is due there."""
     live_seconds: float = 300.0

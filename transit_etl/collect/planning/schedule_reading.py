@@ -70,6 +70,7 @@ class ScheduleReading:
         self.n_choices = 0
         """How many choices were made mainly for scheduled times."""
         self._p = p = parameters.schedule
+        self._listings_per_line = parameters.tracking.listings_per_line
         self._n_saved = p.most_saved_choices
         self._schedules = schedules
         self._calls: dict[str, list[tuple[StopPattern, int, LineSchedule]]] = {}
@@ -135,7 +136,7 @@ class ScheduleReading:
         if now < stop.rest_ends_at:
             return 0.0
         p, taught = self._p, 0.0
-        unasked = min(now - stop.answered_at, p.longest_unasked_seconds)
+        unasked = min(now - stop.answered_at, p.listed_seconds)
         for schedule, departure, _, position, _ in self._unsettled_rows(stop, now):
             leaves_at = departure.leaves_at
             near = schedule.between(leaves_at - p.near_seconds, leaves_at + p.near_seconds)
@@ -149,7 +150,7 @@ class ScheduleReading:
         for pattern, position, schedule in self._calls.get(stop.code, ()):
             offset = pattern.running_times.offsets[position]
             to_come = schedule.between(now - p.late_seconds - offset, now + p.listed_seconds - offset)
-            for departure in to_come[: p.listings_per_line]:
+            for departure in to_come[: self._listings_per_line]:
                 has_vehicle = departure.leaves_at < now + p.live_seconds
                 if not has_vehicle and not schedule.is_settled(departure, position):
                     yield _Row(schedule, departure, pattern.label, position, departure.leaves_at + offset)
