@@ -131,7 +131,7 @@ class ScheduleParameters:
     """A departure may still be listed this long after it was due."""
     same_departure_seconds: float = 600.0
     """A scheduled time is of the nearest departure if that leaves at most this long before or after."""
-    revalue_seconds: float = 60.0
+    revalue_seconds: float = 240.0
     """Time until what a poll teaches about the schedule is worked out again."""
 
 
