@@ -8,7 +8,7 @@ from duckdb import DuckDBPyConnection
 FUNCTION = "least_cost_pairs"
 
 
-class Plugin(BasePlugin):  # type: ignore[misc]  # dbt's adapters are untyped
+class Plugin(BasePlugin):
     """What dbt loads for the profile `build` (sql/profiles.yml)."""
 
     def configure_connection(self, conn: DuckDBPyConnection) -> None:
@@ -24,21 +24,19 @@ def least_cost_pairs(
     """Choose pairs of trips and departures, each in one pair at most, so that the sum of costs is least.
 
     The three lists are of one length: pair n, counted from 1, is of trip `trips[n - 1]` and of departure
-    `departures[n - 1]`, numbered from 1. A trip in no chosen pair costs `unpaired_cost`. Returns the numbers of
-    the pairs chosen, in order.
+    `departures[n - 1]`, numbered from 1. A trip in no chosen pair costs `unpaired_cost`. Returns the numbers
+    of the pairs chosen, in order.
     """
-    import numpy as np  # noqa: PLC0415 - importing both takes half a second, which only a build has to wait
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - half a second, for builds alone
 
     n_trips, n_departures = max(trips), max(departures)
-    # a column of its own for each trip stands for no departure
-    matrix = np.full((n_trips, n_departures + n_trips), 2 * unpaired_cost + max(costs))
-    matrix[np.arange(n_trips), n_departures + np.arange(n_trips)] = unpaired_cost
-    numbers = np.zeros((n_trips, n_departures), dtype=int)
-    rows, columns = np.array(trips) - 1, np.array(departures) - 1
-    matrix[rows, columns] = costs
-    numbers[rows, columns] = np.arange(len(costs)) + 1
-    chosen_rows, chosen_columns = linear_sum_assignment(matrix)
-    is_departure = chosen_columns < n_departures
-    chosen = numbers[chosen_rows[is_departure], chosen_columns[is_departure]]
-    return sorted(chosen[chosen > 0].tolist())
+    numbers = {key: number for number, key in enumerate(zip(trips, departures, strict=True), start=1)}
+    never = 2 * unpaired_cost + max(costs)
+    matrix = [[never] * (n_departures + n_trips) for _ in range(n_trips)]
+    for trip, departure, cost in zip(trips, departures, costs, strict=True):
+        matrix[trip - 1][departure - 1] = cost
+    for trip in range(n_trips):  # a column of its own stands for no departure
+        matrix[trip][n_departures + trip] = unpaired_cost
+    rows, columns = linear_sum_assignment(matrix)
+    chosen = ((int(row) + 1, int(column) + 1) for row, column in zip(rows, columns, strict=True))
+    return sorted(numbers[key] for key in chosen if key in numbers)

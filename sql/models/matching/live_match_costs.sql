@@ -154,7 +154,12 @@ select
     end
     + case
         when announcements.departure_at is null then parameters.unannounced_cost_seconds
-        else coalesce(greatest({{ seconds_between('announcements.withdrawn_at', 'pairs.first_live_at') }}, 0), 0)
+        -- a bus may be seen long after its row was taken off the lists
+        else
+            coalesce(least(
+                greatest({{ seconds_between('announcements.withdrawn_at', 'pairs.first_live_at') }}, 0),
+                parameters.unannounced_cost_seconds
+            ), 0)
     end
     -- it replaced rows about other departures
     + parameters.unannounced_cost_seconds

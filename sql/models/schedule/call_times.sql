@@ -170,6 +170,8 @@ select
     departure_key,
     operator,
     service_date,
+    line_code,
+    direction,
     position,
     holdout,
     own_seconds,

@@ -4,44 +4,58 @@
 -- few hidden times lean on their basis, and that on the largest error of a time that counts as known.
 with hidden as (
     select
-        operator,
-        service_date,
-        basis,
-        gap_seconds,
+        *,
+        basis as hidden_basis,
+        gap_seconds as hidden_gap_seconds,
         running_seconds - own_seconds as off_seconds
     from {{ built('call_times') }}
     where is_hidden and own_seconds is not null
     union all
     -- where no time of a departure is known, the usual travel times count from the departure
     select
-        operator,
-        service_date,
-        'travel' as basis,
-        travel_seconds as gap_seconds,
+        *,
+        'travel' as hidden_basis,
+        travel_seconds as hidden_gap_seconds,
         travel_seconds - own_seconds as off_seconds
     from {{ built('call_times') }}
     where own_seconds is not null and holdout = 0 and travel_seconds > 0
     union all
     select
-        operator,
-        service_date,
-        'earlier' as basis,
-        0 as gap_seconds,
+        *,
+        'earlier' as hidden_basis,
+        0 as hidden_gap_seconds,
         earlier_seconds - own_seconds as off_seconds
     from {{ built('call_times') }}
     where own_seconds is not null and earlier_seconds is not null and holdout = 0
+),
+
+lines as (
+    -- how many unknown times of a line each known one stands for, in hundredths: of dense service few are known
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        cast(round(
+            100.0 * count(case when basis != 'own' then 1 end) / greatest(count(case when basis = 'own' then 1 end), 1)
+        ) as bigint) as weight
+    from {{ built('call_times') }}
+    where holdout = 0
+    group by operator, service_date, line_code, direction
 ),
 
 squares as (
     select
         hidden.operator,
         hidden.service_date,
-        hidden.basis,
-        {{ schedule_gap_class('hidden.gap_seconds') }} as gap_class,
+        hidden.hidden_basis as basis,
+        {{ schedule_gap_class('hidden.hidden_gap_seconds') }} as gap_class,
+        lines.weight,
         cast(round(least(power(hidden.off_seconds, 2), power(parameters.largest_schedule_error_seconds, 2))) as bigint)
             as square
     from hidden
     cross join {{ ref('inference_parameters') }} as parameters
+    inner join lines using (operator, service_date, line_code, direction)
     where hidden.off_seconds is not null
 ),
 
@@ -51,8 +65,8 @@ classes as (
         service_date,
         basis,
         gap_class,
-        count(*) as n_hidden,
-        sum(square) as square_sum
+        sum(weight) as weight,
+        sum(weight * square) as square_sum
     from squares
     group by operator, service_date, basis, gap_class
 ),
@@ -62,9 +76,9 @@ bases as (
         operator,
         service_date,
         basis,
-        count(*) as n_hidden,
-        sum(square) as square_sum
-    from squares
+        sum(weight) as weight,
+        sum(square_sum) as square_sum
+    from classes
     group by operator, service_date, basis
 ),
 
@@ -75,12 +89,12 @@ timed as (
         times.gap_seconds,
         round(calls.departure_seconds + times.running_seconds) as scheduled_seconds,
         sqrt({{ leaning_mean(
-            "classes.square_sum", "classes.n_hidden",
+            "classes.square_sum", "classes.weight",
             leaning_mean(
-                "bases.square_sum", "bases.n_hidden", "power(parameters.timed_error_seconds, 2)",
-                "parameters.error_passages"
+                "bases.square_sum", "bases.weight", "power(parameters.timed_error_seconds, 2)",
+                "100 * parameters.error_passages"
             ),
-            "parameters.error_passages"
+            "100 * parameters.error_passages"
         ) }}) as class_error_seconds
     from {{ built('known_times') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
