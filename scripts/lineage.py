@@ -1,61 +1,57 @@
-"""Writes the tables of `docs/lineage.md`, and its drawing, from the models; texts are written in the page."""
+"""Writes the tables of `docs/lineage.md`, and a drawing of each stage, from the models.
+
+The texts are written in the page.
+"""
 
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
-from textwrap import wrap
+from textwrap import shorten
 
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest, parsed_manifest
 from transit_etl.warehouse.models import Described, Model, described_tables, models
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "lineage.md"
-DRAWING = ROOT / "docs" / "_static" / "lineage.svg"
-STEP = re.compile(r"^## \d+\. (.*)\n(?:(?!^#).*\n)*?<!-- models: (.*) -->", re.MULTILINE)
-TABLE = re.compile(r"<!-- (models|readers of|parameters):? ?(.*) -->\n(?:\|.*\n)*<!-- end -->")
+DRAWINGS = ROOT / "docs" / "_static" / "lineage"
+SECTION = re.compile(r"^<!-- stage: (\w+) -->$", re.MULTILINE)
+TABLE = re.compile(r"<!-- (stage|parameters):? ?(.*) -->\n(?:\|.*\n)*<!-- end -->")
 PARAMETERS = "inference_parameters"
-BOX_WIDTH, BOX_HEIGHT, GAP = 380, 62, 24
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of the way, as the page has it."""
-
-    title: str
-    models: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Box:
-    """A step in the drawing, and its upper left corner."""
-
-    step: Step
-    x: int
-    y: int
-
+BOX_WIDTH, BOX_HEIGHT, GAP = 226, 44, 20
+BOXES_IN_ROW = 4
+MOST_WITH_ARROWS = 16  # of more models in a stage the arrows would hide each other
+MOST_LETTERS, MOST_SMALL_LETTERS = 29, 42  # that fit into a box
 
 Models = Mapping[str, Model]
 
 
-def steps(page: str) -> list[Step]:
-    """Return the steps of the page: its numbered headings and the models named below them."""
-    return [Step(title, tuple(names.split(", "))) for title, names in STEP.findall(page)]
+@dataclass(frozen=True)
+class Box:
+    """A model in a drawing, and its upper left corner."""
+
+    model: Model
+    x: int
+    y: int
 
 
-def ancestors(name: str, known: Models) -> set[str]:
-    """Return a model and every model that it reads, directly or not."""
-    return {name}.union(*(ancestors(read, known) for read in known[name].reads & known.keys()))
+def stage_models(stage: str, known: Models) -> list[Model]:
+    """Return the models of a stage, each after those of the stage that it reads."""
+    own = {name: model for name, model in known.items() if model.folder.as_posix() == stage}
+    return sorted(own.values(), key=lambda model: (_level(model, own), model.name))
+
+
+def depth(name: str, known: Models) -> int:
+    """Return how many models the longest way from a model without others before it to this one has."""
+    return 1 + max((depth(read, known) for read in known[name].reads & known.keys()), default=0)
 
 
 def with_tables(page: str, manifest: Manifest) -> str:
     """Return the page with each of its tables written anew."""
     known = models(manifest)
     rows: dict[str, Callable[[str], Iterator[str]]] = {
-        "models": lambda names: _model_rows(names.split(", "), known),
-        "readers of": lambda name: _reader_rows(name, known),
+        "stage": lambda stage: _model_rows(stage_models(stage, known), known),
         "parameters": lambda _: _parameter_rows(described_tables(manifest)),
     }
 
@@ -66,38 +62,49 @@ def with_tables(page: str, manifest: Manifest) -> str:
     return TABLE.sub(_table, page)
 
 
-def drawing(way: Sequence[Step], known: Models) -> str:
-    """Return the drawing as SVG: a box for each step, below the steps that it reads."""
-    edges = _edges(way, known)
-    boxes = _boxes(way, edges)
-    width = max(box.x for box in boxes) + BOX_WIDTH
-    height = max(box.y for box in boxes) + BOX_HEIGHT
+def drawing(stage: str, known: Models) -> str:
+    """Return the drawing of a stage as SVG: a box for each model, below those of the stage that it reads.
+
+    A box names the earlier stages that the model reads; in a stage of many models also those of its own,
+    instead of arrows.
+    """
+    boxes = _boxes(stage_models(stage, known))
+    width = max(box.x for box in boxes.values()) + BOX_WIDTH
+    height = max(box.y for box in boxes.values()) + BOX_HEIGHT
+    view = f'viewBox="-2 -2 {width + 4} {height + 4}" width="{width + 4}"'
+    has_arrows = len(boxes) <= MOST_WITH_ARROWS
+    edges = sorted(_edges(boxes)) if has_arrows else []
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 {width + 4} {height + 4}" font-size="12">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {view} font-size="12">',
         f'<rect x="-2" y="-2" width="{width + 4}" height="{height + 4}" fill="white"/>',
         '<marker id="tip" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">',
-        '<path d="M0,1 L7,4 L0,7" fill="none" stroke="black"/></marker>',
-        *(_arrow(boxes[first], boxes[last]) for first, last in sorted(edges)),
-        *(line for number, box in enumerate(boxes, start=1) for line in _box(number, box)),
+        '<path d="M0,1 L7,4 L0,7" fill="none" stroke="#456"/></marker>',
+        *(_arrow(boxes[first], boxes[last]) for first, last in edges),
+        *(line for box in boxes.values() for line in _box(box, known, names_own=not has_arrows)),
         "</svg>\n",
     ]
     return "\n".join(lines)
 
 
-def _model_rows(names: Sequence[str], known: Models) -> Iterator[str]:
+def write() -> None:
+    """Write the page and its drawings."""
+    text, manifest = PAGE.read_text(encoding="utf-8"), parsed_manifest()
+    PAGE.write_text(with_tables(text, manifest), encoding="utf-8")
+    DRAWINGS.mkdir(exist_ok=True)
+    for stage in SECTION.findall(text):
+        (DRAWINGS / f"{stage}.svg").write_text(drawing(stage, models(manifest)), encoding="utf-8")
+
+
+def _level(model: Model, own: Models) -> int:
+    return 1 + max((_level(own[read], own) for read in model.reads & own.keys()), default=0)
+
+
+def _model_rows(stage: Sequence[Model], known: Models) -> Iterator[str]:
     yield "| model | what it holds | reads |"
     yield "|---|---|---|"
-    for model in (known[name] for name in names):
+    for model in stage:
         reads = ", ".join(f"`{read}`" for read in sorted(model.reads & known.keys()))
-        yield f"| `{model.folder / model.name}` | {model.grain} | {reads} |"
-
-
-def _reader_rows(name: str, known: Models) -> Iterator[str]:
-    yield "| model | what it holds |"
-    yield "|---|---|"
-    for model in known.values():
-        if name in model.reads:
-            yield f"| `{model.folder / model.name}` | {model.grain} |"
+        yield f"| `{model.name}` | {model.grain} | {reads} |"
 
 
 def _parameter_rows(described: Sequence[Described]) -> Iterator[str]:
@@ -111,17 +118,11 @@ def _parameter_rows(described: Sequence[Described]) -> Iterator[str]:
         yield f"| `{name}` | {value} | {columns[name]['description']} |"
 
 
-def _edges(way: Sequence[Step], known: Models) -> set[tuple[int, int]]:
-    """Return the pairs of steps of which the second reads the first, unless other pairs lead there too."""
-    step_of = {name: number for number, step in enumerate(way) for name in step.models}
-    edges = {
-        (step_of[read], number)
-        for name, number in step_of.items()
-        for read in known[name].reads & step_of.keys()
-        if step_of[read] != number
-    }
+def _edges(boxes: Mapping[str, Box]) -> set[tuple[str, str]]:
+    """Return the pairs of models of which the second reads the first, unless other pairs lead there too."""
+    edges = {(read, name) for name, box in boxes.items() for read in box.model.reads & boxes.keys()}
 
-    def _leads(first: int, last: int) -> bool:
+    def _leads(first: str, last: str) -> bool:
         return first == last or any(start == first and _leads(end, last) for start, end in edges)
 
     return {
@@ -131,34 +132,41 @@ def _edges(way: Sequence[Step], known: Models) -> set[tuple[int, int]]:
     }
 
 
-def _boxes(way: Sequence[Step], edges: set[tuple[int, int]]) -> list[Box]:
-    row_of: list[int] = []
-    boxes = []
-    for number, step in enumerate(way):
-        row = 1 + max((row_of[first] for first, last in edges if last == number), default=-1)
-        boxes.append(Box(step, row_of.count(row) * (BOX_WIDTH + GAP), row * (BOX_HEIGHT + GAP)))
-        row_of.append(row)
+def _boxes(stage: Sequence[Model]) -> dict[str, Box]:
+    """Place the models in rows by level; a level with many models takes several rows."""
+    own = {model.name: model for model in stage}
+    boxes: dict[str, Box] = {}
+    row, column, level_before = 0, 0, 1
+    for model in stage:
+        level = _level(model, own)
+        if level != level_before or column == BOXES_IN_ROW:
+            row, column, level_before = row + 1, 0, level
+        boxes[model.name] = Box(model, column * (BOX_WIDTH + GAP), row * (BOX_HEIGHT + GAP))
+        column += 1
     return boxes
 
 
-def _box(number: int, box: Box) -> Iterator[str]:
-    x = box.x + 8
+def _box(box: Box, known: Models, *, names_own: bool) -> Iterator[str]:
+    x, stage = box.x + 8, box.model.folder
     size = f'width="{BOX_WIDTH}" height="{BOX_HEIGHT}"'
-    yield f'<rect x="{box.x}" y="{box.y}" {size} rx="4" fill="#f4f6f8" stroke="black"/>'
-    yield f'<text x="{x}" y="{box.y + 18}" font-family="sans-serif">{number}. {escape(box.step.title)}</text>'
-    for line, names in enumerate(wrap(", ".join(box.step.models), 58)):
-        y = box.y + 36 + 15 * line
-        yield f'<text x="{x}" y="{y}" font-family="monospace" font-size="10">{names}</text>'
+    read = [known[name] for name in sorted(box.model.reads & known.keys())]
+    own = [each.name for each in read if each.folder == stage] if names_own else []
+    earlier = sorted({each.folder.as_posix() for each in read} - {stage.as_posix()})
+    name = box.model.name
+    letters = 12 if len(name) <= MOST_LETTERS else 9
+    yield f'<rect x="{box.x}" y="{box.y}" {size} rx="4" fill="#f4f6f8" stroke="#456"/>'
+    yield (f'<text x="{x}" y="{box.y + 18}" font-family="monospace" font-size="{letters}">{name}</text>')
+    names = shorten(", ".join([*own, *earlier]), MOST_SMALL_LETTERS, placeholder=" …")
+    yield (
+        f'<text x="{x}" y="{box.y + 35}" font-family="sans-serif" font-size="10" fill="#456">{names}</text>'
+    )
 
 
 def _arrow(first: Box, last: Box) -> str:
     start, end = first.x + BOX_WIDTH // 2, last.x + BOX_WIDTH // 2
     path = f"M{start},{first.y + BOX_HEIGHT} L{end},{last.y}"
-    return f'<path d="{path}" stroke="black" marker-end="url(#tip)"/>'
+    return f'<path d="{path}" stroke="#456" marker-end="url(#tip)"/>'
 
 
 if __name__ == "__main__":
-    text = PAGE.read_text(encoding="utf-8")
-    read = parsed_manifest()
-    PAGE.write_text(with_tables(text, read), encoding="utf-8")
-    DRAWING.write_text(drawing(steps(text), models(read)), encoding="utf-8")
+    write()

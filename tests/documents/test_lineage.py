@@ -1,12 +1,15 @@
 """`docs/lineage.md` shows the models as they are."""
 
+import re
+
 import pytest
 
-from scripts.lineage import DRAWING, PAGE, ancestors, drawing, steps, with_tables
+from scripts.lineage import DRAWINGS, PAGE, SECTION, depth, drawing, with_tables
 from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.models import models
+from transit_etl.warehouse.models import models, stages
 
 TEXT = PAGE.read_text(encoding="utf-8")
+ONE_SCREEN = (1000, 700)  # width and height of a drawing
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 RUN = "run python -m scripts.lineage"
 
@@ -15,23 +18,23 @@ def test_the_tables_are_written_from_the_models(manifest: Manifest) -> None:
     assert TEXT == with_tables(TEXT, manifest), RUN
 
 
-def test_the_drawing_is_written_from_the_steps_of_the_page(manifest: Manifest) -> None:
-    assert DRAWING.read_text(encoding="utf-8") == drawing(steps(TEXT), models(manifest)), RUN
+def test_the_page_has_the_stages_in_their_order() -> None:
+    assert stages() == SECTION.findall(TEXT)
 
 
-def test_the_steps_have_every_model_on_the_way_to_stop_visits_once(manifest: Manifest) -> None:
-    known = models(manifest)
-    on_the_way = {name for name in ancestors("stop_visits", known) if known[name].folder.name != "staging"}
+@pytest.mark.parametrize("stage", stages())
+def test_the_drawing_of_a_stage_is_written_from_its_models_and_fits_one_screen(
+    stage: str, manifest: Manifest
+) -> None:
+    drawn = drawing(stage, models(manifest))
+    [(width, height)] = re.findall(r'viewBox="-2 -2 (\d+) (\d+)"', drawn)
 
-    assert sorted(on_the_way) == sorted(name for step in steps(TEXT) for name in step.models)
+    assert (DRAWINGS / f"{stage}.svg").read_text(encoding="utf-8") == drawn, RUN
+    assert int(width) <= ONE_SCREEN[0]
+    assert int(height) <= ONE_SCREEN[1]
 
 
-def test_a_step_reads_only_itself_and_steps_above(manifest: Manifest) -> None:
-    known = models(manifest)
-    may_be_read = {name for name, model in known.items() if model.folder.name == "staging"}
-    reads_below: dict[str, set[str]] = {}
-    for step in steps(TEXT):
-        may_be_read |= set(step.models)
-        reads_below |= {name: set(known[name].reads) & known.keys() - may_be_read for name in step.models}
+def test_the_page_says_how_many_models_the_longest_way_to_the_trajectories_has(manifest: Manifest) -> None:
+    [said] = re.findall(r"longest way to `core.trip_trajectories` has (\d+) models", TEXT.replace("\n", " "))
 
-    assert {} == {name: reads for name, reads in reads_below.items() if reads}
+    assert depth("trip_trajectories", models(manifest)) == int(said)
