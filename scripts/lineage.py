@@ -23,6 +23,7 @@ BOX_WIDTH, BOX_HEIGHT, GAP = 226, 44, 20
 BOXES_IN_ROW = 4
 MOST_WITH_ARROWS = 16  # of more models in a stage the arrows would hide each other
 MOST_LETTERS, MOST_SMALL_LETTERS = 29, 42  # that fit into a box
+MOST_GRAIN_LETTERS = 195  # that can be read in a cell of a table
 
 Models = Mapping[str, Model]
 
@@ -104,7 +105,7 @@ def _model_rows(stage: Sequence[Model], known: Models) -> Iterator[str]:
     yield "|---|---|---|"
     for model in stage:
         reads = ", ".join(f"`{read}`" for read in sorted(model.reads & known.keys()))
-        yield f"| `{model.name}` | {model.grain} | {reads} |"
+        yield f"| `{model.name}` | {shorten(model.grain, MOST_GRAIN_LETTERS, placeholder=' …')} | {reads} |"
 
 
 def _parameter_rows(described: Sequence[Described]) -> Iterator[str]:

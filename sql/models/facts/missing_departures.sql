@@ -125,7 +125,8 @@ watched as (
 ),
 
 unmatched_visits as (
-    -- visits of trips without a departure, seen live or listed to the end
+    -- visits of trips without a departure, seen live or listed to the end; and of trips seen live only where departures
+    -- follow closely: they may have run as another one
     select
         visits.operator,
         visits.service_date,
@@ -137,9 +138,14 @@ unmatched_visits as (
         coalesce(visits.destination, '') as destination,
         coalesce(visits.scheduled_at, visits.passed_at) as expected_at
     from {{ built('stop_visits') }} as visits
+    cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('departure_matches') }} as matches using (trip_key)
+    left join {{ built('timetable_departures') }} as departures using (departure_key)
     where
-        matches.trip_key is null
+        (
+            matches.trip_key is null
+            or (matches.basis = 'live' and departures.headway_seconds < parameters.match_sure_headway_seconds)
+        )
         and (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
 ),
 
@@ -217,7 +223,7 @@ possibly_run as (
             between {{ add_seconds('times.departure_at', '-times.not_run_before_seconds') }}
             and {{ add_seconds(
                 'times.departure_at',
-                'case when times.direction = visits.direction then times.gone_within_seconds '
+                'case when times.direction = visits.direction then 2 * times.gone_within_seconds '
                 'else times.not_run_after_seconds end'
             ) }}
             and (times.stop_code = visits.stop_code or times.direction = visits.direction)

@@ -1,3 +1,4 @@
+{{ config(materialized='ephemeral') }}
 {%- set levels = {"hours": ["hour"], "lines": ["line_code", "direction"]} %}
 {%- set delay_seconds = seconds_between("matches.departure_at", "trips.left_at") %}
 -- One row per trip without a match by timetable times, and leg that it may run as: when it left the origin of the leg,
