@@ -60,7 +60,7 @@
     ),
     validity as (
         select
-            operator, stream, {{ content_list }},
+            operator, {{ content_list }},
             coalesce(min(carried_from), min(received_at)) as valid_from,
             case when count(next_answer_at) = count(*) then max(next_answer_at) end as valid_to,
             count(next_answer_at) < count(*) as is_current
@@ -69,4 +69,17 @@
         -- of answers received at one instant the last counts
         having count(next_answer_at) < count(*) or max(next_answer_at) > min(received_at)
     )
+{%- endmacro %}
+
+{# The good answers of an endpoint, as the `answers` of validity().
+
+   stream:   the expression that names the stream of an answer.
+   received: the condition on when they were received; left out in a model that is_continued(). #}
+{% macro good_answers(endpoint, stream, received=none) -%}
+    (
+        select
+            operator, {{ stream }} as stream, request_id, received_at
+        from {{ ref('staging_requests') }}
+        where endpoint = '{{ endpoint }}' and is_good and {{ received or is_continued() }}
+    ) as good_answers
 {%- endmacro %}

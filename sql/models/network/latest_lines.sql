@@ -8,10 +8,4 @@ select
     terminus_inbound,
     concat_ws(' ', line_number, concat_ws(' - ', terminus_outbound, terminus_inbound)) as line_name,
     is_current
-from (
-    select
-        *,
-        row_number() over (partition by operator, line_code order by valid_from desc) as nth_latest
-    from {{ ref('lines') }}
-) as numbered
-where nth_latest = 1
+from {{ first_rows(ref('lines'), ['operator', 'line_code'], 'valid_from desc') }} as latest

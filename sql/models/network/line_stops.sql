@@ -1,16 +1,6 @@
 {{ config(schema='core', incremental_strategy='validity') }}
 -- One row per line, direction, position and validity: the stop that a line serves there, from when to when.
-with answers as (
-    select
-        operator,
-        key as stream,
-        request_id,
-        received_at
-    from {{ ref('staging_requests') }}
-    where endpoint = 'stops' and is_good and {{ is_continued() }}
-),
-
-listed as (
+with listed as (
     select *
     from (
         select
@@ -23,17 +13,8 @@ listed as (
 ),
 
 {{ validity(
-    'answers', 'listed', ['line_code', 'direction', 'position', 'stop_sequence', 'stop_code'], held='line_code'
+    good_answers('stops', 'key'), 'listed', ['line_code', 'direction', 'position', 'stop_sequence', 'stop_code'],
+    held='line_code'
 ) }}
 
-select
-    operator,
-    line_code,
-    direction,
-    position,
-    stop_sequence,
-    stop_code,
-    valid_from,
-    valid_to,
-    is_current
-from validity
+select * from validity

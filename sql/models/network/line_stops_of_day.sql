@@ -8,13 +8,11 @@ with days as (
     where service_date is not null and {{ is_built() }} and {{ is_received_around() }}
 ),
 
-first_answers as (
+stops as (
     select
-        operator,
-        line_code,
-        min(valid_from) as first_valid_from
+        *,
+        min(valid_from) over (partition by operator, line_code) as first_valid_from
     from {{ ref('line_stops') }}
-    group by operator, line_code
 )
 
 select
@@ -25,26 +23,20 @@ select
     stops.position,
     stops.stop_sequence,
     stops.stop_code,
-    row_number() over (
-        partition by stops.operator, days.service_date, stops.line_code, stops.direction, stops.stop_code
-        order by stops.position
-    ) as occurrence,
-    count(*) over (
-        partition by stops.operator, days.service_date, stops.line_code, stops.direction, stops.stop_code
-    ) as n_occurrences,
-    max(stops.position) over (
-        partition by stops.operator, days.service_date, stops.line_code, stops.direction
-    ) as last_position,
-    first_value(stops.stop_code) over whole_way = last_value(stops.stop_code) over whole_way as is_circular
+    row_number() over (same_stop order by stops.position) as occurrence,
+    count(*) over same_stop as n_occurrences,
+    max(stops.position) over whole_way as last_position,
+    first_value(stops.stop_code) over (whole_way order by stops.position)
+    = first_value(stops.stop_code) over (whole_way order by stops.position desc) as is_circular
 from days
-inner join {{ ref('line_stops') }} as stops using (operator)
-inner join first_answers using (operator, line_code)
+inner join stops using (operator)
 where
-    stops.valid_from <= greatest(cast(days.service_date + 1 as timestamp), first_answers.first_valid_from)
+    stops.valid_from <= greatest(cast(days.service_date + 1 as timestamp), stops.first_valid_from)
     and coalesce(
-        stops.valid_to > greatest(cast(days.service_date + 1 as timestamp), first_answers.first_valid_from), true
+        stops.valid_to > greatest(cast(days.service_date + 1 as timestamp), stops.first_valid_from), true
     )
-window whole_way as (
-    partition by stops.operator, days.service_date, stops.line_code, stops.direction order by stops.position
-    rows between unbounded preceding and unbounded following
-)
+window
+    whole_way as (partition by stops.operator, days.service_date, stops.line_code, stops.direction),
+    same_stop as (
+        partition by stops.operator, days.service_date, stops.line_code, stops.direction, stops.stop_code
+    )

@@ -1,11 +1,12 @@
 -- One row per operator, service_date, stop and line number, where a line of that number serves the stop twice or is
 -- circular: how far apart two predictions of one trip are that are about two visits.
 -- Two visits may lie close together there, and a bus late by more than half the loop is the one that comes again.
+{%- set plain_number = "replace(" ~ normal_label("lines.line_number") ~ ", '/', '')" %}
 select
     stops.operator,
     stops.service_date,
     stops.stop_code,
-    replace({{ normal_label('lines.line_number') }}, '/', '') as plain_number,
+    {{ plain_number }} as plain_number,
     min(
         case
             when stops.n_occurrences > 1 then parameters.upward_jump_seconds
@@ -34,7 +35,5 @@ from (
 ) as stops
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ ref('lines') }} as lines using (operator, line_code)
-where (stops.n_occurrences > 1 or stops.is_circular) and {{ normal_label('lines.line_number') }} is not null
-group by
-    stops.operator, stops.service_date, stops.stop_code,
-    replace({{ normal_label('lines.line_number') }}, '/', '')
+where (stops.n_occurrences > 1 or stops.is_circular) and {{ plain_number }} is not null
+group by stops.operator, stops.service_date, stops.stop_code, {{ plain_number }}

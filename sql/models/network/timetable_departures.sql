@@ -1,20 +1,7 @@
 -- One row per operator, service_date, line, direction, service, departure, duplicate and validity: a departure of the
 -- timetable, from when to when it was listed there.
-with answers as (
-    select
-        operator,
-        key as stream,
-        request_id,
-        received_at
-    from {{ ref('staging_requests') }}
-    where
-        endpoint = 'timetables'
-        and is_good
-        and {{ is_built("try_cast(" ~ part('key', '/', 2) ~ " as date)") }}
-        and {{ is_received_around(days_before=15) }}
-),
-
-departures as (
+{%- set of_date = is_built("try_cast(" ~ part('key', '/', 2) ~ " as date)") %}
+with departures as (
     -- a timetable may list the same departure twice: two buses leave then
     select
         *,
@@ -23,13 +10,10 @@ departures as (
             order by departure_number, headsign, leg_description
         ) as duplicate_number
     from {{ ref('staging_timetables') }}
-    where
-        departure_at is not null
-        and {{ is_built() }}
-        and {{ is_received_around(days_before=15) }}
+    where departure_at is not null and {{ is_built() }} and {{ is_received_around(days_before=15) }}
 ),
 
-{{ validity('answers', 'departures', [
+{{ validity(good_answers('timetables', 'key', of_date ~ ' and ' ~ is_received_around(days_before=15)), 'departures', [
     'service_date', 'line_code', 'direction', 'service_code', 'departure_at', 'duplicate_number', 'service_hour',
     'service_seconds', 'is_slash_variant', 'headsign', 'service_description', 'leg_description'
 ]) }},
@@ -83,25 +67,7 @@ select
         "coalesce(slots.service_code, '')", 'slots.departure_at', 'slots.duplicate_number', 'slots.valid_from'
     ]) }} as departure_key,
     {{ scheduled_trip_id('slots') }} as trip_id_scheduled,
-    slots.operator,
-    slots.service_date,
-    slots.line_code,
-    slots.direction,
-    slots.service_code,
-    slots.departure_at,
-    slots.duplicate_number,
-    slots.valid_from,
-    slots.valid_to,
-    slots.is_current,
-    slots.service_hour,
-    slots.service_seconds,
-    slots.is_slash_variant,
-    slots.headsign,
-    slots.service_description,
-    slots.leg_description,
-    slots.leg,
-    slots.is_in_force,
-    slots.slot_number,
+    slots.*,
     headways.headway_seconds
 from slots
 left join headways using (operator, service_date, line_code, direction, leg, departure_at)

@@ -29,7 +29,6 @@ draws as (
         try_cast({{ json_text('draw', 'first_due_at') }} as timestamp) as first_due_at,
         try_cast({{ json_text('draw', 'due_at') }} as timestamp) as due_at
     from requests
-    where draw is not null
 )
 
 select
