@@ -1,25 +1,41 @@
-{# Joins the departures that a trip may run as, as `departures`, of equal ones the first: those near enough to when the
-   trip was due at its origin, or, where only travel times tell how long the way from there took, at least much nearer
-   than the next departure.
+{# The departure that each trip seems to run as, of equal ones the first: the nearest to when the trip was due at its
+   origin that is near enough, or, where only travel times tell how long the way from there took, at least much nearer
+   than the next departure. A query, with the columns of the trips, departure_key, departure_at, departure_hour, and how
+   far it is from when the trip was due, as off_seconds.
 
-   trips:        a relation with the leg and from_origin_seconds, joined with `parameters`.
-   off_seconds:  how far a departure is from when the trip was due, as an expression.
-   near_seconds: what is near enough. #}
-{% macro join_near_departures(trips, off_seconds, near_seconds) -%}
-    {%- set far_seconds = near_seconds ~ " + parameters.match_travel_share * " ~ trips ~ ".from_origin_seconds" -%}
-    inner join {{ built("timetable_departures") }} as departures
-        on
-            {{ trips }}.operator = departures.operator
-            and {{ trips }}.service_date = departures.service_date
-            and {{ trips }}.line_code = departures.line_code
-            and {{ trips }}.direction = departures.direction
-            and {{ trips }}.leg = departures.leg
-            and departures.slot_number = 1
-            and (
-                {{ off_seconds }} <= {{ near_seconds }}
-                or {{ off_seconds }}
-                <= least({{ far_seconds }}, coalesce(departures.headway_seconds, {{ far_seconds }}) / 4)
+   trips:        a relation with the leg.
+   key:          the column that tells one trip from another; of its rows the best one counts.
+   due_at:       when a trip was due at its origin, as an expression.
+   near_seconds: what is near enough.
+   way_seconds:  how long the way from the origin took.
+   best_first:   which rows of a trip come before those with nearer departures. #}
+{% macro nearest_departures(trips, key, due_at, near_seconds, way_seconds="from_origin_seconds", best_first=none) -%}
+    {%- set off_seconds = "abs(" ~ seconds_between("departures.departure_at", due_at) ~ ")" -%}
+    {%- set far_seconds = "(" ~ near_seconds ~ " + match_travel_share * " ~ way_seconds ~ ")" -%}
+    select *
+    from (
+        select
+            trips.*,
+            departures.departure_key,
+            departures.departure_at,
+            departures.service_hour as departure_hour,
+            {{ off_seconds }} as off_seconds,
+            row_number() over (
+                partition by {{ key }}
+                order by {{ best_first ~ ", " if best_first }}{{ off_seconds }}, departures.departure_at, leg
+            ) as nth_nearest
+        from {{ trips }} as trips
+        cross join {{ ref('inference_parameters') }} as parameters
+        inner join {{ built('timetable_departures') }} as departures
+            using (operator, service_date, line_code, direction, leg)
+        where
+            departures.slot_number = 1
+            and {{ off_seconds }} <= greatest(
+                {{ near_seconds }},
+                least({{ far_seconds }}, coalesce(departures.headway_seconds, {{ far_seconds }}) / 4)
             )
+    ) as ranked
+    where nth_nearest = 1
 {%- endmacro %}
 
 {# The service dates being built on which passages were requested: nothing can be said of others. #}

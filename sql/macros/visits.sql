@@ -31,3 +31,18 @@
         case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
     )
 {%- endmacro %}
+
+{# The travel_factor of observed_steps by operator, service_date, line_code, direction and service_hour. #}
+{% macro travel_factors() -%}
+    (
+        select distinct
+            operator,
+            service_date,
+            line_code,
+            direction,
+            service_hour,
+            travel_factor
+        from {{ built('observed_steps') }}
+        where travel_factor is not null
+    )
+{%- endmacro %}

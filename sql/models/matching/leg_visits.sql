@@ -1,5 +1,4 @@
 {%- set factor = 'coalesce(factors.travel_factor, 1)' %}
-{%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'firsts.start_at') ~ ')' %}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
 -- of the leg, the departure that it seems to run as, and how long it is scheduled to run from the origin to the stop.
 -- When it left is computed from this visit and the travel times of the line. The departure is provisional: found by the
@@ -33,6 +32,7 @@ with visits as (
         (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds
     from {{ built('passing_times') }} as visits
     inner join {{ built('trip_legs') }} as legs using (trip_key, operator, service_date, line_code, direction)
+    left join {{ travel_factors() }} as factors using (operator, service_date, line_code, direction, service_hour)
     left join {{ built('line_travel_times') }} as here
         using (operator, service_date, line_code, direction, position)
     left join {{ built('line_travel_times') }} as origins
@@ -42,39 +42,19 @@ with visits as (
             and legs.line_code = origins.line_code
             and legs.direction = origins.direction
             and legs.origin_position = origins.position
-    left join {{ built('hourly_travel_factors') }} as factors
-        on
-            visits.operator = factors.operator
-            and visits.service_date = factors.service_date
-            and visits.line_code = factors.line_code
-            and visits.direction = factors.direction
-            and visits.service_hour = factors.service_hour
     where visits.position is not null and coalesce(visits.position >= legs.origin_position, true)
 ),
 
+timed as (
+    select * from visits
+    where theoretical_at is not null and from_origin_seconds is not null
+),
+
 nearest as (
-    select
-        firsts.trip_key,
-        departures.leg,
-        departures.departure_at,
-        departures.service_hour,
-        row_number() over (
-            partition by firsts.trip_key
-            order by {{ off_seconds }}, departures.departure_at, departures.leg
-        ) as nth
-    from (
-        select
-            *,
-            {{ add_seconds('theoretical_at', '-from_origin_seconds') }} as start_at,
-            row_number() over (
-                partition by trip_key, leg order by position, visit_number, stop_code
-            ) as nth_stop
-        from visits
-        where theoretical_at is not null and from_origin_seconds is not null
-    ) as firsts
-    cross join {{ ref('inference_parameters') }} as parameters
-    {{ join_near_departures('firsts', off_seconds, 'parameters.provisional_match_seconds') }}
-    where firsts.nth_stop = 1
+    {{ nearest_departures(
+        first_rows('timed', ['trip_key', 'leg'], 'position, visit_number, stop_code'), 'trip_key',
+        add_seconds('theoretical_at', '-from_origin_seconds'), 'provisional_match_seconds'
+    ) }}
 ),
 
 offsets as (
@@ -82,7 +62,7 @@ offsets as (
         visits.*,
         nearest.departure_at as provisional_departure_at,
         -- of the visit, whatever leg the row is for
-        max(nearest.service_hour) over (partition by visits.listed_visit_key) as provisional_hour,
+        max(nearest.departure_hour) over (partition by visits.listed_visit_key) as provisional_hour,
         case
             when visits.theoretical_at >= nearest.departure_at
                 then {{ seconds_between('nearest.departure_at', 'visits.theoretical_at') }}
@@ -92,7 +72,6 @@ offsets as (
         on
             visits.trip_key = nearest.trip_key
             and visits.leg = nearest.leg
-            and nearest.nth = 1
             and visits.theoretical_at is not null
             and visits.from_origin_seconds is not null
 ),

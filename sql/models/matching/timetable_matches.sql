@@ -1,30 +1,24 @@
 -- One row per operator, service_date and trip with timetable times of its own: the departure that they tell.
 -- A trip takes the departure nearest to when it was due at the origin of its leg; of several trips that take the same
 -- one, the best fitting keeps it.
-{%- set off_seconds = 'abs(' ~ seconds_between('departures.departure_at', 'trips.due_at') ~ ')' %}
 with starts as (
     -- when a trip was due at the origin, by each of its timetable times: the one there, or one at a later stop less the
     -- running time. Where the origin is not known, it is taken to be the first known stop of the trip
     select
-        visits.*,
+        *,
         case
-            when visits.origin_position is null then visits.position
+            when origin_position is null then position
             -- its own time at the origin is exact; that of a row it replaced may have been another trip's
-            when visits.position = visits.origin_position and visits.replaced_at is null then 1
-            when visits.position = visits.origin_position or visits.running_seconds is not null then 2
+            when position = origin_position and replaced_at is null then 1
+            when position = origin_position or running_seconds is not null then 2
             else 3
         end as grade,
         case
-            when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
-            else
-                {{ add_seconds(
-                    'visits.theoretical_at', '-coalesce(visits.running_seconds, visits.from_origin_seconds)'
-                ) }}
+            when coalesce(position = origin_position, true) then theoretical_at
+            else {{ add_seconds('theoretical_at', '-coalesce(running_seconds, from_origin_seconds)') }}
         end as due_at
-    from {{ built('leg_visits') }} as visits
-    where
-        visits.theoretical_at is not null
-        and not visits.is_anonymous
+    from {{ built('leg_visits') }}
+    where theoretical_at is not null and not is_anonymous
 ),
 
 trip_starts as (
@@ -71,28 +65,9 @@ trip_starts as (
 ),
 
 nearest as (
-    select *
-    from (
-        select
-            trips.*,
-            parameters.match_theoretical_seconds as near_seconds,
-            departures.departure_at,
-            {{ off_seconds }} as off_seconds,
-            row_number() over (
-                partition by trips.trip_key
-                order by
-                    trips.basis_score desc,
-                    {{ off_seconds }},
-                    departures.departure_at,
-                    trips.line_code,
-                    trips.direction,
-                    departures.leg
-            ) as nth_departure
-        from trip_starts as trips
-        cross join {{ ref('inference_parameters') }} as parameters
-        {{ join_near_departures('trips', off_seconds, 'parameters.match_theoretical_seconds') }}
-    ) as ranked
-    where nth_departure = 1
+    {{ nearest_departures(
+        'trip_starts', 'trip_key', 'due_at', 'match_theoretical_seconds', best_first='basis_score desc'
+    ) }}
 ),
 
 placed as (
@@ -119,7 +94,8 @@ select
     placed.due_at,
     placed.basis,
     placed.n_replaced_rows,
-    placed.basis_score * (1 - 0.5 * least(placed.off_seconds / placed.near_seconds, 1)) as match_score
+    placed.basis_score * (1 - 0.5 * least(placed.off_seconds / parameters.match_theoretical_seconds, 1)) as match_score
 from placed
+cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ built('timetable_departures') }} as departures
     using (operator, service_date, line_code, direction, leg, departure_at, slot_number)

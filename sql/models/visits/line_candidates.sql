@@ -10,54 +10,43 @@ with labels as (
         destination,
         stop_code,
         {{ normal_label('line_label') }} as plain_label,
-        {{ plain_text('destination') }} as plain_destination,
-        count(*) as n_visits
+        {{ plain_text('destination') }} as plain_destination
     from {{ built('listed_visits') }}
     group by operator, service_date, line_label, is_slash_variant, destination, stop_code
 ),
 
-days as (
-    select distinct
-        operator,
-        service_date
-    from labels
+lines_on_dates as (
+    select
+        lines.*,
+        dates.service_date,
+        case when lines.valid_from <= cast(dates.service_date + 1 as timestamp) then lines.valid_from end as known_from
+    from (
+        select distinct
+            operator,
+            service_date
+        from labels
+    ) as dates
+    inner join {{ ref('lines') }} as lines using (operator)
 ),
 
 lines_of_day as (
+    -- as they were last known by the end of the day, or else as they were first known
     select *
-    from (
-        select
-            days.service_date,
-            lines.operator,
-            lines.line_code,
-            lines.terminus_outbound,
-            lines.terminus_inbound,
-            {{ normal_label('lines.line_number') }} as plain_number,
-            row_number() over (
-                partition by days.operator, days.service_date, lines.line_code
-                order by
-                    case when lines.valid_from <= cast(days.service_date + 1 as timestamp) then 0 else 1 end,
-                    case
-                        when lines.valid_from <= cast(days.service_date + 1 as timestamp) then lines.valid_from
-                    end desc,
-                    lines.valid_from
-            ) as nth
-        from days
-        inner join {{ ref('lines') }} as lines using (operator)
-    ) as ranked
-    where nth = 1
+    from {{ first_rows(
+        'lines_on_dates', ['operator', 'service_date', 'line_code'], 'known_from desc nulls last, valid_from'
+    ) }} as latest
 ),
 
-stops_of_day as (
-    select
-        days.service_date,
+stops as (
+    select distinct
         stops.operator,
+        stops.service_date,
         stops.line_code,
         stops.direction,
-        stops.stop_code
-    from days
-    inner join {{ built('line_stops_of_day') }} as stops using (operator, service_date)
-    group by days.service_date, stops.operator, stops.line_code, stops.direction, stops.stop_code
+        stops.stop_code,
+        {{ normal_label('lines.line_number') }} as plain_number
+    from {{ built('line_stops_of_day') }} as stops
+    inner join lines_of_day as lines using (operator, service_date, line_code)
 ),
 
 destinations as (
@@ -82,45 +71,30 @@ destinations as (
         line_code,
         {{ plain_text('headsign') }} as plain_destination
     from {{ built('timetable_departures') }}
-    where headsign is not null
 ),
 
 candidates as (
     select
         labels.*,
-        lines.line_code,
+        stops.line_code,
         stops.direction,
-        case
-            when lines.plain_number = labels.plain_label || case
-                when labels.is_slash_variant and labels.plain_label not like '%/' then '/'
-                else ''
-            end then 1
-            else 0
-        end as is_exact
+        stops.plain_number = labels.plain_label
+        || case when labels.is_slash_variant and labels.plain_label not like '%/' then '/' else '' end as is_exact
     from labels
-    inner join lines_of_day as lines using (operator, service_date)
-    inner join stops_of_day as stops using (operator, service_date, line_code, stop_code)
-    where replace(labels.plain_label, '/', '') = replace(lines.plain_number, '/', '')
+    inner join stops using (operator, service_date, stop_code)
+    where replace(labels.plain_label, '/', '') = replace(stops.plain_number, '/', '')
 ),
 
 alike as (
     select
-        candidates.operator,
-        candidates.service_date,
-        candidates.line_code,
+        operator,
+        service_date,
+        line_code,
         candidates.plain_destination,
         max({{ likeness('candidates.plain_destination', 'destinations.plain_destination') }}) as likeness
-    from (
-        select distinct
-            operator,
-            service_date,
-            line_code,
-            plain_destination
-        from candidates
-    ) as candidates
+    from candidates
     inner join destinations using (operator, service_date, line_code)
-    group by
-        candidates.operator, candidates.service_date, candidates.line_code, candidates.plain_destination
+    group by operator, service_date, line_code, candidates.plain_destination
 ),
 
 counted as (
@@ -144,12 +118,11 @@ select
     counted.is_slash_variant,
     counted.destination,
     counted.stop_code,
-    counted.n_visits,
     counted.line_code,
     counted.direction,
     cast(
         coalesce(alike.likeness, 0)
-        + 0.25 * counted.is_exact
+        + case when counted.is_exact then 0.25 else 0 end
         + 0.5 * counted.n_stops_served / counted.n_stops_listing
         + case when counted.n_stops_served = counted.n_stops_listing then 0.5 else 0 end as decimal(9, 3)
     ) as score

@@ -6,10 +6,16 @@
 with steps as (
     select
         steps.*,
-        steps.step_seconds / coalesce(factors.travel_factor, 1) as usual_seconds
+        parameters.pattern_min_trips,
+        parameters.longest_step_seconds,
+        parameters.usual_steps,
+        steps.step_seconds / coalesce(steps.travel_factor, 1) as usual_seconds,
+        case
+            when steps.source = 'live_id' and steps.step_seconds <= 3 * parameters.longest_step_seconds
+                then steps.step_seconds
+        end as long_seconds
     from {{ built('observed_steps') }} as steps
-    left join {{ built('hourly_travel_factors') }} as factors
-        using (operator, service_date, line_code, direction, service_hour)
+    cross join {{ ref('inference_parameters') }} as parameters
 ),
 
 neighbours as (
@@ -38,45 +44,28 @@ neighbours as (
                     then median(case when usual_seconds <= longest_step_seconds then usual_seconds end)
             end
         ) as step_seconds
-    from (
-        select
-            steps.*,
-            parameters.pattern_min_trips,
-            parameters.longest_step_seconds,
-            parameters.usual_steps,
-            case
-                when steps.source = 'live_id' and steps.step_seconds <= 3 * parameters.longest_step_seconds
-                    then steps.step_seconds
-            end as long_seconds
-        from steps
-        cross join {{ ref('inference_parameters') }} as parameters
-        where steps.next_position = steps.position + 1
-    ) as neighbouring
+    from steps
+    where next_position = position + 1
     group by operator, service_date, line_code, direction, position
 ),
 
 id_medians as (
     -- a pair of stops counts for each step between them; one with too many seconds per step was two trips
     select
-        stops.operator,
-        stops.service_date,
-        stops.line_code,
-        stops.direction,
+        operator,
+        service_date,
+        line_code,
+        direction,
         stops.position,
         median(steps.usual_seconds) as step_seconds
     from {{ built('line_stops_of_day') }} as stops
-    cross join {{ ref('inference_parameters') }} as parameters
-    left join steps
-        on
-            stops.operator = steps.operator
-            and stops.service_date = steps.service_date
-            and stops.line_code = steps.line_code
-            and stops.direction = steps.direction
-            and steps.source != 'anonymous'
-            and stops.position >= steps.position
-            and stops.position < steps.next_position
-            and steps.step_seconds <= parameters.longest_step_seconds
-    group by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
+    inner join steps using (operator, service_date, line_code, direction)
+    where
+        steps.source != 'anonymous'
+        and steps.step_seconds <= steps.longest_step_seconds
+        and stops.position >= steps.position
+        and stops.position < steps.next_position
+    group by operator, service_date, line_code, direction, stops.position
 ),
 
 line_means as (
@@ -119,6 +108,6 @@ select
     ) as travel_seconds
 from {{ built('line_stops_of_day') }} as stops
 cross join {{ ref('inference_parameters') }} as parameters
-inner join id_medians using (operator, service_date, line_code, direction, position)
-inner join line_means using (operator, service_date, line_code, direction)
 left join neighbours using (operator, service_date, line_code, direction, position)
+left join id_medians using (operator, service_date, line_code, direction, position)
+left join line_means using (operator, service_date, line_code, direction)

@@ -2,17 +2,14 @@
 -- timetable row.
 -- The id may be a trip's, a vehicle's or a number that is used again; visit_trips finds the trips. The schedule and the
 -- line are not known yet.
-with visits as (
+{%- set late_seconds = seconds_between('theoretical.predicted_at', 'live.predicted_at') %}
+with live_visits as (
     select * from {{ ref('unlinked_visits') }}
-),
-
-live_visits as (
-    select * from visits
     where not is_theoretical
 ),
 
 theoretical_visits as (
-    select * from visits
+    select * from {{ ref('unlinked_visits') }}
     where is_theoretical
 ),
 
@@ -24,7 +21,7 @@ link_pairs as (
         theoretical.series_number as theoretical_series_number,
         theoretical.group_number as theoretical_group_number,
         theoretical.predicted_at as theoretical_at,
-        abs({{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}) as off_seconds
+        abs({{ late_seconds }}) as off_seconds
     from live_visits as live
     cross join {{ ref('inference_parameters') }} as parameters
     inner join theoretical_visits as theoretical using (series_number)
@@ -36,11 +33,8 @@ link_pairs as (
             and live.plain_label = looped_stops.plain_number
             and {{ is_received_around('looped_stops.service_date', 2, 2) }}
     where
-        {{ seconds_between('theoretical.predicted_at', 'live.predicted_at') }}
-        between -least(
-            parameters.earliest_bus_seconds, coalesce(looped_stops.half_loop_seconds, parameters.earliest_bus_seconds)
-        )
-        and least(parameters.link_late_seconds, coalesce(looped_stops.half_loop_seconds, parameters.link_late_seconds))
+        {{ late_seconds }} between -parameters.earliest_bus_seconds and parameters.link_late_seconds
+        and coalesce(abs({{ late_seconds }}) <= looped_stops.half_loop_seconds, true)
 ),
 
 links as (
@@ -62,18 +56,16 @@ replacement_pairs as (
         abs({{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}) as off_seconds
     from live_visits as live
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join theoretical_visits as anonymous
-        on
-            live.operator = anonymous.operator
-            and live.stop_code = anonymous.stop_code
-            and live.plain_label = anonymous.plain_label
-            and coalesce(live.destination, '') = coalesce(anonymous.destination, '')
-            and live.first_poll_number = anonymous.poll_number + 1
-            -- a row that was no longer in the future was removed for that reason
-            and anonymous.predicted_at > live.first_seen_at
-            and {{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}
-            between -parameters.link_early_seconds and parameters.link_late_seconds
-    where anonymous.listed_id like '@%' and live.listed_id not like '@%'
+    inner join theoretical_visits as anonymous using (operator, stop_code, plain_label)
+    where
+        live.listed_id not like '@%'
+        and anonymous.listed_id like '@%'
+        and coalesce(live.destination, '') = coalesce(anonymous.destination, '')
+        and live.first_poll_number = anonymous.poll_number + 1
+        -- a row that was no longer in the future was removed for that reason
+        and anonymous.predicted_at > live.first_seen_at
+        and {{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}
+        between -parameters.link_early_seconds and parameters.link_late_seconds
 ),
 
 replacements as (
@@ -92,6 +84,7 @@ linked as (
         live.line_label,
         live.is_slash_variant,
         live.destination,
+        coalesce(theoretical.predicted_at, live.predicted_at) as expected_at,
         theoretical.predicted_at as theoretical_at,
         case when links.theoretical_group_number is null then replacements.theoretical_at end as replaced_at,
         case when links.theoretical_group_number is null then replacements.replaced_seen_at end as replaced_seen_at,
@@ -99,8 +92,8 @@ linked as (
         live.passed_after,
         live.still_listed_at,
         coalesce(theoretical.poll_number > live.last_ahead_number, false) as is_reverted,
-        least(live.first_seen_at, coalesce(theoretical.first_seen_at, live.first_seen_at)) as first_seen_at,
-        greatest(live.last_seen_at, coalesce(theoretical.last_seen_at, live.last_seen_at)) as last_seen_at,
+        least(live.first_seen_at, theoretical.first_seen_at) as first_seen_at,
+        greatest(live.last_seen_at, theoretical.last_seen_at) as last_seen_at,
         live.first_seen_at as first_live_at,
         theoretical.last_seen_at as last_theoretical_at,
         live.n_polls,
@@ -123,6 +116,7 @@ linked as (
         theoretical.line_label,
         theoretical.is_slash_variant,
         theoretical.destination,
+        theoretical.predicted_at as expected_at,
         theoretical.predicted_at as theoretical_at,
         null as replaced_at,
         null as replaced_seen_at,
@@ -152,7 +146,7 @@ numbered as (
         *,
         row_number() over (
             partition by operator, service_date, listed_id, stop_code
-            order by coalesce(theoretical_at, last_predicted_at), last_predicted_at, destination
+            order by expected_at, last_predicted_at, destination
         ) as visit_number
     from linked
     where {{ is_built() }}
@@ -161,28 +155,5 @@ numbered as (
 select
     {{ hashed_key(['operator', 'service_date', key_part('listed_id'), 'stop_code', 'visit_number']) }}
         as listed_visit_key,
-    operator,
-    service_date,
-    listed_id,
-    stop_code,
-    visit_number,
-    line_label,
-    is_slash_variant,
-    destination,
-    service_hour,
-    coalesce(theoretical_at, last_predicted_at) as expected_at,
-    theoretical_at,
-    replaced_at,
-    replaced_seen_at,
-    last_predicted_at,
-    passed_after,
-    still_listed_at,
-    is_reverted,
-    first_seen_at,
-    last_seen_at,
-    first_live_at,
-    last_theoretical_at,
-    n_polls,
-    n_full_polls,
-    n_theoretical_polls
+    *
 from numbered

@@ -1,6 +1,9 @@
--- One row per step from a stop of a line to a later one that listings show: how many seconds it took per stop.
+-- One row per step from a stop of a line to a later one that listings show: how many seconds it took per stop, and how
+-- much longer than over the whole day a bus takes in its hour, as a factor.
 -- Both stops listed the same id, or they are neighbours and listed anonymous rows; then a row is taken for the trip
--- that is due next at the later stop.
+-- that is due next at the later stop. The factor is that of the line, direction and hour. Timetables follow the
+-- traffic, so that live steps tell it as well. With few steps of the line in the hour it is nearer to the factor of all
+-- lines.
 with stops as (
     select
         *,
@@ -10,45 +13,33 @@ with stops as (
 
 times as (
     select
-        visits.operator,
-        visits.service_date,
-        visits.service_hour,
-        visits.listed_id,
-        visits.destination,
+        visits.*,
         lines.line_code,
         lines.direction,
         stops.position,
-        stops.is_end_of_loop,
-        visits.theoretical_at,
-        visits.last_predicted_at
+        stops.is_end_of_loop
     from {{ built('listed_visits') }} as visits
-    inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
-    inner join stops
-        on
-            visits.operator = stops.operator
-            and visits.service_date = stops.service_date
-            and lines.line_code = stops.line_code
-            and lines.direction = stops.direction
-            and visits.stop_code = stops.stop_code
-            -- where a loop begins and ends, the stops before and after decide which of the two it is
-            and (stops.n_occurrences = 1 or stops.is_end_of_loop)
+    inner join {{ built('visit_lines') }} as lines using (listed_visit_key, service_date)
+    inner join stops using (operator, service_date, line_code, direction, stop_code)
+    -- where a loop begins and ends, the stops before and after decide which of the two it is
+    where stops.n_occurrences = 1 or stops.is_end_of_loop
 ),
 
 listed_times as (
     -- anonymous rows are left out: all those of one label and time have the same id, at whatever stops
     select
-        times.*,
+        *,
         'timetable_id' as source,
-        times.theoretical_at as listed_at
+        theoretical_at as listed_at
     from times
-    where times.theoretical_at is not null and times.listed_id not like '@%'
+    where theoretical_at is not null and listed_id not like '@%'
     union all
     select
-        times.*,
+        *,
         'live_id' as source,
-        times.last_predicted_at as listed_at
+        last_predicted_at as listed_at
     from times
-    where times.last_predicted_at is not null
+    where last_predicted_at is not null
 ),
 
 id_steps as (
@@ -65,68 +56,112 @@ id_steps as (
     )
 ),
 
+anonymous_rows as (
+    select * from times
+    where listed_id like '@%' and not is_end_of_loop
+),
+
 anonymous_steps as (
     select
-        rows_here.operator,
-        rows_here.service_date,
+        operator,
+        service_date,
         rows_here.service_hour,
-        rows_here.line_code,
-        rows_here.direction,
+        line_code,
+        direction,
         rows_here.position,
         {{ seconds_between('rows_here.theoretical_at', 'min(rows_next.theoretical_at)') }} as step_seconds
-    from times as rows_here
+    from anonymous_rows as rows_here
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join times as rows_next
-        on
-            rows_here.operator = rows_next.operator
-            and rows_here.service_date = rows_next.service_date
-            and rows_here.line_code = rows_next.line_code
-            and rows_here.direction = rows_next.direction
-            and rows_here.destination is not distinct from rows_next.destination
-            and rows_here.position + 1 = rows_next.position
-            and rows_next.theoretical_at >= rows_here.theoretical_at
-            and rows_next.theoretical_at
-            <= {{ add_seconds('rows_here.theoretical_at', 'parameters.longest_step_seconds') }}
+    inner join anonymous_rows as rows_next using (operator, service_date, line_code, direction)
     where
-        rows_here.listed_id like '@%'
-        and rows_next.listed_id like '@%'
-        and not rows_here.is_end_of_loop
-        and not rows_next.is_end_of_loop
+        rows_here.destination is not distinct from rows_next.destination
+        and rows_here.position + 1 = rows_next.position
+        and {{ seconds_between('rows_here.theoretical_at', 'rows_next.theoretical_at') }}
+        between 0 and parameters.longest_step_seconds
     group by
-        rows_here.operator, rows_here.service_date, rows_here.service_hour, rows_here.line_code, rows_here.direction,
-        rows_here.position, rows_here.listed_id, rows_here.destination, rows_here.theoretical_at
+        operator, service_date, rows_here.service_hour, line_code, direction, rows_here.position, rows_here.listed_id,
+        rows_here.destination, rows_here.theoretical_at
+),
+
+steps as (
+    select
+        operator,
+        service_date,
+        service_hour,
+        line_code,
+        direction,
+        position,
+        next_position,
+        source,
+        {{ seconds_between('listed_at', 'next_listed_at') }} / (next_position - position) as step_seconds
+    from id_steps
+    where next_position > position and not (is_end_of_loop and is_next_end_of_loop)
+    union all
+    select
+        operator,
+        service_date,
+        service_hour,
+        line_code,
+        direction,
+        position,
+        position + 1 as next_position,
+        'anonymous' as source,
+        step_seconds
+    from (
+        select
+            *,
+            {{ quantile('step_seconds', 0.25) }} over (
+                partition by operator, service_date, line_code, direction, position
+            ) as quarter_seconds
+        from anonymous_steps
+    ) as compared
+    -- a row whose trip is not listed at the next stop is paired with a later trip: the shorter steps are right
+    where step_seconds <= 2 * quarter_seconds + 60
+),
+
+step_factors as (
+    select
+        steps.*,
+        parameters.usual_steps,
+        steps.step_seconds / median(steps.step_seconds) over (
+            partition by steps.operator, steps.service_date, steps.line_code, steps.direction, steps.position
+        ) as factor
+    from steps
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        steps.next_position = steps.position + 1
+        and steps.step_seconds between 1 and parameters.longest_step_seconds
+),
+
+hours as (
+    select
+        operator,
+        service_date,
+        service_hour,
+        median(factor) as factor
+    from step_factors
+    group by operator, service_date, service_hour
+),
+
+travel_factors as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        service_hour,
+        round(
+            (count(*) * median(step_factors.factor) + max(step_factors.usual_steps) * max(hours.factor))
+            / (count(*) + max(step_factors.usual_steps)),
+            3
+        ) as travel_factor
+    from step_factors
+    inner join hours using (operator, service_date, service_hour)
+    group by operator, service_date, line_code, direction, service_hour
 )
 
 select
-    operator,
-    service_date,
-    service_hour,
-    line_code,
-    direction,
-    position,
-    next_position,
-    source,
-    {{ seconds_between('listed_at', 'next_listed_at') }} / (next_position - position) as step_seconds
-from id_steps
-where next_position > position and not (is_end_of_loop and is_next_end_of_loop)
-union all
-select
-    operator,
-    service_date,
-    service_hour,
-    line_code,
-    direction,
-    position,
-    position + 1 as next_position,
-    'anonymous' as source,
-    step_seconds
-from (
-    select
-        *,
-        {{ quantile('step_seconds', 0.25) }} over (
-            partition by operator, service_date, line_code, direction, position
-        ) as quarter_seconds
-    from anonymous_steps
-) as anonymous_steps
--- a row whose trip is not listed at the next stop is paired with a later trip: the shorter steps are right
-where step_seconds <= 2 * quarter_seconds + 60
+    steps.*,
+    travel_factors.travel_factor
+from steps
+left join travel_factors using (operator, service_date, line_code, direction, service_hour)

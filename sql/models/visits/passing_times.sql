@@ -10,10 +10,10 @@ with visits as (
         trips.position,
         trips.stop_sequence,
         trips.estimated_start_at,
+        replaced.is_announced,
+        replaced.replaced_at as announcing_row_at,
         coalesce(evidence.theoretical_at, case when replaced.is_announced then replaced.replaced_at end)
             as announced_at,
-        coalesce(replaced.is_announced, false) as is_announced,
-        replaced.replaced_at as announcing_row_at,
         evidence.listed_id like '@%' as is_anonymous
     from {{ built('visit_evidence') }} as evidence
     inner join {{ built('visit_trips') }} as trips using (listed_visit_key)
@@ -57,8 +57,13 @@ trip_facts as (
         max(passed_after) over trip as tracked_until,
         max(missed_early_at) over trip >= max(passed_after) over trip
         or max(case when is_reverted then 1 else 0 end) over trip = 1 as is_trip_lost,
-        -- still ahead of an earlier stop then: it cannot have passed this one before
-        max(case when not is_misplaced then passed_after end) over earlier_stops as earlier_after
+        -- the bus was still ahead of an earlier stop after it was gone here
+        is_misplaced
+        or coalesce(
+            position is not null
+            and gone_at < max(case when not is_misplaced then passed_after end) over earlier_stops,
+            false
+        ) as is_out_of_order
     from (
         select
             visits.*,
@@ -74,13 +79,6 @@ trip_facts as (
         )
 ),
 
-ordered as (
-    select
-        *,
-        is_misplaced or coalesce(position is not null and gone_at < earlier_after, false) as is_out_of_order
-    from trip_facts
-),
-
 bounded as (
     select
         *,
@@ -92,7 +90,7 @@ bounded as (
                 and not is_out_of_order
                 then gone_at
         end as passed_before
-    from ordered
+    from trip_facts
 ),
 
 timed as (
@@ -122,27 +120,6 @@ between_stops as (
     from timed
     window
         {{ windows_around("trip_key, line_code, direction", "position, expected_at, stop_code, visit_number") }}
-),
-
-passed as (
-    select
-        *,
-        case
-            when arrival_quality = 'evidenced' or position is null or last_predicted_at is null then clamped_at
-            when travel_before < travel_seconds and travel_after > travel_seconds and clamped_after > clamped_before
-                then {{ add_seconds(
-                    'clamped_before',
-                    '(travel_seconds - travel_before) / (travel_after - travel_before) * '
-                    ~ seconds_between('clamped_before', 'clamped_after')
-                ) }}
-            -- extrapolated from one side only where its own bounds limit the error
-            when passed_before is not null and travel_before < travel_seconds
-                then {{ add_seconds('clamped_before', '(travel_seconds - travel_before)') }}
-            when passed_before is not null and travel_after > travel_seconds
-                then {{ add_seconds('clamped_after', '(travel_seconds - travel_after)') }}
-            else clamped_at
-        end as estimated_at
-    from between_stops
 )
 
 select
@@ -170,7 +147,27 @@ select
     last_predicted_at,
     passed_after,
     passed_before,
-    least(greatest(estimated_at, passed_after), passed_before) as passed_at,
+    least(
+        greatest(
+            case
+                when arrival_quality = 'evidenced' or position is null or last_predicted_at is null then clamped_at
+                when travel_before < travel_seconds and travel_after > travel_seconds and clamped_after > clamped_before
+                    then {{ add_seconds(
+                        'clamped_before',
+                        '(travel_seconds - travel_before) / (travel_after - travel_before) * '
+                        ~ seconds_between('clamped_before', 'clamped_after')
+                    ) }}
+                -- extrapolated from one side only where its own bounds limit the error
+                when passed_before is not null and travel_before < travel_seconds
+                    then {{ add_seconds('clamped_before', '(travel_seconds - travel_before)') }}
+                when passed_before is not null and travel_after > travel_seconds
+                    then {{ add_seconds('clamped_after', '(travel_seconds - travel_after)') }}
+                else clamped_at
+            end,
+            passed_after
+        ),
+        passed_before
+    ) as passed_at,
     arrival_quality,
     first_seen_at,
     last_seen_at,
@@ -185,15 +182,15 @@ select
     is_anonymous,
     is_out_of_order,
     n_polls > 0 and (vanished_at is not null or is_reverted) as is_lost
-from passed
+from between_stops as passed
 where
     -- an anonymous row that announced a bus is listed as a visit of the bus
     not exists (
         select 1
         from visits as buses
         where
-            buses.is_announced
-            and passed.is_anonymous
+            passed.is_anonymous
+            and buses.is_announced
             and passed.operator = buses.operator
             and passed.service_date = buses.service_date
             and passed.stop_code = buses.stop_code

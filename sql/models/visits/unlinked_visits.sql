@@ -4,25 +4,18 @@
 -- A series is what a stop lists under one id and destination; predictions of a series that lie close together are about
 -- one visit. Live listings and timetable rows are grouped apart; listed_visits links the two.
 -- Ephemeral, because it is made of millions of listings a day.
-with listings as (
-    select * from {{ ref('listings') }}
-),
-
-series as (
+with series as (
     -- a vehicle that comes back in the other direction shows another destination; numbered because millions of rows are
     -- sorted by series below, and sorting by text is slow
     select
-        *,
+        operator,
+        listed_id,
+        stop_code,
+        destination_text,
         row_number() over (order by operator, listed_id, stop_code, destination_text) as series_number
-    from (
-        select distinct
-            operator,
-            listed_id,
-            stop_code,
-            destination_text
-        from listings
-        where listed_id is not null
-    ) as listed
+    from {{ ref('listings') }}
+    where listed_id is not null
+    group by operator, listed_id, stop_code, destination_text
 ),
 
 clusters as (
@@ -53,7 +46,7 @@ clusters as (
                 end then 1
                 else 0
             end as is_apart
-        from listings
+        from {{ ref('listings') }} as listings
         inner join series using (operator, listed_id, stop_code, destination_text)
         cross join {{ ref('inference_parameters') }} as parameters
         left join {{ ref('looped_stops') }} as looped_stops
@@ -140,23 +133,20 @@ sums as (
 later_listings as (
     -- still listed, although no longer as one that is certainly still ahead
     select
-        sums.series_number,
-        sums.group_number,
+        series_number,
+        is_theoretical,
+        group_number,
         {{ list_of_distinct('later.polled_at') }} as still_listed_at
     from sums
-    inner join moves as later
-        on
-            sums.series_number = later.series_number
-            and sums.is_theoretical = later.is_theoretical
-            and sums.group_number = later.group_number
-            and sums.ahead_listing_number < later.listing_number
-    group by sums.series_number, sums.group_number
+    inner join moves as later using (series_number, is_theoretical, group_number)
+    where later.listing_number > sums.ahead_listing_number
+    group by series_number, is_theoretical, group_number
 )
 
 select
-    last_listing.series_number,
-    last_listing.group_number,
-    last_listing.is_theoretical,
+    sums.series_number,
+    sums.group_number,
+    sums.is_theoretical,
     last_listing.poll_number,
     last_listing.service_date,
     last_listing.predicted_at,
@@ -179,9 +169,5 @@ select
     sums.n_full_polls
 from sums
 inner join moves as last_listing using (series_number, is_theoretical, group_number, listing_number)
-inner join listings using (listing_number)
-left join later_listings
-    on
-        not sums.is_theoretical
-        and sums.series_number = later_listings.series_number
-        and sums.group_number = later_listings.group_number
+inner join {{ ref('listings') }} as listings using (listing_number)
+left join later_listings using (series_number, is_theoretical, group_number)

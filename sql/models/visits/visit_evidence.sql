@@ -1,26 +1,17 @@
 -- One row per operator, service_date, listed id, stop and visit: what the answers of the stop prove about when it
 -- passed.
 -- An answer proves that a bus has passed by not listing it although it would have.
-with listings as (
-    select * from {{ ref('listings') }}
-),
-
-polls as (
+with polls as (
     select * from {{ ref('stop_polls') }}
     where {{ is_received_around() }}
 ),
 
 visits as (
     select
-        listed.*,
-        replace(listed.line_label, '/', '') as plain_label,
-        parameters.vanish_seconds,
-        parameters.vanish_share,
-        parameters.early_absence_seconds,
-        parameters.gone_within_seconds,
-        parameters.withdrawn_before_seconds
-    from {{ built('listed_visits') }} as listed
-    cross join {{ ref('inference_parameters') }} as parameters
+        *,
+        replace(line_label, '/', '') as plain_label
+    from {{ built('listed_visits') }}
+    cross join {{ ref('inference_parameters') }}
 ),
 
 list_ends as (
@@ -29,7 +20,7 @@ list_ends as (
         listings.poll_number,
         listings.plain_label,
         {{ nth_smallest('listings.predicted_at', 'max(parameters.listed_per_line)') }} as list_end_at
-    from listings
+    from {{ ref('listings') }} as listings
     cross join {{ ref('inference_parameters') }} as parameters
     group by listings.poll_number, listings.plain_label
 ),
@@ -65,7 +56,7 @@ absences as (
     where
         polls.is_complete
         and still_listed.polled_at is null
-        and (list_ends.list_end_at is null or visits.last_predicted_at < list_ends.list_end_at)
+        and coalesce(visits.last_predicted_at < list_ends.list_end_at, true)
 ),
 
 ends as (
@@ -99,7 +90,7 @@ withdrawals as (
     where
         visits.n_polls = 0
         and polls.is_complete
-        and (list_ends.list_end_at is null or visits.theoretical_at < list_ends.list_end_at)
+        and coalesce(visits.theoretical_at < list_ends.list_end_at, true)
     group by visits.listed_visit_key
 ),
 
@@ -120,15 +111,12 @@ collecting as (
             select
                 polls.*,
                 case
-                    when
-                        {{ seconds_between('lag(polls.polled_at) over operator_polls', 'polls.polled_at') }}
-                        > parameters.gone_within_seconds
-                        then 1
+                    when {{ seconds_between('lag(polled_at) over listed', 'polled_at') }} > gone_within_seconds then 1
                     else 0
                 end as is_apart
             from polls
-            cross join {{ ref('inference_parameters') }} as parameters
-            window operator_polls as (partition by polls.operator order by polls.polled_at, polls.request_id)
+            cross join {{ ref('inference_parameters') }}
+            window listed as (partition by operator order by polled_at, request_id)
         ) as steps
     ) as periods
     group by operator, period

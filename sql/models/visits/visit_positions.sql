@@ -2,7 +2,16 @@
 -- One row per listed visit: its line and direction, its position in their stop list, and when its trip would have
 -- started from the first stop; the latter two only where the line is clear.
 -- A stop that the direction serves twice is two candidates, of which the one that fits the rest of the trip is chosen.
-with travel_times as (
+with visits as (
+    select
+        evidence.*,
+        lines.line_code,
+        lines.direction
+    from {{ built('visit_evidence') }} as evidence
+    inner join {{ built('visit_lines') }} as lines using (listed_visit_key, service_date)
+),
+
+travel_times as (
     select
         *,
         -- how soon a vehicle can start the same way again: after the loop, or after going there and back
@@ -10,24 +19,6 @@ with travel_times as (
             partition by operator, service_date, line_code, direction
         ) as restart_seconds
     from {{ built('line_travel_times') }}
-),
-
-visits as (
-    select
-        evidence.listed_visit_key,
-        evidence.operator,
-        evidence.service_date,
-        evidence.listed_id,
-        evidence.stop_code,
-        evidence.service_hour,
-        evidence.visit_number,
-        evidence.expected_at,
-        evidence.theoretical_at,
-        evidence.n_polls,
-        lines.line_code,
-        lines.direction
-    from {{ built('visit_evidence') }} as evidence
-    inner join {{ built('visit_lines') }} as lines using (listed_visit_key)
 ),
 
 candidates as (
@@ -42,8 +33,12 @@ candidates as (
             as estimated_start_at
     from visits
     inner join travel_times as stops using (operator, service_date, line_code, direction, stop_code)
-    left join {{ built('hourly_travel_factors') }} as factors
-        using (operator, service_date, line_code, direction, service_hour)
+    left join {{ travel_factors() }} as factors using (operator, service_date, line_code, direction, service_hour)
+),
+
+anchors as (
+    select * from candidates
+    where n_occurrences = 1
 ),
 
 loop_positions as (
@@ -64,23 +59,9 @@ loop_positions as (
                 looped.position
         ) as nth
     from candidates as looped
-    left join candidates as anchors
-        on
-            looped.operator = anchors.operator
-            and looped.service_date = anchors.service_date
-            and looped.listed_id = anchors.listed_id
-            and looped.line_code = anchors.line_code
-            and looped.direction = anchors.direction
-            and anchors.n_occurrences = 1
+    left join anchors using (operator, service_date, listed_id, line_code, direction)
     where looped.n_occurrences > 1
     group by looped.listed_visit_key, looped.visit_number, looped.position, looped.occurrence
-),
-
-positions as (
-    select candidates.*
-    from candidates
-    left join loop_positions using (listed_visit_key, position)
-    where candidates.n_occurrences = 1 or loop_positions.nth = 1
 )
 
 select
@@ -90,4 +71,9 @@ select
     positions.restart_seconds,
     positions.estimated_start_at
 from visits
-left join positions using (listed_visit_key)
+left join (
+    select candidates.*
+    from candidates
+    left join loop_positions using (listed_visit_key, position)
+    where candidates.n_occurrences = 1 or loop_positions.nth = 1
+) as positions using (listed_visit_key)

@@ -2,6 +2,10 @@
 -- Visits of one listed id belong to one trip when, less the travel time to each stop, they started together. That
 -- separates the trips of a vehicle, the trips that share a number, and the two times that a loop comes to a stop. Where
 -- timetable rows have the id too, they tell how often it runs, and a bus that runs under it may be early or late.
+{%- set way = "operator, service_date, listed_id, line_code, direction" %}
+{%- set start_gap_seconds = seconds_between('before.start_at', 'segments.start_at') %}
+{%- set later_gap_seconds = seconds_between('before.last_at', 'segments.first_at') %}
+{%- set earlier_gap_seconds = seconds_between('segments.last_at', 'before.first_at') %}
 with visits as (
     select * from {{ ref('visit_positions') }}
 ),
@@ -11,59 +15,50 @@ segments as (
     select
         *,
         sum(is_apart) over (
-            partition by operator, service_date, listed_id, line_code, direction
-            order by estimated_start_at, position, visit_number
+            partition by {{ way }} order by estimated_start_at, position, visit_number
             rows between unbounded preceding and current row
         ) as segment
     from (
         select
             visits.*,
             case
-                when {{ seconds_between(
-                    'lag(visits.estimated_start_at) over listed', 'visits.estimated_start_at'
-                ) }}
-                -- a live bus may be much later than the timetable row of the stop before
-                > case
-                    when lag(visits.theoretical_at) over listed is not null and visits.theoretical_at is null
-                        then parameters.trip_late_seconds
-                    else least(
-                        parameters.trip_gap_seconds,
-                        greatest(visits.restart_seconds / 2, parameters.upward_jump_seconds)
-                    )
-                end then 1
+                when
+                    {{ seconds_between('lag(estimated_start_at) over listed', 'estimated_start_at') }}
+                    -- a live bus may be much later than the timetable row of the stop before
+                    > case
+                        when lag(theoretical_at) over listed is not null and theoretical_at is null
+                            then parameters.trip_late_seconds
+                        else least(
+                            parameters.trip_gap_seconds,
+                            greatest(restart_seconds / 2, parameters.upward_jump_seconds)
+                        )
+                    end
+                    then 1
                 else 0
             end as is_apart
         from visits
         cross join {{ ref('inference_parameters') }} as parameters
-        where visits.position is not null
-        window listed as (
-            partition by
-                visits.operator, visits.service_date, visits.listed_id, visits.line_code,
-                visits.direction
-            order by visits.estimated_start_at, visits.position, visits.visit_number
-        )
+        where position is not null
+        window listed as (partition by {{ way }} order by estimated_start_at, position, visit_number)
     ) as gaps
 ),
 
 segment_facts as (
     select
-        operator,
-        service_date,
-        listed_id,
-        line_code,
-        direction,
+        {{ way }},
         segment,
         count(*) as n_visits,
         min(position) as first_position,
         max(position) as last_position,
         {{ list_of_distinct('position') }} as positions,
         count(theoretical_at) as n_announced,
+        sum(count(theoretical_at)) over (partition by {{ way }}) as n_id_announced,
         max(restart_seconds) as restart_seconds,
         min(estimated_start_at) as start_at,
         min(expected_at) as first_at,
         max(expected_at) as last_at
     from segments
-    group by operator, service_date, listed_id, line_code, direction, segment
+    group by {{ way }}, segment
 ),
 
 continuations as (
@@ -85,8 +80,7 @@ continuations as (
                     and {{ have_common('segments.positions', 'before.positions') }}
                 )
             )
-            and {{ seconds_between('before.last_at', 'segments.first_at') }}
-            between -parameters.upward_jump_seconds and parameters.trip_gap_seconds,
+            and {{ later_gap_seconds }} between -parameters.upward_jump_seconds and parameters.trip_gap_seconds,
             false
         ) as is_loop_end,
         coalesce(
@@ -94,34 +88,28 @@ continuations as (
                 segments.n_id_announced > 0
                 and segments.listed_id not like '@%'
                 and not {{ have_common('segments.positions', 'before.positions') }}
-                and {{ seconds_between('before.last_at', 'segments.first_at') }} <= parameters.trip_late_seconds
-                and {{ seconds_between('segments.last_at', 'before.first_at') }} <= parameters.trip_late_seconds
+                and greatest({{ later_gap_seconds }}, {{ earlier_gap_seconds }}) <= parameters.trip_late_seconds
                 and (
                     least(segments.n_announced, before.n_announced) = 0
-                    or {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds
+                    or {{ start_gap_seconds }} < segments.restart_seconds
                 )
             )
             or (
-                {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds
-                and segments.first_position > before.last_position
-                and {{ seconds_between('before.last_at', 'segments.first_at') }}
-                between 0 and parameters.trip_gap_seconds
-            )
-            or (
-                {{ seconds_between('before.start_at', 'segments.start_at') }} < segments.restart_seconds
-                and segments.last_position < before.first_position
-                and {{ seconds_between('segments.last_at', 'before.first_at') }}
-                between 1 and parameters.trip_gap_seconds
+                {{ start_gap_seconds }} < segments.restart_seconds
+                and (
+                    (
+                        segments.first_position > before.last_position
+                        and {{ later_gap_seconds }} between 0 and parameters.trip_gap_seconds
+                    )
+                    or (
+                        segments.last_position < before.first_position
+                        and {{ earlier_gap_seconds }} between 1 and parameters.trip_gap_seconds
+                    )
+                )
             ),
             false
         ) as is_part
-    from (
-        select
-            *,
-            sum(n_announced) over (partition by operator, service_date, listed_id, line_code, direction)
-                as n_id_announced
-        from segment_facts
-    ) as segments
+    from segment_facts as segments
     cross join {{ ref('inference_parameters') }} as parameters
     left join segment_facts as before
         on
@@ -137,8 +125,7 @@ trip_segments as (
     select
         *,
         max(case when not is_loop_end and not is_part then segment end) over (
-            partition by operator, service_date, listed_id, line_code, direction
-            order by segment rows between unbounded preceding and current row
+            partition by {{ way }} order by segment rows between unbounded preceding and current row
         ) as first_segment
     from continuations
 ),
@@ -161,21 +148,17 @@ placed as (
         trips.trip_number,
         trips.n_trips
     from segments
-    inner join trip_segments
-        using (operator, service_date, listed_id, line_code, direction, segment)
-    inner join trips using (operator, service_date, listed_id, line_code, direction, first_segment)
+    inner join trip_segments using ({{ way }}, segment)
+    inner join trips using ({{ way }}, first_segment)
 ),
 
-unplaced as (
+visits_nearby as (
     -- a visit of no clear line goes with the visit of its id that is nearest in time
     select
         visits.listed_visit_key,
         placed.trip_number,
         placed.n_trips,
-        row_number() over (
-            partition by visits.listed_visit_key
-            order by abs({{ seconds_between('placed.expected_at', 'visits.expected_at') }}), placed.trip_number
-        ) as nth_nearest
+        abs({{ seconds_between('placed.expected_at', 'visits.expected_at') }}) as off_seconds
     from visits
     inner join placed using (operator, service_date, listed_id)
     where visits.line_code is null
@@ -190,8 +173,8 @@ select
     visits.visit_number,
     visits.listed_id
     || case
-        when coalesce(placed.n_trips, unplaced.n_trips, 1) > 1
-            then '~' || cast(coalesce(placed.trip_number, unplaced.trip_number) as varchar)
+        when coalesce(placed.n_trips, nearest.n_trips) > 1
+            then '~' || cast(coalesce(placed.trip_number, nearest.trip_number) as varchar)
         else ''
     end as trip_id,
     visits.line_code,
@@ -203,5 +186,5 @@ select
     case when not placed.is_loop_end then placed.estimated_start_at end as estimated_start_at
 from visits
 left join placed using (listed_visit_key)
-left join unplaced
-    on visits.listed_visit_key = unplaced.listed_visit_key and unplaced.nth_nearest = 1
+left join {{ first_rows('visits_nearby', ['listed_visit_key'], 'off_seconds, trip_number') }} as nearest
+    using (listed_visit_key)
