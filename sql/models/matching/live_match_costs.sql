@@ -8,10 +8,6 @@ with visits as (
     where not is_anonymous
 ),
 
-timetable_matches as (
-    select * from {{ built('timetable_matches') }}
-),
-
 lead_times as (
     -- how long before its departure a bus usually is first live, by those matched by their timetable times
     select
@@ -27,7 +23,7 @@ lead_times as (
             matches.trip_key,
             min(visits.first_live_at) as first_live_at,
             {{ seconds_between('min(visits.first_live_at)', 'min(matches.departure_at)') }} as lead_seconds
-        from timetable_matches as matches
+        from {{ built('timetable_matches') }} as matches
         inner join visits using (trip_key)
         where
             visits.first_live_at is not null
@@ -51,22 +47,15 @@ pairs as (
     from {{ ref('live_trips') }} as trips
     cross join {{ ref('inference_parameters') }} as parameters
     inner join {{ built('timetable_departures') }} as departures
-        on
-            trips.operator = departures.operator
-            and trips.service_date = departures.service_date
-            and trips.line_code = departures.line_code
-            and trips.direction = departures.direction
-            and trips.leg = departures.leg
-            and departures.is_in_force
-            and departures.departure_at
-            between {{ add_seconds('trips.left_at', '-parameters.match_late_seconds') }}
-            -- first seen far along its way, it may have been faster up to there than is known
-            and {{ add_seconds(
-                'trips.left_at',
-                '(parameters.match_early_seconds + parameters.match_travel_share * trips.from_origin_seconds)'
-            ) }}
-    left join timetable_matches as taken using (departure_key)
-    where taken.departure_key is null
+        using (operator, service_date, line_code, direction, leg)
+    left join {{ built('timetable_matches') }} as taken using (departure_key)
+    where
+        taken.departure_key is null
+        and departures.is_in_force
+        and {{ seconds_between('departures.departure_at', 'trips.left_at') }}
+        -- first seen far along its way, it may have been faster up to there than is known
+        between -(parameters.match_early_seconds + parameters.match_travel_share * trips.from_origin_seconds)
+        and parameters.match_late_seconds
 ),
 
 anonymous_rows as (
@@ -110,28 +99,22 @@ votes as (
     -- the departures that the anonymous rows replaced by a trip were about
     select
         visits.trip_key,
-        departures.leg,
+        leg,
         departures.departure_at,
-        count(*) as n_votes,
-        sum(count(*)) over (partition by visits.trip_key) as n_all_votes
+        count(*) as n_votes
     from visits
     inner join {{ built('anonymous_departures') }} as departures
-        on
-            visits.operator = departures.operator
-            and visits.service_date = departures.service_date
-            and visits.line_code = departures.line_code
-            and visits.direction = departures.direction
-            and visits.leg = departures.leg
-            and visits.position = departures.position
-            and visits.replaced_at = departures.theoretical_at
-    group by visits.trip_key, departures.leg, departures.departure_at
+        using (operator, service_date, line_code, direction, leg, position)
+    where visits.replaced_at = departures.theoretical_at
+    group by visits.trip_key, leg, departures.departure_at
 ),
 
 trip_votes as (
-    select distinct
+    select
         trip_key,
-        n_all_votes
+        sum(n_votes) as n_all_votes
     from votes
+    group by trip_key
 )
 
 select
@@ -146,7 +129,6 @@ select
     pairs.origin_position,
     pairs.departure_at,
     pairs.leg,
-    pairs.slot_number,
     case
         when pairs.off_seconds <= parameters.match_spread_seconds
             then power(pairs.off_seconds, 2) / (2 * parameters.match_spread_seconds)

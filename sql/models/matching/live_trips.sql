@@ -53,14 +53,10 @@ trips as (
 delays as (
     -- of matched trips; of one that is far too late the match is wrong
     select
-        trips.operator,
-        trips.service_date,
-        trips.line_code,
-        trips.direction,
-        trips.hour,
+        trips.*,
         cast(round(least(
             greatest({{ delay_seconds }}, -parameters.match_early_seconds), parameters.match_late_seconds
-        )) as bigint) as above_seconds
+        )) as bigint) as delay_seconds
     from trips
     cross join {{ ref('inference_parameters') }} as parameters
     inner join {{ built('timetable_matches') }} as matches using (trip_key, leg)
@@ -72,7 +68,7 @@ days as (
         dates.operator,
         dates.service_date,
         cast(round({{ leaning_mean(
-            "sum(delays.above_seconds)", "count(delays.above_seconds)", "max(parameters.usual_delay_seconds)",
+            "sum(delays.delay_seconds)", "count(delays.delay_seconds)", "max(parameters.usual_delay_seconds)",
             "max(parameters.error_passages)"
         ) }}) as bigint) as day_seconds
     from {{ watched_dates() }} as dates
@@ -83,23 +79,19 @@ days as (
 
 days_trips as (
     select
-        delays.operator,
-        delays.service_date,
-        delays.line_code,
-        delays.direction,
-        delays.hour,
-        delays.above_seconds - days.day_seconds as above_seconds
+        delays.*,
+        delays.delay_seconds - days.day_seconds as above_days
     from delays
     inner join days using (operator, service_date)
 )
 {%- for level, keys in levels.items() %}
-    {%- set before = "days_trips" if loop.first else loop.previtem[0] ~ "_trips" %},
+    {%- set before = "days" if loop.first else loop.previtem[0] %},
 
     {{ level }} as (
         select
             {{ of_days(keys) }},
-            {{ sums_of_group("above_seconds") }}
-        from {{ before }}
+            {{ sums_of_group("above_" ~ before) }}
+        from {{ before }}_trips
         group by {{ of_days(keys) }}
     ),
 
@@ -114,13 +106,9 @@ days_trips as (
     {{ level }}_trips as (
         -- what is left of each trip above its group
         select
-            trips.operator,
-            trips.service_date,
-            trips.line_code,
-            trips.direction,
-            trips.hour,
-            cast(round(trips.above_seconds - means.mean_seconds) as bigint) as above_seconds
-        from {{ before }} as trips
+            trips.*,
+            cast(round(trips.above_{{ before }} - means.mean_seconds) as bigint) as above_{{ level }}
+        from {{ before }}_trips as trips
         inner join {{ level }}_means as means using ({{ of_days(keys) }})
     )
 {%- endfor %}
