@@ -2,21 +2,18 @@
 -- One row per operator, service_date, line, direction, service, departure, duplicate and position drawn for the audit
 -- sample: with what probability, and what came of it.
 with departures as (
+    select
+        *,
+        coalesce(service_code, '') as drawn_service_code
+    from {{ built('timetable_departures') }}
+),
+
+last_departures as (
     -- a departure that was withdrawn and listed again has several validities
     select *
-    from (
-        select
-            *,
-            coalesce(service_code, '') as drawn_service_code,
-            row_number() over (
-                partition by
-                    operator, service_date, line_code, direction, coalesce(service_code, ''), departure_at,
-                    duplicate_number
-                order by is_in_force desc, valid_from desc
-            ) as nth
-        from {{ built('timetable_departures') }}
-    ) as ranked
-    where nth = 1
+    from {{ first_rows('departures', [
+        'operator', 'service_date', 'line_code', 'direction', 'drawn_service_code', 'departure_at', 'duplicate_number'
+    ], 'is_in_force desc, valid_from desc') }} as last_validities
 )
 
 select
@@ -61,7 +58,7 @@ select
     rules.ruleset_version
 from {{ built('audit_draws') }} as draws
 {{ join_rules('draws.service_date') }}
-left join departures
+left join last_departures as departures
     on
         draws.operator = departures.operator
         and draws.service_date = departures.service_date
@@ -70,8 +67,7 @@ left join departures
         and draws.service_code = departures.drawn_service_code
         and draws.departure_at = departures.departure_at
         and draws.duplicate_number = departures.duplicate_number
-left join {{ built('departure_matches') }} as matches
-    on departures.departure_key = matches.departure_key
+left join {{ built('departure_matches') }} as matches using (departure_key)
 left join {{ built('trip_calls') }} as calls
     on departures.departure_key = calls.departure_key and draws.position = calls.position and calls.is_call_of_departure
 left join {{ built('stop_visits') }} as visits on calls.visit_key = visits.visit_key
@@ -83,5 +79,4 @@ left join {{ built('leg_stops') }} as legs
         and departures.direction = legs.direction
         and departures.leg = legs.leg
         and draws.position = legs.position
-left join {{ built('missing_departures') }} as missing
-    on departures.departure_key = missing.departure_key
+left join {{ built('missing_departures') }} as missing on departures.departure_key = missing.departure_key

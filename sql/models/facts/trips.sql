@@ -5,25 +5,21 @@ with visits as (
 ),
 
 trip_lines as (
-    select *
-    from (
-        select
-            trip_key,
-            line_code,
-            direction,
-            row_number() over (partition by trip_key order by count(*) desc, line_code, direction) as nth
-        from visits
-        where line_code is not null
-        group by trip_key, line_code, direction
-    ) as ranked
-    where nth = 1
+    select
+        trip_key,
+        line_code,
+        direction,
+        count(*) as n_visits
+    from visits
+    where line_code is not null
+    group by trip_key, line_code, direction
 ),
 
 pending as (
     select distinct
         operator,
         service_date,
-        listed_id
+        listed_id as listed_trip_id
     from {{ ref('pending_visits') }}
 ),
 
@@ -55,7 +51,7 @@ facts as (
             end
         ) as is_due_untracked,
         count(visits.listed_trip_id) as n_listed,
-        count(pending.listed_id) as n_pending,
+        count(pending.listed_trip_id) as n_pending,
         cast(sum(visits.n_withdrawn_polls) as bigint) as n_withdrawn_polls,
         max(parameters.withdrawn_polls) as withdrawn_polls,
         cast(max({{ seconds_between('visits.withdrawn_at', 'visits.scheduled_at') }}) as bigint)
@@ -64,11 +60,7 @@ facts as (
         max(visits.ruleset_version) as ruleset_version
     from visits
     cross join {{ ref('inference_parameters') }} as parameters
-    left join pending
-        on
-            visits.operator = pending.operator
-            and visits.service_date = pending.service_date
-            and visits.listed_trip_id = pending.listed_id
+    left join pending using (operator, service_date, listed_trip_id)
     group by visits.trip_key, visits.operator, visits.service_date, visits.trip_id
 )
 
@@ -114,6 +106,7 @@ select
     end as outcome,
     facts.ruleset_version
 from facts
-left join trip_lines using (trip_key)
+left join {{ first_rows('trip_lines', ['trip_key'], 'n_visits desc, line_code, direction') }} as trip_lines
+    using (trip_key)
 left join {{ built('departure_matches') }} as matches using (trip_key)
 left join {{ built('timetable_departures') }} as departures using (departure_key)
