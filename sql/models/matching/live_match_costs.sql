@@ -137,37 +137,30 @@ select
     + case
         when announcements.departure_at is null then parameters.unannounced_cost_seconds
         -- a bus may be seen long after its row was taken off the lists
-        else
-            coalesce(least(
-                greatest({{ seconds_between('announcements.withdrawn_at', 'pairs.first_live_at') }}, 0),
-                parameters.unannounced_cost_seconds
-            ), 0)
+        else least(
+            greatest({{ seconds_between('announcements.withdrawn_at', 'pairs.first_live_at') }}, 0),
+            parameters.unannounced_cost_seconds
+        )
     end
     -- it replaced rows about other departures
     + parameters.unannounced_cost_seconds
     * greatest(coalesce(trip_votes.n_all_votes, 0) - 2 * coalesce(votes.n_votes, 0), 0)
     -- first live unusually long or short before
-    + coalesce(
-        greatest(
-            parameters.lead_weight
-            * ({{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }} - lead_times.longest_seconds),
-            -- short before it may be because no stop was polled earlier, and buses under way when collecting began had
-            -- been live for an unknown time
-            case
-                when
-                    {{ seconds_between('lead_times.first_poll_at', 'pairs.first_live_at') }}
-                    > lead_times.longest_seconds
-                    then
-                        least(
-                            parameters.lead_weight * (
-                                lead_times.shortest_seconds
-                                - {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }}
-                            ),
-                            parameters.unannounced_cost_seconds
-                        )
-            end,
-            0
-        ),
+    + greatest(
+        parameters.lead_weight
+        * ({{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }} - lead_times.longest_seconds),
+        -- short before it may be because no stop was polled earlier, and buses under way when collecting began had been
+        -- live for an unknown time
+        case
+            when {{ seconds_between('lead_times.first_poll_at', 'pairs.first_live_at') }} > lead_times.longest_seconds
+                then least(
+                    parameters.lead_weight * (
+                        lead_times.shortest_seconds
+                        - {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }}
+                    ),
+                    parameters.unannounced_cost_seconds
+                )
+        end,
         0
     ) as cost_seconds
 from pairs
