@@ -1,8 +1,8 @@
--- One row per operator, service_date and departure in force that no trip is known to have run as: whether it did not
--- run.
+-- One row per operator, service_date and departure in force without a trip that is known: whether it did not run.
 -- It did not, if it was announced and withdrawn, or if its origin was polled without a long gap around the departure;
 -- and if no trip without a departure can have been it, whether it was observed passing or was still expected when
 -- collecting ended.
+{%- set is_guess = "matches.basis = 'live' and departures.headway_seconds < parameters.match_sure_headway_seconds" %}
 {%- set time = "operator, service_date, line_code, direction, departure_at" %}
 with matches as (
     select
@@ -100,9 +100,8 @@ watched as (
 ),
 
 unmatched_visits as (
-    -- of trips without a departure, seen live or listed to the end, and of trips seen live only where departures follow
-    -- closely: they may have run as another one. And those that were still expected when collecting ended, whose line
-    -- nothing has decided
+    -- of trips without a departure, seen live or listed to the end, and of those seen live only whose departure is a
+    -- guess; and those that were still expected when collecting ended, whose line nothing has decided
     select
         visits.operator,
         visits.service_date,
@@ -119,11 +118,8 @@ unmatched_visits as (
     left join {{ built('departure_matches') }} as matches using (trip_key)
     left join {{ built('timetable_departures') }} as departures using (departure_key)
     where
-        (
-            matches.trip_key is null
-            or (matches.basis = 'live' and departures.headway_seconds < parameters.match_sure_headway_seconds)
-        )
-        and (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
+        (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
+        and (matches.trip_key is null or {{ is_guess }})
     union all
     select
         operator,
@@ -194,11 +190,8 @@ select
     missing.service_date,
     missing.departure_at,
     case
-        when
-            (watched.departure_at is not null or missing.is_withdrawn)
-            and possibly_run.departure_at is null
-            and listed_lines.line_code is not null
-            then 'not_run'
+        when possibly_run.departure_at is not null or listed_lines.line_code is null then 'not_observable'
+        when watched.departure_at is not null or missing.is_withdrawn then 'not_run'
         else 'not_observable'
     end as outcome
 from missing

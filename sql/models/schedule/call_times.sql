@@ -6,19 +6,8 @@
 -- Where there is none, it is interpolated by the usual travel times of the line.
 with targets as (
     select
-        calls.departure_key,
-        calls.operator,
-        calls.service_date,
-        calls.line_code,
-        calls.direction,
-        calls.leg,
-        calls.departure_seconds,
-        calls.position,
-        calls.travel_seconds,
-        calls.own_seconds,
-        calls.earlier_seconds,
+        calls.*,
         coalesce(calls.own_seconds, calls.earlier_seconds) as told_seconds,
-        calls.agreed_seconds,
         holdouts.holdout,
         -- of some departures all times are hidden, of others those of half of the stretches of eight stops
         holdouts.holdout = 1
