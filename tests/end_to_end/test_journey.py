@@ -98,6 +98,11 @@ def test_an_evidenced_visit_happened_between_its_bounds(journey: Journey, truth:
     passed_at = defaultdict(list)  # a circular line passes its first stop twice
     for row in query_truth(f"select trip_id, stop_code, passed_at from '{truth}/actual_passages.parquet'"):
         passed_at[row["trip_id"], row["stop_code"]].append(row["passed_at"])
+    lost_trips = query_truth(
+        f"select trip_id, lost_at from '{truth}/trips.parquet' "
+        f"where service_date = '{journey.day}' and lost_at is not null"
+    )
+    lost_at = {row["trip_id"]: row["lost_at"] for row in lost_trips}  # seconds before it passed it looks like a passage
     visits = journey.sql(
         "select trip_id, stop_code, passed_after, passed_before from core.stop_visits "
         f"where arrival_quality = 'evidenced' and service_date = '{journey.day}'"
@@ -107,7 +112,10 @@ def test_an_evidenced_visit_happened_between_its_bounds(journey: Journey, truth:
     for visit in visits:
         after, before = (datetime.fromisoformat(visit[side]) for side in ("passed_after", "passed_before"))
 
-        assert any(after <= at <= before for at in passed_at[visit["trip_id"], visit["stop_code"]]), visit
+        lost = lost_at.get(visit["trip_id"])
+        assert (lost is not None and after <= lost <= before) or any(
+            after <= at <= before for at in passed_at[visit["trip_id"], visit["stop_code"]]
+        ), visit
 
 
 def test_open_disruptions_are_those_the_upstream_lists(journey: Journey, truth: Path) -> None:

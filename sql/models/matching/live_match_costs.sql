@@ -51,6 +51,8 @@ pairs as (
     left join {{ built('timetable_matches') }} as taken using (departure_key)
     where
         taken.departure_key is null
+        -- of the buses under way when collecting began, some ran as departures before it, and nobody knows which
+        and departures.departure_at > {{ add_seconds('trips.collected_since', '-parameters.match_early_seconds') }}
         and departures.is_in_force
         and {{ seconds_between('departures.departure_at', 'trips.left_at') }}
         -- first seen far along its way, it may have been faster up to there than is known

@@ -115,6 +115,7 @@ days_trips as (
 
 select
     trips.*,
+    min(trips.first_live_at) over (partition by trips.operator, trips.service_date) as collected_since,
     days.day_seconds + coalesce(hours_means.mean_seconds, 0) + coalesce(lines_means.mean_seconds, 0)
         as usual_delay_seconds
 from trips
