@@ -185,7 +185,7 @@ def test_an_export_that_is_killed_leaves_the_one_before(
 
 
 def test_a_period_with_too_little_seen_is_refused_unless_it_is_asked_for(published: ExportSettings) -> None:
-    told = r"of the passages due were seen.*interval.*is 9\d\.\d percentage points wide.*--allow-incomplete"
+    told = r"of the passages due were seen.*interval.*is 100\.0 percentage points wide.*--allow-incomplete"
     with pytest.raises(ExportError, match=told):
         export(published, Request(("punctuality",), "parquet", DAY, date(2026, 11, 20)))
     assert not published.folder.exists()
