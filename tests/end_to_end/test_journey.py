@@ -102,7 +102,8 @@ def test_an_evidenced_visit_happened_between_its_bounds(journey: Journey, truth:
         f"select trip_id, lost_at from '{truth}/trips.parquet' "
         f"where service_date = '{journey.day}' and lost_at is not null"
     )
-    lost_at = {row["trip_id"]: row["lost_at"] for row in lost_trips}  # seconds before it passed it looks like a passage
+    # a bus whose tracking is lost between two polls looks like one that passed
+    lost_at = {row["trip_id"]: row["lost_at"] for row in lost_trips}
     visits = journey.sql(
         "select trip_id, stop_code, passed_after, passed_before from core.stop_visits "
         f"where arrival_quality = 'evidenced' and service_date = '{journey.day}'"
