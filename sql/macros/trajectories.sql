@@ -38,6 +38,49 @@
     coalesce({{ above_sum }} * {{ group_variance }} / nullif({{ n_trips }} * {{ group_variance }} + {{ trip_variance }}, 0), 0)
 {%- endmacro %}
 
+{# For each level the groups of a relation of values (sums_of_group) as LEVEL, their variances as LEVEL_variances, and the
+   values as LEVEL_trips: that of each row at the first level (level_seconds), and what is left of it above the mean of its
+   group (above_seconds), which is the value of the next level. Common table expressions, each with a comma before it.
+
+   levels: the columns of the groups by level, from the first level on; beside them groups are of a service date.
+   values: a relation with the values of the first level, whole numbers, as above_seconds. #}
+{% macro values_above_groups(levels, values) -%}
+    {%- for level, keys in levels.items() %}
+    {%- set before = values if loop.first else loop.previtem[0] ~ "_trips" %},
+
+    {{ level }} as (
+        select
+            {{ of_days(keys) }},
+            {{ sums_of_group("above_seconds") }}
+        from {{ before }}
+        group by {{ of_days(keys) }}
+    ),
+
+    {{ level }}_variances as (
+        {{ variances_of_groups(level) }}
+    ),
+
+    {{ level }}_trips as (
+        select
+            trips.* exclude (above_seconds),
+            {%- if loop.first %}
+            trips.above_seconds as level_seconds,
+            {%- endif %}
+            cast(round(trips.above_seconds - {{ mean_of_level(level) }}) as bigint) as above_seconds
+        from {{ before }} as trips
+        inner join {{ level }} using ({{ of_days(keys) }})
+        inner join {{ level }}_variances using (operator, service_date)
+    )
+    {%- endfor %}
+{%- endmacro %}
+
+{# The mean of a group of a level (values_above_groups), in a query that joins the level and its variances. #}
+{% macro mean_of_level(level) -%}
+    {{ mean_of_group(
+        level ~ ".above_sum", level ~ ".n_trips", level ~ "_variances.group_variance", level ~ "_variances.trip_variance"
+    ) }}
+{%- endmacro %}
+
 {# The mean of a class of few values: a number of values of its wider class, `weight`, count along.
 
    value_sum, n: the sum of the class's own values and their number, null where it has none.

@@ -1,25 +1,26 @@
 {{ config(schema='core') }}
 -- One row per operator, service_date, line and direction: the destination that most of its visits were listed with, and
 -- which terminus of the line that is. The lists of lines do not say which terminus a direction goes to.
-with destinations as (
+with counted as (
+    select
+        operator,
+        service_date,
+        line_code,
+        direction,
+        destination,
+        count(*) as n_visits
+    from {{ built('stop_visits') }}
+    where line_code is not null and destination is not null
+    group by operator, service_date, line_code, direction, destination
+),
+
+destinations as (
     select
         *,
         {{ plain_text('destination') }} as plain_destination
-    from (
-        select
-            operator,
-            service_date,
-            line_code,
-            direction,
-            destination,
-            row_number() over (
-                partition by operator, service_date, line_code, direction order by count(*) desc, destination
-            ) as nth
-        from {{ built('stop_visits') }}
-        where line_code is not null and destination is not null
-        group by operator, service_date, line_code, direction, destination
-    ) as counted
-    where nth = 1
+    from {{ first_rows(
+        'counted', ['operator', 'service_date', 'line_code', 'direction'], 'n_visits desc, destination'
+    ) }} as most_common
 ),
 
 compared as (

@@ -77,50 +77,27 @@ days as (
     group by dates.operator, dates.service_date
 ),
 
-days_trips as (
+above_days as (
     select
-        delays.*,
-        delays.delay_seconds - days.day_seconds as above_days
+        delays.* exclude (delay_seconds),
+        delays.delay_seconds - days.day_seconds as above_seconds
     from delays
     inner join days using (operator, service_date)
 )
-{%- for level, keys in levels.items() %}
-    {%- set before = "days" if loop.first else loop.previtem[0] %},
-
-    {{ level }} as (
-        select
-            {{ of_days(keys) }},
-            {{ sums_of_group("above_" ~ before) }}
-        from {{ before }}_trips
-        group by {{ of_days(keys) }}
-    ),
-
-    {{ level }}_means as (
-        select
-            {{ level }}.*,
-            {{ mean_of_group("above_sum", level ~ ".n_trips", "group_variance", "trip_variance") }} as mean_seconds
-        from {{ level }}
-        inner join ({{ variances_of_groups(level) }}) as variances using (operator, service_date)
-    ),
-
-    {{ level }}_trips as (
-        -- what is left of each trip above its group
-        select
-            trips.*,
-            cast(round(trips.above_{{ before }} - means.mean_seconds) as bigint) as above_{{ level }}
-        from {{ before }}_trips as trips
-        inner join {{ level }}_means as means using ({{ of_days(keys) }})
-    )
-{%- endfor %}
+{{- values_above_groups(levels, "above_days") }}
 
 select
     trips.*,
     min(trips.first_live_at) over (partition by trips.operator, trips.service_date) as collected_since,
-    days.day_seconds + coalesce(hours_means.mean_seconds, 0) + coalesce(lines_means.mean_seconds, 0)
-        as usual_delay_seconds
+    days.day_seconds
+    {%- for level in levels %}
+        + {{ mean_of_level(level) }}
+    {%- endfor %} as usual_delay_seconds
 from trips
 inner join days using (operator, service_date)
-left join hours_means using (operator, service_date, hour)
-left join lines_means using (operator, service_date, line_code, direction)
+{%- for level, keys in levels.items() %}
+    left join {{ level }} using ({{ of_days(keys) }})
+    left join {{ level }}_variances using (operator, service_date)
+{%- endfor %}
 left join {{ built('timetable_matches') }} as matches using (trip_key)
 where matches.trip_key is null

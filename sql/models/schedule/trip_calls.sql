@@ -8,23 +8,10 @@ with anonymous_rows as (
         departures.departure_at,
         coalesce(matches.trip_id, {{ anonymous_trip_id('departures') }}) as trip_id
     from {{ built('anonymous_departures') }} as departures
-    left join (
-        select
-            *,
-            row_number() over (
-                partition by operator, service_date, line_code, direction, leg, departure_at
-                order by match_score desc, trip_id
-            ) as nth
-        from {{ built('departure_matches') }}
-    ) as matches
-        on
-            departures.operator = matches.operator
-            and departures.service_date = matches.service_date
-            and departures.line_code = matches.line_code
-            and departures.direction = matches.direction
-            and departures.leg = matches.leg
-            and departures.departure_at = matches.departure_at
-            and matches.nth = 1
+    left join {{ first_rows(
+        built('departure_matches'), ['operator', 'service_date', 'line_code', 'direction', 'leg', 'departure_at'],
+        'match_score desc, trip_id'
+    ) }} as matches using (operator, service_date, line_code, direction, leg, departure_at)
 ),
 
 visits as (

@@ -60,37 +60,9 @@ trips as (
     where calls.delay_seconds is not null
     group by
         calls.departure_key, calls.operator, calls.service_date, calls.line_code, calls.direction, calls.hour
-),
+)
+{{- values_above_groups(levels, "trips") }},
 {%- for level, keys in levels.items() %}
-    {%- set trips = "trips" if loop.first else loop.previtem[0] ~ "_trips" %}
-
-    {{ level }} as (
-        select
-            {{ of_days(keys) }},
-            {{ sums_of_group("above_seconds") }}
-        from {{ trips }}
-        group by {{ of_days(keys) }}
-    ),
-
-    {{ level }}_variances as (
-        {{ variances_of_groups(level) }}
-    ),
-
-    {{ level }}_trips as (
-        -- what is left of each trip above its group
-        select
-            trips.* exclude (above_seconds),
-            trips.above_seconds as level_seconds,
-            cast(round(
-                trips.above_seconds
-                - {{ mean_of_group(
-                    "groups.above_sum", "groups.n_trips", "variances.group_variance", "variances.trip_variance"
-                ) }}
-            ) as bigint) as above_seconds
-        from {{ trips }} as trips
-        inner join {{ level }} as groups using ({{ of_days(keys) }})
-        inner join {{ level }}_variances as variances using (operator, service_date)
-    ),
 
     {{ level }}_own as (
         select

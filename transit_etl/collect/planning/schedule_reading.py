@@ -107,10 +107,8 @@ class ScheduleReading:
         schedule = self._schedule_of(pattern)
         if schedule is None:
             return
-        leaves_at, most = (
-            scheduled_at - pattern.running_times.offsets[position],
-            self._p.same_departure_seconds,
-        )
+        leaves_at = scheduled_at - pattern.running_times.offsets[position]
+        most = self._p.same_departure_seconds
         near = schedule.between(leaves_at - most, leaves_at + most)
         departure = min(near, key=lambda each: abs(each.leaves_at - leaves_at), default=None)
         if departure is not None:
