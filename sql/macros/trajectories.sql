@@ -39,8 +39,8 @@
 {%- endmacro %}
 
 {# For each level the groups of a relation of values (sums_of_group) as LEVEL, their variances as LEVEL_variances, and the
-   values as LEVEL_trips: that of each row at the first level (level_seconds), and what is left of it above the mean of its
-   group (above_seconds), which is the value of the next level. Common table expressions, each with a comma before it.
+   values as LEVEL_trips: that of each row at the level (level_seconds), and what is left of it above the mean of its group
+   (above_seconds), which is the value of the next level. Common table expressions, each with a comma before it.
 
    levels: the columns of the groups by level, from the first level on; beside them groups are of a service date.
    values: a relation with the values of the first level, whole numbers, as above_seconds. #}
@@ -62,10 +62,8 @@
 
     {{ level }}_trips as (
         select
-            trips.* exclude (above_seconds),
-            {%- if loop.first %}
+            trips.* exclude (above_seconds{{ ", level_seconds" if not loop.first }}),
             trips.above_seconds as level_seconds,
-            {%- endif %}
             cast(round(trips.above_seconds - {{ mean_of_level(level) }}) as bigint) as above_seconds
         from {{ before }} as trips
         inner join {{ level }} using ({{ of_days(keys) }})
