@@ -117,7 +117,8 @@ between_known as (
         case basis when 'own' then 0 else class_error_seconds end as told_error_seconds,
         {{ nearest_known(
             {"told_error_seconds": "case basis when 'own' then 0 else class_error_seconds end"}, "basis != 'travel'"
-        ) }}
+        ) }},
+        {{ nearest_known({"listed": "scheduled_seconds"}, "basis in ('own', 'earlier', 'agreed')") }}
     from timed
     window
         {{ windows_around("departure_key", "position") }}
@@ -159,6 +160,18 @@ select
                         coalesce(greatest(calls.told_error_seconds_before, calls.told_error_seconds_after), 0), 2
                     )
                 )
+        -- one by the pattern of another departure is the less sure, the farther the nearest time is that is known
+        when calls.basis in ('learned', 'copied')
+            then
+                sqrt(power(calls.told_error_seconds, 2) + power(
+                    parameters.pattern_travel_share
+                    * coalesce(
+                        least(
+                            calls.scheduled_seconds - calls.listed_before, calls.listed_after - calls.scheduled_seconds
+                        ),
+                        calls.scheduled_seconds - calls.departure_seconds
+                    ), 2
+                ))
         else calls.told_error_seconds
     end as error_seconds
 from between_known as calls
