@@ -47,7 +47,14 @@ standardised as (
             "low": "low_seconds", "high": "high_seconds",
             "early": "(early_seconds - 0.5)", "late": "(late_seconds + 0.5)"
         }.items() %}
-        ({{ value }} - guessed_seconds) / error_seconds as {{ name }}_value
+        ({{ value }} - guessed_seconds + wrong_share * wrong_shift_seconds)
+        / coalesce(told_error_seconds, error_seconds) as {{ name }}_value,
+        case
+            when wrong_share > 0
+                then
+                    ({{ value }} - guessed_seconds - (1 - wrong_share) * wrong_shift_seconds)
+                    / sqrt(power(told_error_seconds, 2) + power(wrong_spread_seconds, 2))
+        end as {{ name }}_wrong_value
         {{- "," if not loop.last }}
         {%- endfor %}
     from {{ passages }}
@@ -61,6 +68,11 @@ shared as (
         case
             when {{ name }}_value is null then {{ 1 if name == "high" else 0 }}
             when is_observed then {{ normal_share(name ~ "_value") }}
+            -- as the match says, or another bus or none
+            when wrong_share > 0
+                then
+                    (1 - wrong_share) * {{ share_up_to("shares.shares", name ~ "_value") }}
+                    + wrong_share * {{ share_up_to("shares.shares", name ~ "_wrong_value") }}
             else {{ share_up_to("shares.shares", name ~ "_value") }}
         end as share_{{ name }}
         {{- "," if not loop.last }}

@@ -2,7 +2,7 @@
 -- It did not, if it was announced and withdrawn, or if its origin was polled without a long gap around the departure;
 -- and if no trip without a departure can have been it, whether it was observed passing or was still expected when
 -- collecting ended.
-{%- set is_guess = "matches.basis = 'live' and departures.headway_seconds < parameters.match_sure_headway_seconds" %}
+{%- set is_guess = "matches.basis = 'live' and matches.match_score < parameters.match_sure_share" %}
 {%- set time = "operator, service_date, line_code, direction, departure_at" %}
 with matches as (
     select

@@ -1,8 +1,7 @@
 -- One row per operator, service_date, trip without a match by timetable times, leg and free departure it may have run
--- as: how badly they fit, as a cost in seconds.
--- The cost grows with how unusual the delay is: with its square at first, so that of two buses and two departures the
--- earlier bus gets the earlier departure. It also grows with how unusual the time is at which the bus was first live,
--- and with how long the departure was not listed any more by then.
+-- as: how much later it left than buses usually do, and how badly they fit otherwise, as a cost in seconds. That grows
+-- with how unusual the time is at which the bus was first live, and with how long the departure was not listed any more
+-- by then.
 with visits as (
     select * from {{ built('leg_visits') }}
     where not is_anonymous
@@ -41,9 +40,10 @@ pairs as (
         departures.departure_key,
         departures.departure_at,
         departures.slot_number,
-        -- how much later or earlier it left than buses usually do
-        abs({{ seconds_between('departures.departure_at', 'trips.left_at') }} - trips.usual_delay_seconds)
-            as off_seconds
+        -- how much later it left than buses usually do
+        cast(round(
+            {{ seconds_between('departures.departure_at', 'trips.left_at') }} - trips.usual_delay_seconds
+        ) as bigint) as above_seconds
     from {{ ref('live_trips') }} as trips
     cross join {{ ref('inference_parameters') }} as parameters
     inner join {{ built('timetable_departures') }} as departures
@@ -131,12 +131,9 @@ select
     pairs.origin_position,
     pairs.departure_at,
     pairs.leg,
+    pairs.above_seconds,
+    pairs.spread_seconds,
     case
-        when pairs.off_seconds <= parameters.match_spread_seconds
-            then power(pairs.off_seconds, 2) / (2 * parameters.match_spread_seconds)
-        else pairs.off_seconds - parameters.match_spread_seconds / 2
-    end
-    + case
         when announcements.departure_at is null then parameters.unannounced_cost_seconds
         -- a bus may be seen long after its row was taken off the lists
         else least(
@@ -164,7 +161,7 @@ select
                 )
         end,
         0
-    ) as cost_seconds
+    ) as listing_cost_seconds
 from pairs
 cross join {{ ref('inference_parameters') }} as parameters
 left join lead_times using (operator, service_date)

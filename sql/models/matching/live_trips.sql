@@ -70,7 +70,13 @@ days as (
         cast(round({{ leaning_mean(
             "sum(delays.delay_seconds)", "count(delays.delay_seconds)", "max(parameters.usual_delay_seconds)",
             "max(parameters.error_passages)"
-        ) }}) as bigint) as day_seconds
+        ) }}) as bigint) as day_seconds,
+        -- those only seen live vary more than those matched by timetable times
+        cast(round(max(parameters.match_spread_factor) * sqrt({{ leaning_mean(
+            "count(delays.delay_seconds) * var_pop(delays.delay_seconds)", "count(delays.delay_seconds)",
+            "power(max(parameters.match_spread_seconds / parameters.match_spread_factor), 2)",
+            "max(parameters.error_passages)"
+        ) }})) as bigint) as spread_seconds
     from {{ watched_dates() }} as dates
     cross join {{ ref('inference_parameters') }} as parameters
     left join delays using (operator, service_date)
@@ -92,7 +98,8 @@ select
     days.day_seconds
     {%- for level in levels %}
         + {{ mean_of_level(level) }}
-    {%- endfor %} as usual_delay_seconds
+    {%- endfor %} as usual_delay_seconds,
+    days.spread_seconds
 from trips
 inner join days using (operator, service_date)
 {%- for level, keys in levels.items() %}

@@ -99,3 +99,8 @@ from placed
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ built('timetable_departures') }} as departures
     using (operator, service_date, line_code, direction, leg, departure_at, slot_number)
+-- the closer the departures, the more replaced rows have to agree
+where
+    coalesce(
+        placed.n_replaced_rows * departures.headway_seconds >= parameters.match_sure_headway_seconds, true
+    )

@@ -1,7 +1,7 @@
 {{ config(materialized='ephemeral') }}
 -- One row per drawn visit that the audit saw passing, and ruleset that judges it: whether it was on time, and how
 -- probable that was by what was observed of its trip elsewhere. Visits that the planner would have observed anyway are
--- left out.
+-- left out, and those of a trip whose departure is a guess: whether these were on time is not known.
 with audited as (
     select
         operator,
@@ -31,7 +31,10 @@ compared as (
     inner join {{ built('due_calls') }} as calls using (operator, service_date, departure_key, position)
     inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('error_shares') }} as shares using (operator, service_date, side, shape_class)
-    {{ join_judging_rulesets('calls') }} and not {{ is_frequent_passage('calls') }} and expected.holdout = 1
+    {{ join_judging_rulesets('calls') }}
+        and not {{ is_frequent_passage('calls') }}
+        and expected.holdout = 1
+        and not calls.is_guessed
 )
 
 select

@@ -105,7 +105,11 @@ told as (
             else 'between'
         end as side,
         neighbours.usual_delay_seconds + cast(round({{ told_by_neighbours("above_seconds") }}) as bigint)
-            as told_delay_seconds,
+        + case
+            when neighbours.above_seconds_before is null and neighbours.above_seconds_after is null and holdout = 0
+                then cast(round(neighbours.wrong_share * neighbours.wrong_shift_seconds) as bigint)
+            else 0
+        end as told_delay_seconds,
         {{ told_by_neighbours("schedule_error_seconds") }} as told_schedule_error_seconds,
         -- of two gaps about the smaller one, of equal ones a half; where none is known, the way since the departure
         coalesce(

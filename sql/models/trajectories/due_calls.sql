@@ -1,7 +1,3 @@
-{%- set is_guessed -%}
-    departures.headway_seconds * case when matches.basis = 'live' then 1 else matches.n_replaced_rows end
-    < parameters.match_sure_headway_seconds
-{%- endset %}
 -- One row per departure in force and position of its leg, once it is due: when its bus was due there, and what was
 -- observed of it. Also of departures that did not run, of which nothing was observed.
 with departures as (
@@ -12,26 +8,14 @@ with departures as (
         matches.trip_key,
         matches.match_score,
         matches.basis,
-        -- the closer the departures, the more often a guess is wrong. A departure that was announced and has no trip is
-        -- more doubtful: its bus may have been so late that it was taken for the next one
-        exp(
-            -departures.headway_seconds / (
-                parameters.match_confusion_seconds * case
-                    when {{ is_guessed }} then 2.0
-                    when
-                        matches.basis = 'anonymous'
-                        and departures.headway_seconds < parameters.match_sure_headway_seconds
-                        then 4.0
-                end
-            )
-        ) as confusion,
-        -- a bus seen live only, or one that replaced few rows, may have run as the departure before or after: the
-        -- closer these are, the more rows have to agree
-        coalesce({{ is_guessed }}, false) as is_guessed
+        -- a bus seen live only may have run as the departure before or after
+        coalesce(matches.basis = 'live' and matches.match_score < parameters.match_sure_share, false) as is_guessed,
+        errors.* exclude (departure_key)
     from {{ built('timetable_departures') }} as departures
     cross join {{ ref('inference_parameters') }} as parameters
     {{ join_rules('departures.service_date') }}
     left join {{ built('departure_matches') }} as matches using (departure_key)
+    left join {{ ref('match_errors') }} as errors using (departure_key)
 ),
 
 scheduled as (
@@ -41,8 +25,11 @@ scheduled as (
         departures.ruleset_version,
         departures.trip_key,
         departures.is_guessed,
-        coalesce(departures.headway_seconds * departures.confusion, 0) as match_error_seconds,
-        coalesce(parameters.match_line_error_seconds * departures.confusion, 0) as match_line_error_seconds,
+        coalesce(departures.wrong_share, 0) as wrong_share,
+        coalesce(departures.wrong_shift_seconds, 0) as wrong_shift_seconds,
+        coalesce(departures.wrong_spread_seconds, 0) as wrong_spread_seconds,
+        coalesce(departures.match_error_seconds, 0) as match_error_seconds,
+        coalesce(departures.match_line_error_seconds, 0) as match_line_error_seconds,
         visits.passed_at,
         visits.passed_after,
         visits.passed_before,
@@ -59,7 +46,9 @@ scheduled as (
 delayed as (
     select
         *,
-        cast(round({{ seconds_between('zero_at', 'passed_at') }}) as bigint) - scheduled_seconds as delay_seconds,
+        cast(round({{ seconds_between('zero_at', 'passed_at') }}) as bigint) - scheduled_seconds
+        -- of a guess, as it is to be expected if the match may be wrong
+        + case when is_guessed then cast(round(wrong_share * wrong_shift_seconds) as bigint) else 0 end as delay_seconds,
         case
             when arrival_quality in ('evidenced', 'bounded') and not is_out_of_order
                 then {{ seconds_between('zero_at', 'passed_at') }} - scheduled_seconds
@@ -115,6 +104,9 @@ select
     scheduled.trip_key,
     scheduled.match_score,
     scheduled.is_guessed,
+    scheduled.wrong_share,
+    scheduled.wrong_shift_seconds,
+    scheduled.wrong_spread_seconds,
     scheduled.match_error_seconds,
     scheduled.match_line_error_seconds,
     scheduled.visit_key,

@@ -11,7 +11,7 @@ with guesses as (
 ),
 
 lines as (
-    -- squared errors in thousandths, as whole numbers, so that their sum does not depend on the order
+    -- squared errors in thousandths, as whole numbers, so that their sum does not depend on the order; on average 1
     select
         guesses.operator,
         guesses.service_date,
@@ -20,10 +20,18 @@ lines as (
         count(*) as n_hidden,
         sum(cast(round(1000 * least(
             power((guesses.delay_seconds - guesses.expected_seconds) / guesses.class_error_seconds, 2), 9
-        )) as bigint)) / 1000.0 as square_sum
+        )) as bigint)) as square_sum
     from guesses
     where guesses.holdout > 0
     group by guesses.operator, guesses.service_date, guesses.line_code, guesses.direction
+),
+
+compared as (
+    select
+        *,
+        sum(square_sum) over days / cast(sum(n_hidden) over days as double) as mean_square
+    from lines
+    window days as (partition by operator, service_date)
 )
 
 select
@@ -41,8 +49,10 @@ select
     guesses.told_schedule_error_seconds,
     guesses.expected_seconds,
     guesses.class_error_seconds * sqrt(
-        {{ leaning_mean("lines.square_sum", "lines.n_hidden", "1", "parameters.line_passages") }}
+        {{ leaning_mean(
+            "(lines.square_sum / lines.mean_square)", "lines.n_hidden", "1", "parameters.line_passages"
+        ) }}
     ) as error_seconds
 from guesses
 cross join {{ ref('inference_parameters') }} as parameters
-left join lines using (operator, service_date, line_code, direction)
+left join compared as lines using (operator, service_date, line_code, direction)
