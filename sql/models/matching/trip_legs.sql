@@ -11,7 +11,7 @@ with visits as (
         coalesce(destination, '') as destination_text,
         coalesce(theoretical_at, last_predicted_at) as expected_at,
         least(theoretical_at, last_predicted_at) as earliest_at
-    from {{ built('passing_times') }}
+    from {{ built('visit_trips') }}
     where position is not null
 ),
 

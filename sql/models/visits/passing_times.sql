@@ -1,27 +1,12 @@
 -- One row per operator, service_date, trip, stop and visit: when it passed, by what was listed of it and of its trip at
 -- the other stops.
 with visits as (
-    select
-        evidence.*,
-        {{ hashed_key(['trips.operator', 'trips.service_date', 'trips.trip_id']) }} as trip_key,
-        trips.trip_id,
-        trips.line_code,
-        trips.direction,
-        trips.position,
-        trips.stop_sequence,
-        trips.estimated_start_at,
-        replaced.is_announced,
-        replaced.replaced_at as announcing_row_at,
-        coalesce(evidence.theoretical_at, case when replaced.is_announced then replaced.replaced_at end)
-            as announced_at,
-        evidence.listed_id like '@%' as is_anonymous
-    from {{ built('visit_evidence') }} as evidence
-    inner join {{ built('visit_trips') }} as trips using (listed_visit_key)
-    left join {{ built('replaced_rows') }} as replaced using (listed_visit_key)
+    select * from {{ built('visit_trips') }}
 ),
 
--- every pair of visits of a trip in which the bus was still to come at the earlier stop after it was gone at the later
 disorders as (
+    -- every pair of visits of a trip in which the bus was still to come at the earlier stop after it was gone at the
+    -- later
     select
         earlier.listed_visit_key as earlier_key,
         later.listed_visit_key as later_key
@@ -142,8 +127,8 @@ select
     is_slash_variant,
     destination,
     service_hour,
-    announced_at as theoretical_at,
-    announcing_row_at as replaced_at,
+    theoretical_at,
+    replaced_at,
     last_predicted_at,
     passed_after,
     passed_before,
@@ -182,19 +167,4 @@ select
     is_anonymous,
     is_out_of_order,
     n_polls > 0 and (vanished_at is not null or is_reverted) as is_lost
-from between_stops as passed
-where
-    -- an anonymous row that announced a bus is listed as a visit of the bus
-    not exists (
-        select 1
-        from visits as buses
-        where
-            passed.is_anonymous
-            and buses.is_announced
-            and passed.operator = buses.operator
-            and passed.service_date = buses.service_date
-            and passed.stop_code = buses.stop_code
-            and passed.line_code = buses.line_code
-            and passed.direction = buses.direction
-            and passed.theoretical_at = buses.announcing_row_at
-    )
+from between_stops

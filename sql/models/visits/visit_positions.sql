@@ -1,7 +1,8 @@
 {{ config(materialized='ephemeral') }}
--- One row per listed visit: its line and direction, its position in their stop list, and when its trip would have
--- started from the first stop; the latter two only where the line is clear.
+-- One row per listed visit: its line and direction, and, where they are clear, its position in their stop list, when
+-- its trip would have started from the first stop, and with which other visits of its id it started together.
 -- A stop that the direction serves twice is two candidates, of which the one that fits the rest of the trip is chosen.
+{%- set way = "operator, service_date, listed_id, line_code, direction" %}
 with visits as (
     select
         evidence.*,
@@ -62,18 +63,49 @@ loop_positions as (
     left join anchors using (operator, service_date, listed_id, line_code, direction)
     where looped.n_occurrences > 1
     group by looped.listed_visit_key, looped.visit_number, looped.position, looped.occurrence
+),
+
+positions as (
+    select
+        candidates.*,
+        case
+            when
+                {{ seconds_between('lag(estimated_start_at) over listed', 'estimated_start_at') }}
+                -- a live bus may be much later than the timetable row of the stop before
+                > case
+                    when lag(theoretical_at) over listed is not null and theoretical_at is null
+                        then parameters.trip_late_seconds
+                    else least(
+                        parameters.trip_gap_seconds, greatest(restart_seconds / 2, parameters.upward_jump_seconds)
+                    )
+                end
+                then 1
+            else 0
+        end as is_apart
+    from candidates
+    cross join {{ ref('inference_parameters') }} as parameters
+    left join loop_positions using (listed_visit_key, position)
+    where candidates.n_occurrences = 1 or loop_positions.nth = 1
+    window listed as (partition by {{ way }} order by estimated_start_at, position, candidates.visit_number)
+),
+
+segments as (
+    -- visits of an id that started together, numbered in order
+    select
+        *,
+        sum(is_apart) over (
+            partition by {{ way }} order by estimated_start_at, position, visit_number
+            rows between unbounded preceding and current row
+        ) as segment
+    from positions
 )
 
 select
     visits.*,
-    positions.position,
-    positions.stop_sequence,
-    positions.restart_seconds,
-    positions.estimated_start_at
+    segments.position,
+    segments.stop_sequence,
+    segments.restart_seconds,
+    segments.estimated_start_at,
+    segments.segment
 from visits
-left join (
-    select candidates.*
-    from candidates
-    left join loop_positions using (listed_visit_key, position)
-    where candidates.n_occurrences = 1 or loop_positions.nth = 1
-) as positions using (listed_visit_key)
+left join segments using (listed_visit_key)
