@@ -25,16 +25,9 @@ link_pairs as (
     from live_visits as live
     cross join {{ ref('inference_parameters') }} as parameters
     inner join theoretical_visits as theoretical using (series_number)
-    left join {{ ref('looped_stops') }} as looped_stops
-        on
-            live.operator = looped_stops.operator
-            and live.service_date = looped_stops.service_date
-            and live.stop_code = looped_stops.stop_code
-            and live.plain_label = looped_stops.plain_number
-            and {{ is_received_around('looped_stops.service_date', 2, 2) }}
     where
         {{ late_seconds }} between -parameters.earliest_bus_seconds and parameters.link_late_seconds
-        and coalesce(abs({{ late_seconds }}) <= looped_stops.half_loop_seconds, true)
+        and coalesce(abs({{ late_seconds }}) <= live.half_loop_seconds, true)
 ),
 
 links as (
@@ -108,7 +101,7 @@ linked as (
             links.series_number = theoretical.series_number
             and links.theoretical_group_number = theoretical.group_number
     left join replacements using (series_number, group_number)
-    union all
+    union all by name
     select
         theoretical.operator,
         theoretical.listed_id,
@@ -118,15 +111,9 @@ linked as (
         theoretical.destination,
         theoretical.predicted_at as expected_at,
         theoretical.predicted_at as theoretical_at,
-        null as replaced_at,
-        null as replaced_seen_at,
-        null as last_predicted_at,
-        null as passed_after,
-        null as still_listed_at,
         false as is_reverted,
         theoretical.first_seen_at,
         theoretical.last_seen_at,
-        null as first_live_at,
         theoretical.last_seen_at as last_theoretical_at,
         0 as n_polls,
         0 as n_full_polls,

@@ -4,7 +4,39 @@
 -- A series is what a stop lists under one id and destination; predictions of a series that lie close together are about
 -- one visit. Live listings and timetable rows are grouped apart; listed_visits links the two.
 -- Ephemeral, because it is made of millions of listings a day.
-with series as (
+with looped_stops as (
+    -- where a line of that number serves the stop twice or is circular: how far apart two predictions of one trip are
+    -- that are about two visits. They may lie close together there, and a bus late by more than half the loop is the
+    -- one that comes again
+    select
+        operator,
+        service_date,
+        stop_code,
+        replace({{ normal_label('line_number') }}, '/', '') as plain_label,
+        min(
+            case
+                when n_occurrences > 1 then upward_jump_seconds
+                else greatest(upward_jump_seconds, least(live_gap_seconds, last_position * usual_step_seconds / 2))
+            end
+        ) as gap_seconds,
+        min(
+            case when n_steps is not null then greatest(live_gap_seconds, n_steps * usual_step_seconds / 2) end
+        ) as half_loop_seconds
+    from (
+        select
+            *,
+            position - lag(position) over (
+                partition by operator, service_date, line_code, direction, stop_code order by position
+            ) as n_steps
+        from {{ ref('line_stops_of_day') }}
+        where {{ is_received_around('service_date', 2, 2) }} and (n_occurrences > 1 or is_circular)
+    ) as stops
+    cross join {{ ref('inference_parameters') }}
+    inner join {{ ref('lines') }} using (operator, line_code)
+    group by operator, service_date, stop_code, plain_label
+),
+
+series as (
     -- a vehicle that comes back in the other direction shows another destination; numbered because millions of rows are
     -- sorted by series below, and sorting by text is slow
     select
@@ -34,7 +66,6 @@ clusters as (
             listings.poll_number,
             listings.polled_at,
             listings.predicted_at,
-            listings.service_date,
             listings.is_theoretical,
             listings.is_full,
             case
@@ -49,13 +80,7 @@ clusters as (
         from {{ ref('listings') }} as listings
         inner join series using (operator, listed_id, stop_code, destination_text)
         cross join {{ ref('inference_parameters') }} as parameters
-        left join {{ ref('looped_stops') }} as looped_stops
-            on
-                listings.operator = looped_stops.operator
-                and listings.service_date = looped_stops.service_date
-                and listings.stop_code = looped_stops.stop_code
-                and listings.plain_label = looped_stops.plain_number
-                and {{ is_received_around('looped_stops.service_date', 2, 2) }}
+        left join looped_stops using (operator, service_date, stop_code, plain_label)
         where not listings.is_wrapped
         window series_listings as (
             partition by series.series_number, listings.is_theoretical
@@ -148,7 +173,7 @@ select
     sums.group_number,
     sums.is_theoretical,
     last_listing.poll_number,
-    last_listing.service_date,
+    listings.service_date,
     last_listing.predicted_at,
     listings.operator,
     listings.listed_id,
@@ -166,8 +191,10 @@ select
     sums.first_seen_at,
     sums.last_seen_at,
     sums.n_polls,
-    sums.n_full_polls
+    sums.n_full_polls,
+    looped_stops.half_loop_seconds
 from sums
 inner join moves as last_listing using (series_number, is_theoretical, group_number, listing_number)
 inner join {{ ref('listings') }} as listings using (listing_number)
 left join later_listings using (series_number, is_theoretical, group_number)
+left join looped_stops using (operator, service_date, stop_code, plain_label)
