@@ -2,6 +2,7 @@
 -- that the label may stand for.
 -- The public number is no key: several lines share one, so the stop and the destination text decide.
 with labels as (
+    -- of the listings that visits are made of
     select
         operator,
         service_date,
@@ -11,7 +12,8 @@ with labels as (
         stop_code,
         {{ normal_label('line_label') }} as plain_label,
         {{ plain_text('destination') }} as plain_destination
-    from {{ built('listed_visits') }}
+    from {{ ref('listings') }}
+    where {{ is_built() }} and listed_id is not null and not is_wrapped
     group by operator, service_date, line_label, is_slash_variant, destination, stop_code
 ),
 
