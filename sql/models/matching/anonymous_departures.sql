@@ -1,6 +1,7 @@
--- One row per operator, service_date, trip, stop and visit of an anonymous row: the departure that the row is about.
--- It is the nearest one to when its bus is due at the origin, by running times or else by travel times: near enough, or
--- much nearer than the next departure.
+-- One row per operator, service_date, trip, stop and visit of an anonymous row: the departure that the row is about,
+-- until when it was listed, and since when it was not although it would have been.
+-- The departure is the nearest one to when its bus is due at the origin, by running times or else by travel times: near
+-- enough, or much nearer than the next departure.
 with visits as (
     select
         *,
@@ -26,5 +27,8 @@ select
     theoretical_at,
     leg,
     departure_at,
-    departure_key
+    departure_key,
+    last_theoretical_at,
+    withdrawn_at,
+    max(last_theoretical_at) over (partition by departure_key) as last_listed_at
 from nearest

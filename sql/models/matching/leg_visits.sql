@@ -1,11 +1,12 @@
 {%- set factor = 'coalesce(factors.travel_factor, 1)' %}
 -- One row per operator, service_date, trip, stop, visit and leg that the trip may run as: when the trip left the origin
--- of the leg, the departure that it seems to run as, and how long it is scheduled to run from the origin to the stop.
--- When it left is computed from this visit and the travel times of the line. The departure is provisional: found by the
--- first visit of the trip with a timetable time. Scheduled running times are the medians of the leg, position and hour
--- of departure, or of the whole day (null: not known), over visits with timetable times and provisional departures;
--- times that differ too much between trips are left out. Only visits of known position that do not lie before the
--- origin.
+-- of the leg and when it was due there, by this visit, the departure that it seems to run as, and how long it is
+-- scheduled to run from the origin to the stop.
+-- When it left is computed from this visit and the running time, or else the travel times of the line; when it was due,
+-- from the timetable time of this visit. The departure is provisional: found by the first visit of the trip with a
+-- timetable time. Scheduled running times are the medians of the leg, position and hour of departure, or of the whole
+-- day (null: not known), over visits with timetable times and provisional departures; times that differ too much
+-- between trips are left out. Only visits of known position that do not lie before the origin.
 with visits as (
     select
         visits.listed_visit_key,
@@ -27,6 +28,7 @@ with visits as (
         visits.passed_after,
         visits.first_live_at,
         visits.last_theoretical_at,
+        visits.withdrawn_at,
         {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds * ' ~ factor ~ ', 0)') }}
             as estimated_departure_at,
         (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds
@@ -94,9 +96,26 @@ offsets as (
     ){{ "," if not loop.last }}
 {% endfor %}
 select
-    visits.*,
-    of_day.running_seconds as day_running_seconds,
-    coalesce(of_hour.running_seconds, of_day.running_seconds) as running_seconds
+    visits.* exclude (estimated_departure_at),
+    coalesce(of_hour.running_seconds, of_day.running_seconds) as running_seconds,
+    coalesce({{ add_seconds('visits.passed_at', '-of_day.running_seconds') }}, visits.estimated_departure_at)
+        as left_at,
+    -- where the origin is not known, it is taken to be the first known stop of the trip
+    case
+        when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
+        else {{ add_seconds(
+            'visits.theoretical_at',
+            '-coalesce(of_hour.running_seconds, of_day.running_seconds, visits.from_origin_seconds)'
+        ) }}
+    end as due_at,
+    case
+        when visits.origin_position is null then visits.position
+        -- its own time at the origin is exact; that of a row it replaced may have been another trip's
+        when visits.position = visits.origin_position and visits.replaced_at is null then 1
+        when visits.position = visits.origin_position then 2
+        when coalesce(of_hour.running_seconds, of_day.running_seconds) is not null then 2
+        else 3
+    end as due_grade
 from offsets as visits
 left join running_times_of_hour as of_hour using ({{ (keys + ["provisional_hour"]) | join(", ") }})
 left join running_times_of_day as of_day using ({{ keys | join(", ") }})
