@@ -22,14 +22,11 @@ scheduled_buses as (
         visit_number
     from visits
     where scheduled_at is not null
-    union all
+    union all by name
     select
         {{ line_stop }},
         service_hour,
-        scheduled_at,
-        null as visit_key,
-        null as trip_id,
-        null as visit_number
+        scheduled_at
     from {{ built('unlisted_departures') }}
 ),
 

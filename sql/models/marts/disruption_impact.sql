@@ -111,18 +111,10 @@ impacts as (
 )
 
 select
-    {{ line_episode }},
-    from_at,
-    to_at,
-    n_hours,
-    n_judged,
-    n_indeterminate,
-    n_hours_compared,
-    n_hours_without,
-    null_reason,
-    on_time_share_during,
-    on_time_share_expected,
-    case when null_reason is null then impact end as impact,
-    case when null_reason is null then impact_low end as impact_low,
-    case when null_reason is null then impact_high end as impact_high
+    * replace (
+        {%- for difference in ["impact", "impact_low", "impact_high"] %}
+            case when null_reason is null then {{ difference }} end as {{ difference }}
+            {{- "," if not loop.last }}
+        {%- endfor %}
+    )
 from impacts

@@ -56,26 +56,6 @@ judged as (
 )
 
 select
-    operator,
-    service_date,
-    stop_code,
-    n_due,
-    n_observed,
-    n_unobserved,
-    n_expected,
-    n_likely_early,
-    n_likely_on_time,
-    n_likely_late,
-    expected_early,
-    expected_on_time,
-    expected_late,
-    early_variance,
-    on_time_variance,
-    late_variance,
-    common_error,
-    expected_delay_seconds_sum,
-    delay_variance,
-    ruleset_version,
-    estimate_null_reason,
+    * exclude (half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval),
     {{ estimated_shares() }}
 from judged

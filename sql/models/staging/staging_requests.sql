@@ -6,6 +6,9 @@ select
     endpoint,
     key,
     api_version,
+    service_date,
+    service_seconds,
+    service_hour,
     planned_at,
     sent_at,
     received_at,
@@ -16,11 +19,8 @@ select
     attempts,
     error,
     purpose,
-    draws,
     n_rows,
     body_bytes,
-    service_date,
-    service_seconds,
-    service_hour,
+    draws,
     try_cast(date as date) as received_date
 from {{ lake('requests', added=['purpose', 'draws']) }}

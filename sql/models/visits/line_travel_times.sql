@@ -80,16 +80,7 @@ line_means as (
 )
 
 select
-    stops.operator,
-    stops.service_date,
-    stops.line_code,
-    stops.direction,
-    stops.position,
-    stops.stop_code,
-    stops.stop_sequence,
-    stops.occurrence,
-    stops.n_occurrences,
-    stops.is_circular,
+    stops.* exclude (last_position),
     -- rounded, because sums of fractions differ in their last digit from build to build
     coalesce(
         round(

@@ -71,16 +71,16 @@ replacements as (
 
 linked as (
     select
-        live.operator,
-        live.listed_id,
-        live.stop_code,
-        live.line_label,
-        live.is_slash_variant,
-        live.destination,
+        {%- for column in [
+            "operator", "service_date", "listed_id", "stop_code", "line_label", "is_slash_variant", "destination"
+        ] %}
+            coalesce(live.{{ column }}, theoretical.{{ column }}) as {{ column }},
+        {%- endfor %}
+        coalesce(theoretical.service_hour, live.service_hour) as service_hour,
         coalesce(theoretical.predicted_at, live.predicted_at) as expected_at,
         theoretical.predicted_at as theoretical_at,
-        case when links.theoretical_group_number is null then replacements.theoretical_at end as replaced_at,
-        case when links.theoretical_group_number is null then replacements.replaced_seen_at end as replaced_seen_at,
+        case when theoretical.group_number is null then replacements.theoretical_at end as replaced_at,
+        case when theoretical.group_number is null then replacements.replaced_seen_at end as replaced_seen_at,
         live.predicted_at as last_predicted_at,
         live.passed_after,
         live.still_listed_at,
@@ -89,43 +89,17 @@ linked as (
         greatest(live.last_seen_at, theoretical.last_seen_at) as last_seen_at,
         live.first_seen_at as first_live_at,
         theoretical.last_seen_at as last_theoretical_at,
-        live.n_polls,
-        live.n_full_polls,
-        coalesce(theoretical.n_polls, 0) as n_theoretical_polls,
-        live.service_date,
-        coalesce(theoretical.service_hour, live.service_hour) as service_hour
+        coalesce(live.n_polls, 0) as n_polls,
+        coalesce(live.n_full_polls, 0) as n_full_polls,
+        coalesce(theoretical.n_polls, 0) as n_theoretical_polls
     from live_visits as live
     left join links using (series_number, group_number)
-    left join theoretical_visits as theoretical
+    full outer join theoretical_visits as theoretical
         on
             links.series_number = theoretical.series_number
             and links.theoretical_group_number = theoretical.group_number
-    left join replacements using (series_number, group_number)
-    union all by name
-    select
-        theoretical.operator,
-        theoretical.listed_id,
-        theoretical.stop_code,
-        theoretical.line_label,
-        theoretical.is_slash_variant,
-        theoretical.destination,
-        theoretical.predicted_at as expected_at,
-        theoretical.predicted_at as theoretical_at,
-        false as is_reverted,
-        theoretical.first_seen_at,
-        theoretical.last_seen_at,
-        theoretical.last_seen_at as last_theoretical_at,
-        0 as n_polls,
-        0 as n_full_polls,
-        theoretical.n_polls as n_theoretical_polls,
-        theoretical.service_date,
-        theoretical.service_hour
-    from theoretical_visits as theoretical
-    left join links
-        on
-            theoretical.series_number = links.series_number
-            and theoretical.group_number = links.theoretical_group_number
-    where links.theoretical_group_number is null
+    left join replacements
+        on live.series_number = replacements.series_number and live.group_number = replacements.group_number
 ),
 
 numbered as (

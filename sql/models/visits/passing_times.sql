@@ -108,30 +108,15 @@ between_stops as (
 )
 
 select
-    listed_visit_key,
-    trip_key,
-    operator,
-    service_date,
-    trip_id,
-    stop_code,
-    row_number() over (
-        partition by trip_key, stop_code
-        order by expected_at, last_predicted_at, visit_number
-    ) as visit_number,
-    listed_id,
-    line_code,
-    direction,
-    position,
-    stop_sequence,
-    line_label,
-    is_slash_variant,
-    destination,
-    service_hour,
-    theoretical_at,
-    replaced_at,
-    last_predicted_at,
-    passed_after,
-    passed_before,
+    * exclude (
+        expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced, is_trip_lost,
+        tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before, clamped_after
+    ) replace (
+        row_number() over (
+            partition by trip_key, stop_code
+            order by expected_at, last_predicted_at, visit_number
+        ) as visit_number
+    ),
     least(
         greatest(
             case
@@ -153,18 +138,5 @@ select
         ),
         passed_before
     ) as passed_at,
-    arrival_quality,
-    first_seen_at,
-    last_seen_at,
-    first_live_at,
-    last_theoretical_at,
-    estimated_start_at,
-    n_polls,
-    n_full_polls,
-    n_theoretical_polls,
-    n_withdrawn_polls,
-    withdrawn_at,
-    is_anonymous,
-    is_out_of_order,
     n_polls > 0 and (vanished_at is not null or is_reverted) as is_lost
 from between_stops
