@@ -126,13 +126,6 @@
     )
 {%- endmacro %}
 
-{# The delay that a guess (delay_guesses) amounts to, given the errors of its class (delay_errors). #}
-{% macro expected_delay(guesses, errors) -%}
-    ({{ guesses }}.usual_delay_seconds
-    + {{ errors }}.slope * ({{ guesses }}.told_delay_seconds - {{ guesses }}.usual_delay_seconds)
-    + {{ errors }}.bias_seconds)
-{%- endmacro %}
-
 {# The class by which the shape of errors is told (error_shares): that of the gap; at first stops, where buses that are
    ahead of their time wait, that of the delay, counted from 0. #}
 {% macro shape_class(side, gap_class, delay_class) -%}
@@ -194,7 +187,6 @@
                 ) * count(*) / (count(*) - 1)) / {{ weights }}
     end as standard_error
 {%- endmacro %}
-
 
 {# The class of schedule errors (scheduled_calls) that a gap in seconds belongs to: powers of two of half a minute. #}
 {% macro schedule_gap_class(seconds) -%}

@@ -20,8 +20,8 @@ classes as (
         operator,
         service_date,
         side,
-        {{ shape_class('side', 'gap_class', 'delay_class') }} as shape_class
-    from {{ built('delay_errors') }}
+        shape_class
+    from {{ built('expected_delays') }}
 ),
 
 counts as (
