@@ -126,12 +126,12 @@
     array_to_string(list_sort({{ list }}), ', ')
 {%- endmacro %}
 
-{# The n-th smallest value of a group, or of a window, n up to 8; null if there are fewer. #}
-{% macro nth_smallest(column, n, over="") -%}
-    {{ adapter.dispatch("nth_smallest", "transit")(column, n, over) }}
+{# The n-th smallest value of a group, n up to 8; null if there are fewer. #}
+{% macro nth_smallest(column, n) -%}
+    {{ adapter.dispatch("nth_smallest", "transit")(column, n) }}
 {%- endmacro %}
-{% macro default__nth_smallest(column, n, over) -%}
-    (min({{ column }}, 8) {{- " " ~ over if over }})[{{ n }}]
+{% macro default__nth_smallest(column, n) -%}
+    (min({{ column }}, 8))[{{ n }}]
 {%- endmacro %}
 
 {# The value a group has in its row with the least key. #}

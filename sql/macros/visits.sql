@@ -25,13 +25,10 @@
 {%- endmacro %}
 
 {# When a trip was first live, by the first_live_at of its visits. The second of three or more, because the earliest may
-   be a visit of another trip.
-
-   over: the window of a trip's visits; left out in a group by trip. #}
-{% macro trip_live_from(over="") -%}
+   be a visit of another trip. #}
+{% macro trip_live_from() -%}
     coalesce(
-        case when count(first_live_at) {{- " " ~ over if over }} > 2 then {{ nth_smallest('first_live_at', 2, over) }} end,
-        min(first_live_at) {{- " " ~ over if over }}
+        case when count(first_live_at) > 2 then {{ nth_smallest('first_live_at', 2) }} end, min(first_live_at)
     )
 {%- endmacro %}
 

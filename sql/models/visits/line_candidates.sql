@@ -1,20 +1,17 @@
 -- One row per operator, service_date, label, slash flag, destination, stop, line and direction: a line and direction
 -- that the label may stand for.
 -- The public number is no key: several lines share one, so the stop and the destination text decide.
+{%- set label = "operator, service_date, line_label, is_slash_variant, destination" %}
 with labels as (
     -- of the listings that visits are made of
     select
-        operator,
-        service_date,
-        line_label,
-        is_slash_variant,
-        destination,
+        {{ label }},
         stop_code,
         {{ normal_label('line_label') }} as plain_label,
         {{ plain_text('destination') }} as plain_destination
     from {{ ref('listings') }}
     where {{ is_built() }} and listed_id is not null and not is_wrapped
-    group by operator, service_date, line_label, is_slash_variant, destination, stop_code
+    group by {{ label }}, stop_code
 ),
 
 lines_on_dates as (
@@ -104,23 +101,15 @@ counted as (
     -- direction. All of them is more evidence; only more than another line is less, because both lines may run
     select
         *,
-        count(*) over (
-            partition by operator, service_date, line_label, is_slash_variant, destination, line_code, direction
-        ) as n_stops_served,
-        count(distinct stop_code) over (
-            partition by operator, service_date, line_label, is_slash_variant, destination
-        ) as n_stops_listing
+        count(*) over (partition by {{ label }}, line_code, direction) as n_stops_served,
+        count(distinct stop_code) over (partition by {{ label }}) as n_stops_listing
     from candidates
 )
 
 select
-    counted.operator,
-    counted.service_date,
-    counted.line_label,
-    counted.is_slash_variant,
-    counted.destination,
+    {{ label }},
     counted.stop_code,
-    counted.line_code,
+    line_code,
     counted.direction,
     cast(
         coalesce(alike.likeness, 0)

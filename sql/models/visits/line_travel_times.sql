@@ -3,6 +3,7 @@
 -- Learned from timetable rows of neighbouring stops; where there are none, from ids that are listed at several stops,
 -- whatever those ids identify.
 -- Those of the whole day: a step is first divided by the factor of its hour.
+{%- set way = "operator, service_date, line_code, direction" %}
 with steps as (
     select
         steps.*,
@@ -22,10 +23,7 @@ neighbours as (
     -- of neighbouring stops: by timetable rows of one id; by live rows where many buses took longer than steps usually
     -- do, because some stops lie that far apart; by anonymous rows, of which few may all be of one part of the day
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
+        {{ way }},
         position,
         coalesce(
             median(case when source = 'timetable_id' then usual_seconds end),
@@ -46,37 +44,31 @@ neighbours as (
         ) as step_seconds
     from steps
     where next_position = position + 1
-    group by operator, service_date, line_code, direction, position
+    group by {{ way }}, position
 ),
 
 id_medians as (
     -- a pair of stops counts for each step between them; one with too many seconds per step was two trips
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
+        {{ way }},
         stops.position,
         median(steps.usual_seconds) as step_seconds
     from {{ built('line_stops_of_day') }} as stops
-    inner join steps using (operator, service_date, line_code, direction)
+    inner join steps using ({{ way }})
     where
         steps.source != 'anonymous'
         and steps.step_seconds <= steps.longest_step_seconds
         and stops.position >= steps.position
         and stops.position < steps.next_position
-    group by operator, service_date, line_code, direction, stops.position
+    group by {{ way }}, stops.position
 ),
 
 line_means as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
+        {{ way }},
         avg(step_seconds) as step_seconds
     from id_medians
-    group by operator, service_date, line_code, direction
+    group by {{ way }}
 )
 
 select
@@ -99,6 +91,6 @@ select
     ) as travel_seconds
 from {{ built('line_stops_of_day') }} as stops
 cross join {{ ref('inference_parameters') }} as parameters
-left join neighbours using (operator, service_date, line_code, direction, position)
-left join id_medians using (operator, service_date, line_code, direction, position)
-left join line_means using (operator, service_date, line_code, direction)
+left join neighbours using ({{ way }}, position)
+left join id_medians using ({{ way }}, position)
+left join line_means using ({{ way }})

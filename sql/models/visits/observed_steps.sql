@@ -4,6 +4,7 @@
 -- that is due next at the later stop. The factor is that of the line, direction and hour. Timetables follow the
 -- traffic, so that live steps tell it as well. With few steps of the line in the hour it is nearer to the factor of all
 -- lines.
+{%- set way = "operator, service_date, line_code, direction" %}
 with stops as (
     select
         *,
@@ -20,7 +21,7 @@ times as (
         stops.is_end_of_loop
     from {{ built('listed_visits') }} as visits
     inner join {{ built('visit_lines') }} as lines using (listed_visit_key, service_date)
-    inner join stops using (operator, service_date, line_code, direction, stop_code)
+    inner join stops using ({{ way }}, stop_code)
     -- where a loop begins and ends, the stops before and after decide which of the two it is
     where stops.n_occurrences = 1 or stops.is_end_of_loop
 ),
@@ -63,33 +64,27 @@ anonymous_rows as (
 
 anonymous_steps as (
     select
-        operator,
-        service_date,
+        {{ way }},
         rows_here.service_hour,
-        line_code,
-        direction,
         rows_here.position,
         {{ seconds_between('rows_here.theoretical_at', 'min(rows_next.theoretical_at)') }} as step_seconds
     from anonymous_rows as rows_here
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join anonymous_rows as rows_next using (operator, service_date, line_code, direction)
+    inner join anonymous_rows as rows_next using ({{ way }})
     where
         rows_here.destination is not distinct from rows_next.destination
         and rows_here.position + 1 = rows_next.position
         and {{ seconds_between('rows_here.theoretical_at', 'rows_next.theoretical_at') }}
         between 0 and parameters.longest_step_seconds
     group by
-        operator, service_date, rows_here.service_hour, line_code, direction, rows_here.position, rows_here.listed_id,
-        rows_here.destination, rows_here.theoretical_at
+        {{ way }}, rows_here.service_hour, rows_here.position, rows_here.listed_id, rows_here.destination,
+        rows_here.theoretical_at
 ),
 
 steps as (
     select
-        operator,
-        service_date,
+        {{ way }},
         service_hour,
-        line_code,
-        direction,
         position,
         next_position,
         source,
@@ -98,11 +93,8 @@ steps as (
     where next_position > position and not (is_end_of_loop and is_next_end_of_loop)
     union all
     select
-        operator,
-        service_date,
+        {{ way }},
         service_hour,
-        line_code,
-        direction,
         position,
         position + 1 as next_position,
         'anonymous' as source,
@@ -111,7 +103,7 @@ steps as (
         select
             *,
             {{ quantile('step_seconds', 0.25) }} over (
-                partition by operator, service_date, line_code, direction, position
+                partition by {{ way }}, position
             ) as quarter_seconds
         from anonymous_steps
     ) as compared
@@ -145,10 +137,7 @@ hours as (
 
 travel_factors as (
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
+        {{ way }},
         service_hour,
         round(
             (count(*) * median(step_factors.factor) + max(step_factors.usual_steps) * max(hours.factor))
@@ -157,11 +146,11 @@ travel_factors as (
         ) as travel_factor
     from step_factors
     inner join hours using (operator, service_date, service_hour)
-    group by operator, service_date, line_code, direction, service_hour
+    group by {{ way }}, service_hour
 )
 
 select
     steps.*,
     travel_factors.travel_factor
 from steps
-left join travel_factors using (operator, service_date, line_code, direction, service_hour)
+left join travel_factors using ({{ way }}, service_hour)

@@ -123,18 +123,39 @@ collecting as (
 )
 
 select
-    visits.* exclude (still_listed_at) replace (
-        row_number() over (
-            partition by visits.operator, visits.service_date, visits.listed_id, visits.stop_code
-            order by visits.visit_number
-        ) as visit_number
-    ),
+    visits.listed_visit_key,
+    visits.operator,
+    visits.service_date,
+    visits.listed_id,
+    visits.stop_code,
+    row_number() over (
+        partition by visits.operator, visits.service_date, visits.listed_id, visits.stop_code
+        order by visits.visit_number
+    ) as visit_number,
+    visits.line_label,
+    visits.is_slash_variant,
+    visits.destination,
+    visits.service_hour,
+    visits.expected_at,
+    visits.theoretical_at,
+    visits.replaced_at,
+    visits.replaced_seen_at,
+    visits.last_predicted_at,
+    visits.passed_after,
     ends.gone_at,
     ends.vanished_at,
     ends.missed_early_at,
+    visits.is_reverted,
+    visits.first_seen_at,
+    visits.last_seen_at,
+    visits.first_live_at,
+    visits.last_theoretical_at,
+    visits.n_polls,
+    visits.n_full_polls,
+    visits.n_theoretical_polls,
     coalesce(withdrawals.n_polls, 0) as n_withdrawn_polls,
     withdrawals.withdrawn_at
-from {{ built('listed_visits') }} as visits
+from visits
 left join ends using (listed_visit_key)
 left join withdrawals using (listed_visit_key)
 where

@@ -4,14 +4,11 @@
 -- separates the trips of a vehicle, the trips that share a number, and the two times that a loop comes to a stop. Where
 -- timetable rows have the id too, they tell how often it runs, and a bus that runs under it may be early or late.
 {%- set way = "operator, service_date, listed_id, line_code, direction" %}
+{%- set trip = "operator, service_date, trip_id" %}
 {%- set start_gap_seconds = seconds_between('before.start_at', 'segments.start_at') %}
 {%- set later_gap_seconds = seconds_between('before.last_at', 'segments.first_at') %}
 {%- set earlier_gap_seconds = seconds_between('segments.last_at', 'before.first_at') %}
-with visits as (
-    select * from {{ ref('visit_positions') }}
-),
-
-segment_facts as (
+with segment_facts as (
     select
         {{ way }},
         segment,
@@ -25,7 +22,7 @@ segment_facts as (
         min(estimated_start_at) as start_at,
         min(expected_at) as first_at,
         max(expected_at) as last_at
-    from visits
+    from {{ ref('visit_positions') }}
     where segment is not null
     group by {{ way }}, segment
 ),
@@ -103,7 +100,7 @@ placed as (
         trip_segments.is_loop_end,
         trips.trip_number,
         listed_id || case when trips.n_trips > 1 then '~' || cast(trips.trip_number as varchar) else '' end as trip_id
-    from visits
+    from {{ ref('visit_positions') }} as visits
     inner join trip_segments using ({{ way }}, segment)
     inner join trips using ({{ way }}, first_segment)
 ),
@@ -115,7 +112,7 @@ visits_nearby as (
         placed.trip_number,
         placed.trip_id,
         abs({{ seconds_between('placed.expected_at', 'visits.expected_at') }}) as off_seconds
-    from visits
+    from {{ ref('visit_positions') }} as visits
     inner join placed using (operator, service_date, listed_id)
     where visits.line_code is null
 ),
@@ -128,10 +125,19 @@ trip_visits as (
         case when placed.is_loop_end is not true then placed.position end as position,
         case when placed.is_loop_end is not true then placed.stop_sequence end as stop_sequence,
         case when placed.is_loop_end is not true then placed.estimated_start_at end as estimated_start_at
-    from visits
+    from {{ ref('visit_positions') }} as visits
     left join placed using (listed_visit_key)
     left join {{ first_rows('visits_nearby', ['listed_visit_key'], 'off_seconds, trip_number') }} as nearest
         using (listed_visit_key)
+),
+
+live_trips as (
+    select
+        {{ trip }},
+        {{ trip_live_from() }} as live_from
+    from trip_visits
+    where line_code is not null
+    group by {{ trip }}
 ),
 
 replaced_rows as (
@@ -141,13 +147,8 @@ replaced_rows as (
         *,
         {{ seconds_between('expected_at', 'replaced_at') }} as ahead_seconds,
         {{ add_seconds('estimated_start_at', 'ahead_seconds') }} as announced_start_at
-    from (
-        select
-            *,
-            {{ trip_live_from("over (partition by operator, service_date, trip_id)") }} as live_from
-        from trip_visits
-        where line_code is not null
-    ) as live
+    from trip_visits
+    inner join live_trips using ({{ trip }})
     where replaced_seen_at <= live_from and estimated_start_at is not null
 ),
 
@@ -159,7 +160,7 @@ compared as (
         median(ahead_seconds) over trip <= parameters.match_early_seconds as is_possible
     from replaced_rows
     cross join {{ ref('inference_parameters') }} as parameters
-    window trip as (partition by operator, service_date, trip_id)
+    window trip as (partition by {{ trip }})
 ),
 
 announced as (
@@ -173,7 +174,7 @@ announced as (
         and count(case when is_agreeing then 1 end) over trip
         >= greatest(replaced_min_rows, replaced_share * count(*) over trip) as is_announced
     from compared
-    window trip as (partition by operator, service_date, trip_id)
+    window trip as (partition by {{ trip }})
 )
 
 select
