@@ -1,7 +1,7 @@
 -- One row per operator, service_date and matched trip: the scheduled departure it runs as, and how sure that is.
 -- One to one: first by timetable times; then the trips only seen live get the free departures of their line and
--- direction, and the score is the probability of the match; then come departures that only anonymous rows announced, each
--- with a trip id of its own.
+-- direction, and the score is the probability of the match; then come departures that only anonymous rows announced,
+-- each with a trip id of its own.
 with live as (
     select
         *,

@@ -1,8 +1,8 @@
--- One row per operator, service_date, draw and trip without a match by timetable times: the free departure that it gets.
--- Of each line and direction, trips and departures are matched one to one so that the sum of costs is least. The cost
--- grows with how unusual the delay is: with its square at first, so that of two buses and two departures the earlier bus
--- gets the earlier departure. It also grows with how unusual the time is at which the bus was first live, and with how long
--- the departure was not listed any more by then.
+-- One row per operator, service_date, draw and trip without a match by timetable times: the free departure that it
+-- gets. Of each line and direction, trips and departures are matched one to one so that the sum of costs is least.
+-- The cost grows with how unusual the delay is: with its square at first, so that of two buses and two departures the
+-- earlier bus gets the earlier departure. It also grows with how unusual the time is at which the bus was first live,
+-- and with how long the departure was not listed any more by then.
 -- Draw 0 is the match. In the others costs are changed at random, so that the share of draws with a match is about its
 -- probability, if a cost divided by spread_seconds is the negative logarithm of a likelihood (the method is known as
 -- perturb and MAP). How late buses of the line usually are is drawn too, because those that timetable times tell of are

@@ -18,6 +18,7 @@ with audited as (
 compared as (
     select
         audited.*,
+        calls.is_guessed,
         expected.line_code,
         expected.direction,
         expected.side,
@@ -31,10 +32,7 @@ compared as (
     inner join {{ built('due_calls') }} as calls using (operator, service_date, departure_key, position)
     inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('error_shares') }} as shares using (operator, service_date, side, shape_class)
-    {{ join_judging_rulesets('calls') }}
-        and not {{ is_frequent_passage('calls') }}
-        and expected.holdout = 1
-        and not calls.is_guessed
+    {{ join_judging_rulesets('calls') }} and not {{ is_frequent_passage('calls') }} and expected.holdout = 1
 )
 
 select
@@ -61,3 +59,4 @@ select
         as decimal(7, 6)
     ) as on_time_probability
 from compared
+where not is_guessed

@@ -36,7 +36,6 @@ scheduled as (
         visits.arrival_quality,
         coalesce(visits.is_out_of_order, false) as is_out_of_order
     from {{ built('scheduled_calls') }} as calls
-    cross join {{ ref('inference_parameters') }} as parameters
     inner join departures using (departure_key)
     inner join {{ last_answers() }} as last_answers using (operator)
     left join {{ built('trip_calls') }} as visits using (visit_key)
@@ -48,7 +47,8 @@ delayed as (
         *,
         cast(round({{ seconds_between('zero_at', 'passed_at') }}) as bigint) - scheduled_seconds
         -- of a guess, as it is to be expected if the match may be wrong
-        + case when is_guessed then cast(round(wrong_share * wrong_shift_seconds) as bigint) else 0 end as delay_seconds,
+        + cast(round(case when is_guessed then wrong_share * wrong_shift_seconds else 0 end) as bigint)
+            as delay_seconds,
         case
             when arrival_quality in ('evidenced', 'bounded') and not is_out_of_order
                 then {{ seconds_between('zero_at', 'passed_at') }} - scheduled_seconds

@@ -49,8 +49,8 @@ told as (
         expected.side,
         expected.shape_class,
         expected.expected_seconds as told_seconds,
-        -- hidden passages tell it, and these were seen; a few of those that were not are far from what is expected: of a
-        -- trip of which nothing was seen nearly all of these are late
+        -- hidden passages tell it, and these were seen; a few of those that were not are far from what is expected: of
+        -- a trip of which nothing was seen nearly all of these are late
         expected.error_seconds
         * case when expected.side in ('first_stop', 'before', 'after') then parameters.unseen_spread_factor else 1 end
             as told_error_seconds,
