@@ -120,8 +120,10 @@ lines as (
 
 compared as (
     select
-        *,
-        sum(square_sum) over days / cast(sum(n_hidden) over days as double) as mean_square
+        * exclude (square_sum),
+        coalesce(
+            square_sum * sum(n_hidden) over days / nullif(cast(sum(square_sum) over days as double), 0), n_hidden
+        ) as square_sum
     from lines
     window days as (partition by operator, service_date)
 )
@@ -141,9 +143,7 @@ select
     expected.told_schedule_error_seconds,
     expected.expected_seconds,
     expected.class_error_seconds * sqrt(
-        {{ leaning_mean(
-            "(lines.square_sum / lines.mean_square)", "lines.n_hidden", "1", "parameters.line_passages"
-        ) }}
+        {{ leaning_mean("lines.square_sum", "lines.n_hidden", "1", "parameters.line_passages") }}
     ) as error_seconds
 from expected
 cross join {{ ref('inference_parameters') }} as parameters
