@@ -115,7 +115,7 @@
     and {{ prefix }}is_timed and not {{ prefix }}is_guessed
 {%- endmacro %}
 
-{# What the nearest passages before and after tell (delay_guesses), the nearer one more; 0 where there are none. #}
+{# What the nearest passages before and after tell (nearest_passages), the nearer one more; 0 where there are none. #}
 {% macro told_by_neighbours(value) -%}
     coalesce(
         ({{ value }}_before * gap_after_seconds + {{ value }}_after * gap_before_seconds)

@@ -4,15 +4,35 @@
 -- A class is of a side, of gaps and of delays. Each hidden passage has a weight; classes with few of them lean on wider
 -- ones.
 {%- set gap_class = "operator, service_date, side, gap_class" %}
-with guesses as (
+with told as (
+    -- passages tell by how much the bus was later than usual there
     select
-        guesses.*,
-        guesses.delay_seconds - guesses.usual_delay_seconds as above_seconds,
-        guesses.told_delay_seconds - guesses.usual_delay_seconds as told_above_seconds,
-        guesses.holdout > 0 as is_hidden,
+        passages.*,
+        usual.usual_delay_seconds,
+        passages.delay_seconds_before - usual_before.usual_delay_seconds as above_seconds_before,
+        passages.delay_seconds_after - usual_after.usual_delay_seconds as above_seconds_after
+    from {{ built('nearest_passages') }} as passages
+    inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
+    left join {{ built('usual_delays') }} as usual_before
+        on
+            passages.departure_key = usual_before.departure_key
+            and passages.position_before = usual_before.position
+    left join {{ built('usual_delays') }} as usual_after
+        on
+            passages.departure_key = usual_after.departure_key
+            and passages.position_after = usual_after.position
+),
+
+guesses as (
+    select
+        told.*,
+        told.delay_seconds - told.usual_delay_seconds as above_seconds,
+        cast(round({{ told_by_neighbours("above_seconds") }}) as bigint) + told.wrong_match_seconds
+            as told_above_seconds,
+        told.holdout > 0 as is_hidden,
         -- weights are in hundredths
         100 * parameters.error_passages as error_weight
-    from {{ built('delay_guesses') }} as guesses
+    from told
     cross join {{ ref('inference_parameters') }} as parameters
 ),
 
@@ -41,6 +61,8 @@ residuals as (
     select
         guesses.*,
         coalesce(slopes.slope, 1) as slope,
+        -- in whole minutes
+        cast(least(greatest(floor((usual_delay_seconds + told_above_seconds) / 60), -4), 9) as bigint) as delay_class,
         case when is_hidden then weight else 0 end as hidden_weight,
         case
             when is_hidden

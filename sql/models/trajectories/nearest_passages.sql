@@ -1,18 +1,14 @@
--- One row per due call, and per evidenced passage and hold-out that hides it: the delay that the nearest passages of
--- its trip tell, how far away in the timetable they are, and the usual delay. Passages tell by how much the bus was
--- later than usual there, if their scheduled times are known well enough.
+-- One row per due call, and per evidenced passage and hold-out that hides it: the nearest passages of its trip, before
+-- and after, whose scheduled times are known well enough to tell of it, and how far away in the timetable they are.
 -- A hold-out hides a part of what was observed, so that what the rest tells of it can be compared with what was
 -- observed: 1 each passage alone, 2 a half in periods, 3 all after and 4 all before a moment of the trip, 5 the whole
 -- trip. Hold-out 0 hides nothing.
 with calls as (
     select
-        calls.*,
-        usual.usual_delay_seconds,
-        calls.delay_seconds - usual.usual_delay_seconds as above_seconds,
+        *,
         -- only these show how wrong a guess is
-        coalesce(calls.arrival_quality = 'evidenced', false) and calls.is_timed as is_evidenced
-    from {{ built('due_calls') }} as calls
-    inner join {{ built('usual_delays') }} as usual using (operator, service_date, departure_key, position)
+        coalesce(arrival_quality = 'evidenced', false) and is_timed as is_evidenced
+    from {{ built('due_calls') }}
 ),
 
 observed_trips as (
@@ -63,7 +59,7 @@ nearest as (
         *,
         {{ nearest_known(
             {
-                "seconds": "scheduled_seconds", "above_seconds": "above_seconds",
+                "position": "position", "seconds": "scheduled_seconds", "delay_seconds": "delay_seconds",
                 "schedule_error_seconds": "schedule_error_seconds"
             },
             "is_told and not is_hidden"
@@ -82,55 +78,52 @@ neighbours as (
             as gap_after_seconds
     from nearest
     where holdout = 0 or (is_evidenced and (holdout = 1 or is_hidden))
-),
-
-told as (
-    select
-        neighbours.departure_key,
-        neighbours.operator,
-        neighbours.service_date,
-        neighbours.line_code,
-        neighbours.direction,
-        neighbours.position,
-        neighbours.holdout,
-        neighbours.weight,
-        neighbours.delay_seconds,
-        neighbours.usual_delay_seconds,
-        case
-            when neighbours.above_seconds_before is null and neighbours.above_seconds_after is null
-                then case when neighbours.is_first_stop then 'none_at_first_stop' else 'none' end
-            when neighbours.is_first_stop then 'first_stop'
-            when neighbours.above_seconds_before is null then 'before'
-            when neighbours.above_seconds_after is null then 'after'
-            else 'between'
-        end as side,
-        neighbours.usual_delay_seconds + cast(round({{ told_by_neighbours("above_seconds") }}) as bigint)
-        + case
-            when neighbours.above_seconds_before is null and neighbours.above_seconds_after is null and holdout = 0
-                then cast(round(neighbours.wrong_share * neighbours.wrong_shift_seconds) as bigint)
-            else 0
-        end as told_delay_seconds,
-        {{ told_by_neighbours("schedule_error_seconds") }} as told_schedule_error_seconds,
-        -- of two gaps about the smaller one, of equal ones a half; where none is known, the way since the departure
-        coalesce(
-            neighbours.gap_before_seconds * neighbours.gap_after_seconds
-            / nullif(cast(neighbours.gap_before_seconds + neighbours.gap_after_seconds as double), 0),
-            neighbours.gap_before_seconds,
-            neighbours.gap_after_seconds,
-            neighbours.running_seconds
-        ) as gap_seconds
-    from neighbours
 )
 
 select
-    told.*,
-    -- gaps in powers of two, delays in whole minutes
+    departure_key,
+    operator,
+    service_date,
+    line_code,
+    direction,
+    position,
+    holdout,
+    weight,
+    delay_seconds,
+    case
+        when seconds_before is null and seconds_after is null
+            then case when is_first_stop then 'none_at_first_stop' else 'none' end
+        when is_first_stop then 'first_stop'
+        when seconds_before is null then 'before'
+        when seconds_after is null then 'after'
+        else 'between'
+    end as side,
+    position_before,
+    position_after,
+    delay_seconds_before,
+    delay_seconds_after,
+    gap_before_seconds,
+    gap_after_seconds,
+    {{ told_by_neighbours("schedule_error_seconds") }} as told_schedule_error_seconds,
+    case
+        when seconds_before is null and seconds_after is null and holdout = 0
+            then cast(round(wrong_share * wrong_shift_seconds) as bigint)
+        else 0
+    end as wrong_match_seconds,
+    -- in powers of two: of two gaps about the smaller one, of equal ones a half; where none is known, the way since the
+    -- departure
     least(
-        cast(floor(
-            ln(greatest(told.gap_seconds, parameters.shortest_gap_seconds) / parameters.shortest_gap_seconds) / ln(2)
-        ) as bigint),
+        cast(floor(ln(greatest(
+            coalesce(
+                gap_before_seconds * gap_after_seconds
+                / nullif(cast(gap_before_seconds + gap_after_seconds as double), 0),
+                gap_before_seconds,
+                gap_after_seconds,
+                running_seconds
+            ),
+            parameters.shortest_gap_seconds
+        ) / parameters.shortest_gap_seconds) / ln(2)) as bigint),
         7
-    ) as gap_class,
-    cast(least(greatest(floor(told.told_delay_seconds / 60), -4), 9) as bigint) as delay_class
-from told
+    ) as gap_class
+from neighbours
 cross join {{ ref('inference_parameters') }} as parameters
