@@ -142,10 +142,11 @@ lines as (
 
 compared as (
     select
-        * exclude (square_sum),
+        *,
+        -- as usual, if no hidden passage of the date was off
         coalesce(
-            square_sum * sum(n_hidden) over days / nullif(cast(sum(square_sum) over days as double), 0), n_hidden
-        ) as square_sum
+            square_sum / nullif(sum(square_sum) over days / cast(sum(n_hidden) over days as double), 0), n_hidden
+        ) as relative_sum
     from lines
     window days as (partition by operator, service_date)
 )
@@ -165,7 +166,9 @@ select
     expected.told_schedule_error_seconds,
     expected.expected_seconds,
     expected.class_error_seconds * sqrt(
-        {{ leaning_mean("lines.square_sum", "lines.n_hidden", "1", "parameters.line_passages") }}
+        {{ leaning_mean(
+            "lines.relative_sum", "lines.n_hidden", "1", "parameters.line_passages"
+        ) }}
     ) as error_seconds
 from expected
 cross join {{ ref('inference_parameters') }} as parameters
