@@ -166,9 +166,7 @@ select
     expected.told_schedule_error_seconds,
     expected.expected_seconds,
     expected.class_error_seconds * sqrt(
-        {{ leaning_mean(
-            "lines.relative_sum", "lines.n_hidden", "1", "parameters.line_passages"
-        ) }}
+        {{ leaning_mean("lines.relative_sum", "lines.n_hidden", "1", "parameters.line_passages") }}
     ) as error_seconds
 from expected
 cross join {{ ref('inference_parameters') }} as parameters
