@@ -693,8 +693,8 @@ select
     coalesce(string_agg(printf('%s: %+.1f points, standard error %.1f, of %d passages; truth %+.1f', audit.service_date::varchar,
         100 * measured_bias, 100 * measured_error, n_audited, 100 * (truth.off + audit.correction)), '; ' order by audit.service_date), 'none'),
     ''
-from built.intermediate.audit_corrections as audit
+from built.intermediate.audit_errors as audit
 inner join (
     select service_date, avg(is_on_time) - avg(on_time_probability) as off from ran where not is_observed group by service_date
 ) as truth using (service_date)
-where n_audited > 1 and audit.ruleset = 'default'
+where n_audited > 1 and audit.ruleset = 'default' and audit.part = 'all'

@@ -165,7 +165,7 @@
     ({{ below }} + ({{ tenths }} - floor({{ tenths }})) * ({{ above }} - {{ below }}))
 {%- endmacro %}
 
-{# Of drawn visits (audited_passages), each weighted by the inverse of its inclusion probability: how many there are, which
+{# Of drawn visits (audit_errors), each weighted by the inverse of its inclusion probability: how many there are, which
    share was on time, which was expected, and the difference with its standard error; null for one alone. #}
 {% macro audit_figures() -%}
     {%- set weight = "cast(weight as hugeint)" -%}

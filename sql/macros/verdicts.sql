@@ -137,7 +137,8 @@ corrected as (
             else corrections.remaining_error
         end as common_error
     from weighted
-    inner join {{ built('audit_corrections') }} as corrections using (operator, service_date, ruleset)
+    inner join {{ built('audit_errors') }} as corrections using (operator, service_date, ruleset)
+    where corrections.part = 'all'
 ),
 
 probable as (
