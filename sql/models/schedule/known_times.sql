@@ -98,23 +98,7 @@ between_departures as (
 )
 
 select
-    calls.departure_key,
-    calls.operator,
-    calls.service_date,
-    calls.line_code,
-    calls.direction,
-    calls.leg,
-    calls.departure_at,
-    calls.zero_at,
-    calls.departure_seconds,
-    calls.position,
-    calls.stop_code,
-    calls.is_first_stop,
-    calls.is_last_stop,
-    calls.visit_key,
-    calls.schedule_source,
-    calls.own_seconds,
-    calls.earlier_seconds,
+    calls.* exclude (known_seconds, known_before, known_after, departure_before, departure_after),
     case
         when calls.known_before is null and calls.known_after is null and calls.is_first_stop then 0
         when
@@ -130,7 +114,6 @@ select
             )
             then calls.known_before
         when calls.departure_after - calls.departure_seconds <= parameters.pattern_near_seconds then calls.known_after
-    end as agreed_seconds,
-    calls.travel_seconds
+    end as agreed_seconds
 from between_departures as calls
 cross join {{ ref('inference_parameters') }} as parameters

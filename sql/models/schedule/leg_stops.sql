@@ -92,17 +92,7 @@ stretches as (
     from counted
 )
 
-select
-    stretches.operator,
-    stretches.service_date,
-    stretches.line_code,
-    stretches.direction,
-    stretches.leg,
-    stretches.position,
-    stretches.stop_sequence,
-    stretches.stop_code,
-    stretches.n_matched_trips,
-    stretches.n_calls
+select stretches.* exclude (n_expected_calls, n_called_before, n_expected_in_stretch)
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 where

@@ -88,43 +88,14 @@ judged as (
 )
 
 select
-    scheduled.departure_key,
-    scheduled.operator,
-    scheduled.service_date,
-    scheduled.line_code,
-    scheduled.direction,
-    scheduled.leg,
-    scheduled.departure_at,
-    scheduled.position,
-    scheduled.stop_code,
-    scheduled.is_first_stop,
-    scheduled.is_last_stop,
-    scheduled.service_hour,
-    scheduled.n_buses_of_hour,
-    scheduled.trip_key,
-    scheduled.match_score,
-    scheduled.is_guessed,
-    scheduled.wrong_share,
-    scheduled.wrong_shift_seconds,
-    scheduled.wrong_spread_seconds,
-    scheduled.match_error_seconds,
-    scheduled.match_line_error_seconds,
-    scheduled.visit_key,
-    scheduled.scheduled_at,
-    scheduled.schedule_source,
-    scheduled.schedule_error_seconds,
-    scheduled.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
+    calls.* exclude (
+        departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds,
+        leg_seconds
+    ) replace (case when not calls.is_out_of_order then calls.arrival_quality end as arrival_quality),
+    calls.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
     -- a passage whose scheduled time is less sure tells of its trip too
-    coalesce(scheduled.arrival_quality = 'evidenced' and not scheduled.is_out_of_order, false)
-    and scheduled.schedule_error_seconds <= parameters.told_error_seconds as is_told,
-    scheduled.zero_at,
-    scheduled.scheduled_seconds,
-    scheduled.scheduled_seconds - scheduled.departure_seconds as running_seconds,
-    scheduled.passed_at,
-    scheduled.passed_after,
-    scheduled.passed_before,
-    case when not scheduled.is_out_of_order then scheduled.arrival_quality end as arrival_quality,
-    scheduled.delay_seconds,
-    scheduled.ruleset_version
-from judged as scheduled
+    coalesce(calls.arrival_quality = 'evidenced' and not calls.is_out_of_order, false)
+    and calls.schedule_error_seconds <= parameters.told_error_seconds as is_told,
+    calls.scheduled_seconds - calls.departure_seconds as running_seconds
+from judged as calls
 cross join {{ ref('inference_parameters') }} as parameters

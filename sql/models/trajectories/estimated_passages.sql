@@ -148,53 +148,23 @@ first_stops as (
 )
 
 select
-    placed.departure_key,
-    placed.operator,
-    placed.service_date,
-    placed.line_code,
-    placed.direction,
-    placed.leg,
-    placed.departure_at,
-    placed.position,
-    placed.stop_code,
-    placed.is_first_stop,
-    placed.is_last_stop,
-    placed.service_hour,
-    placed.n_buses_of_hour,
-    placed.trip_key,
-    placed.visit_key,
-    placed.match_score,
-    placed.is_guessed,
-    placed.scheduled_at,
-    placed.schedule_source,
-    placed.arrival_quality,
-    placed.is_seen,
-    placed.is_observed,
-    placed.n_evidenced_before,
-    placed.hard_after,
-    placed.hard_before,
-    least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
-    placed.guessed_seconds,
-    placed.error_seconds,
-    case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
-    case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,
-    placed.wrong_shift_seconds,
-    placed.wrong_spread_seconds,
-    least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
+    placed.* exclude (
+        match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds,
+        passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor,
+        told_schedule_error_seconds, usual_error_seconds, after_seconds, before_seconds, placed_seconds, guessed_at
+    ) replace (
+        least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
+        case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
+        case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,
+        least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds
+    ),
     case when not placed.is_seen or placed.is_guessed then placed.match_line_error_seconds else 0 end
         as line_error_seconds,
-    placed.schedule_error_seconds,
-    placed.low_seconds,
-    placed.high_seconds,
     case when placed.is_first_stop and not placed.is_seen then first_stops.least_seconds end as least_seconds,
     case
         when placed.is_seen or not placed.is_timed
             then least(greatest(placed.guessed_seconds, placed.low_seconds), placed.high_seconds)
         else placed.placed_seconds
-    end as expected_seconds,
-    placed.side,
-    placed.shape_class,
-    placed.n_observed_trips_of_hour,
-    placed.ruleset_version
+    end as expected_seconds
 from placed
 left join first_stops using (operator, service_date)
