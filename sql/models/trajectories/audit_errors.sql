@@ -29,7 +29,7 @@ compared as (
         expected.line_code,
         expected.side,
         expected.expected_seconds,
-        expected.error_seconds,
+        expected.unseen_factor * expected.error_seconds as error_seconds,
         shares.shares,
         judging.ruleset,
         judging.early_seconds,

@@ -49,11 +49,9 @@ told as (
         expected.side,
         expected.shape_class,
         expected.expected_seconds as told_seconds,
-        -- hidden passages tell it, and these were seen; a few of those that were not are far from what is expected: of
-        -- a trip of which nothing was seen nearly all of these are late
-        expected.error_seconds
-        * case when expected.side in ('first_stop', 'before', 'after') then parameters.unseen_spread_factor else 1 end
-            as told_error_seconds,
+        expected.unseen_factor * expected.error_seconds as told_error_seconds,
+        -- of trips of which nothing was seen a few are far from what is expected, and nearly all of these are late: so
+        -- the delay is less sure, but not the verdict
         case when expected.side like 'none%' then parameters.unseen_spread_factor else 1 end as spread_factor,
         expected.told_schedule_error_seconds,
         usual.usual_error_seconds,

@@ -167,7 +167,10 @@ select
     expected.expected_seconds,
     expected.class_error_seconds * sqrt(
         {{ leaning_mean("lines.relative_sum", "lines.n_hidden", "1", "parameters.line_passages") }}
-    ) as error_seconds
+    ) as error_seconds,
+    -- hidden passages were seen; those that were not vary more
+    case when expected.side in ('first_stop', 'before', 'after') then parameters.unseen_spread_factor else 1 end
+        as unseen_factor
 from expected
 cross join {{ ref('inference_parameters') }} as parameters
 left join compared as lines using (operator, service_date, line_code, direction)
