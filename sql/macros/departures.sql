@@ -79,3 +79,10 @@
         where line_code is not null
     )
 {%- endmacro %}
+
+{# True for a match with a departure (departure_matches) that is not sure: its bus, seen live only, may have run as another.
+
+   In a relation joined with `matches` and `parameters`. #}
+{% macro is_guessed_match() -%}
+    coalesce(matches.basis = 'live' and matches.match_score < parameters.match_sure_share, false)
+{%- endmacro %}

@@ -2,7 +2,6 @@
 -- It did not, if it was announced and withdrawn, or if its origin was polled without a long gap around the departure;
 -- and if no trip without a departure can have been it, whether it was observed passing or was still expected when
 -- collecting ended.
-{%- set is_guess = "matches.basis = 'live' and matches.match_score < parameters.match_sure_share" %}
 {%- set time = "operator, service_date, line_code, direction, departure_at" %}
 with matches as (
     select
@@ -116,10 +115,9 @@ unmatched_visits as (
     from {{ built('stop_visits') }} as visits
     cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('departure_matches') }} as matches using (trip_key)
-    left join {{ built('timetable_departures') }} as departures using (departure_key)
     where
         (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
-        and (matches.trip_key is null or {{ is_guess }})
+        and (matches.trip_key is null or {{ is_guessed_match() }})
     union all
     select
         operator,

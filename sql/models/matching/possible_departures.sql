@@ -4,8 +4,8 @@
 -- tell, or else every free one whose bus may have left when it did.
 -- Of timetable times, a trip takes the departure nearest to when it was due at the origin of its leg; of several trips
 -- that take the same one, the best fitting keeps it, and the closer the departures, the more rows that it replaced have
--- to agree. From these trips is learned how late buses usually leave: in the
--- hour, and on the line and direction, each as far as its groups differ by more than chance does.
+-- to agree. From these trips is learned how late buses usually leave: in the hour, and on the line and direction, each
+-- as far as its groups differ by more than chance does.
 {%- set trip_leg = "trip_key, operator, service_date, trip_id, line_code, direction, leg, origin_position" %}
 with visits as (
     select * from {{ built('leg_visits') }}

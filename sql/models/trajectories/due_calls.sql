@@ -3,13 +3,10 @@
 with departures as (
     select
         departures.departure_key,
-        departures.headway_seconds,
         rules.ruleset_version,
         matches.trip_key,
         matches.match_score,
-        matches.basis,
-        -- a bus seen live only may have run as the departure before or after
-        coalesce(matches.basis = 'live' and matches.match_score < parameters.match_sure_share, false) as is_guessed,
+        {{ is_guessed_match() }} as is_guessed,
         errors.* exclude (departure_key)
     from {{ built('timetable_departures') }} as departures
     cross join {{ ref('inference_parameters') }} as parameters
