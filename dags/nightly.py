@@ -1,13 +1,15 @@
 """# nightly: rebuilds the last two service dates, now that they are complete.
 
 **What it does.** At 05:30 in the operator's time zone, after the end of the service day: rebuilds the last
-two service dates from the lake and publishes the result, merges the windows of the last UTC day into one
-file per dataset without changing a row, compares every file with its checksum, and removes old quarantine
-and logs (`TRANSIT_QUARANTINE_KEEP_DAYS`, `TRANSIT_LOGS_KEEP_DAYS`). The dates follow from the date of the
+two service dates from the lake and publishes the result, writes the reports of the last date, its week and
+its month (`data/reports/performance/index.html`, the asset `report`), merges the windows of the last UTC day
+into one file per dataset without changing a row, compares every file with its checksum, and removes old
+quarantine and logs (`TRANSIT_QUARANTINE_KEEP_DAYS`, `TRANSIT_LOGS_KEEP_DAYS`). The dates follow from the date of the
 run, so it **can** be backfilled or run for an older date: this rebuilds the two service dates before it.
 
 **What a failure means.** `build` red: a model or a check failed on a complete day; the builds that passed
-had only parts of it. Nothing was published. `compact` red: merging failed and the windows of that day stay
+had only parts of it. Nothing was published. `report` red: the pages are those of the night before; figures
+are not touched. `compact` red: merging failed and the windows of that day stay
 as they were; no figure changes. `verify` red: a raw file, or the published file, has changed by itself or is
 missing; the log names it. Damaged lake files are made again from raw, which is no failure.
 
@@ -31,9 +33,10 @@ from transit_etl.scheduling.steps import (
     publish_build,
     tell,
     verify_files,
+    write_standard_reports,
 )
 
-WAREHOUSE = Asset("warehouse")
+WAREHOUSE, REPORT = Asset("warehouse"), Asset("report")
 
 
 @dag(
@@ -43,7 +46,7 @@ WAREHOUSE = Asset("warehouse")
     **stopped_after(LONG_WORK),
 )
 def nightly() -> None:
-    """Rebuild and publish the last two service dates; compact the closed day; verify; prune."""
+    """Rebuild and publish the last two dates; write reports; compact the closed day; verify; prune."""
 
     @step(pool=WAREHOUSE_POOL)
     def build() -> dict[str, int]:
@@ -54,6 +57,12 @@ def nightly() -> None:
         file = publish_build()
         tell({"file": file}, WAREHOUSE)
         return file
+
+    @step(outlets=[REPORT])
+    def report() -> dict[str, str]:
+        sentences = write_standard_reports()
+        tell(sentences, REPORT)
+        return sentences
 
     @step(pool=WAREHOUSE_POOL)
     def compact() -> int:
@@ -67,7 +76,9 @@ def nightly() -> None:
     def prune() -> dict[str, int]:
         return prune_old()
 
-    [build() >> publish(), compact()] >> verify() >> prune()
+    published = build() >> publish()
+    published >> report()
+    [published, compact()] >> verify() >> prune()
 
 
 nightly()

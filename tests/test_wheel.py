@@ -23,6 +23,9 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     [
         (ROOT, "transit_etl/**/*.py", ""),
         (ROOT, "transit_emulator/**/*.py", ""),
+        (ROOT, "transit_reports/**/*.py", ""),
+        (ROOT, "transit_reports/sql/*.sql", ""),
+        (ROOT, "transit_reports/templates/*.*", ""),
         (ROOT, "transit_exports/**/*.py", ""),
         (ROOT, "transit_exports/sql/*.sql", ""),
         (ROOT, "transit_exports/templates/*.html", ""),
@@ -46,5 +49,5 @@ def test_a_wheel_holds_the_code_its_rules_and_its_models(
 def test_a_wheel_holds_neither_data_nor_tests(packed: set[str]) -> None:
     folders = {name.split("/")[0] for name in packed if ".dist-info/" not in name}
 
-    assert {"transit_etl", "transit_exports", "transit_emulator"} == folders
+    assert {"transit_etl", "transit_exports", "transit_reports", "transit_emulator"} == folders
     assert not any("/target/" in name or "/logs/" in name for name in packed)

@@ -385,3 +385,8 @@ def reports_dir(data_dir: Path) -> Path:
 def quality_pages_dir(data_dir: Path) -> Path:
     """Return the folder of the pages about data quality."""
     return reports_dir(data_dir) / "quality"
+
+
+def performance_dir(data_dir: Path) -> Path:
+    """Return the folder of the reports of periods, and of their index."""
+    return reports_dir(data_dir) / "performance"

@@ -4,10 +4,12 @@
     {%- if not var("schema_suffix") %}
     {{ punctuality_between_function() }};
     {{ stop_punctuality_between_function() }};
+    {{ waits_between_function("network_waits_between", [], "line_variance") }};
     {{ waits_between_function("line_waits_between", ["line_code", "direction"], "line_variance") }};
     {{ waits_between_function("stop_waits_between", ["stop_code", "line_code", "direction"], "squared_sum_variance") }};
     {{ predictions_between_function() }};
     {{ travel_times_between_function() }};
+    {{ direction_names_function() }};
     {%- endif %}
 {%- endmacro %}
 
@@ -47,4 +49,9 @@
 {% macro travel_times_between_function() -%}
     create or replace macro travel_times_between(from_date, to_date) as table
     {{ travel_times_over("first_date", "cast(from_date as date)", among=between_dates()) }}
+{%- endmacro %}
+
+{% macro direction_names_function() -%}
+    create or replace macro direction_names() as table
+    select * from {{ named_directions() }} as names
 {%- endmacro %}

@@ -31,8 +31,10 @@ print(json.dumps([duckdb.__version__, counts, comments]))
 """
 _PERIOD = "'2026-11-01', '2026-11-30'"
 MACROS = {  # a query for each
+    "direction_names": "select * from direction_names()",
     "line_waits_between": f"select * from line_waits_between({_PERIOD})",
     "local_time": "select local_time(received_at) from core.requests",
+    "network_waits_between": f"select * from network_waits_between({_PERIOD})",
     "on_time_share": "select * from on_time_share(-60, 359)",
     "predictions_between": f"select * from predictions_between(line_code, {_PERIOD})",
     "punctuality_between": f"select * from punctuality_between(line_code, {_PERIOD})",

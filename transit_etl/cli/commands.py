@@ -15,6 +15,7 @@ from transit_etl.cli.folder import folder
 from transit_etl.cli.health import check, metrics, status, verify
 from transit_etl.cli.options import EXIT_FAILED, MARKUP
 from transit_etl.cli.rehearse import rehearse
+from transit_etl.cli.report import report
 from transit_etl.cli.run import run_round
 from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.cli.steps import build, collect, compact, publish, reprocess, stage
@@ -51,7 +52,7 @@ def about(
 app.command("run")(run_round)
 for command in (
     config, folder, collect, stage, reprocess, build, publish, compact, verify, backup, restore,
-    sql, tables, describe, export, status, check, metrics, prune, rehearse,
+    sql, tables, describe, export, report, status, check, metrics, prune, rehearse,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(emulator_app, name="emulator")

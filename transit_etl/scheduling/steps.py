@@ -9,7 +9,7 @@ from airflow.sdk import Asset, get_current_context
 
 from transit_etl.endpoints import collections_of, endpoints_of
 from transit_etl.errors import FinalError
-from transit_etl.paths import exports_dir
+from transit_etl.paths import exports_dir, performance_dir
 from transit_etl.scheduling.polling import current_run
 from transit_etl.scheduling.run_alerts import end_of_lateness
 from transit_etl.scheduling.schedules import polling_dags
@@ -135,6 +135,16 @@ def export_dataset(name: str) -> dict[str, int]:
 def export_folder(name: str) -> str:
     """Return the folder of an exported dataset."""
     return str(exports_dir(load_settings().data_dir).absolute() / name)
+
+
+def write_standard_reports() -> dict[str, str]:
+    """Write the reports of the last date that is over, its week and its month; return their sentences."""
+    from transit_etl.export_settings import export_settings
+    from transit_reports import write_reports
+
+    settings = load_settings()
+    written = write_reports(export_settings(settings), performance_dir(settings.data_dir))
+    return {str(each.page): each.answer for each in written}
 
 
 def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:

@@ -44,6 +44,14 @@ _MACROS = {
         "One row per operator and stop_code: punctuality of the passages at the stop on the service dates "
         "from `from_date` to `to_date`, with intervals."
     ),
+    "macro table direction_names": (
+        "One row per operator, line_code and direction: `line`, the public number, and `towards`, the place "
+        "that its buses show."
+    ),
+    "macro table network_waits_between": (
+        "One row per operator with frequent service: waits on the service dates from `from_date` to "
+        "`to_date`, with intervals."
+    ),
     "macro table line_waits_between": (
         "One row per operator, line_code and direction with frequent service: waits on the service dates "
         "from `from_date` to `to_date`, with intervals."

@@ -1,0 +1,45 @@
+"""The command `report`: pages that people look at."""
+
+from datetime import date
+from typing import Annotated
+
+import typer
+
+from transit_etl import paths
+from transit_etl.cli import output
+from transit_etl.cli.options import FROM, TO, Json
+from transit_etl.cli.progress import spinner
+from transit_etl.settings import load_settings
+
+
+def report(
+    first: Annotated[date | None, FROM] = None,
+    last: Annotated[date | None, TO] = None,
+    lines: Annotated[
+        list[str] | None,
+        typer.Option("--line", metavar="LINE", help="Write the page of this line alone, by number or code."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Write the report of a period as pages that open from disk: data/reports/performance/index.html.
+
+    Without dates it writes those of the last date that is over, of its week and of its month. Files that did
+    not change are left alone.
+
+    Example: transit-etl report --from 2026-03-02 --to 2026-03-08
+    """
+    from transit_etl.export_settings import export_settings
+    from transit_reports import write_reports
+
+    settings = load_settings()
+    folder = paths.performance_dir(settings.data_dir)
+    with spinner("writing pages"):
+        written = write_reports(export_settings(settings), folder, first, last, lines or ())
+    if as_json:
+        output.print_json(written)
+        return
+    for each in written:
+        output.print_text(each.answer)
+        output.print_step(
+            "pages", f"{each.n_pages}, {each.n_changed} of {each.n_files} files changed: {each.page}"
+        )

@@ -1,0 +1,9 @@
+"""Pages that people look at: how punctual the service was, how sure that is, and what went wrong.
+
+They are made from the published file alone, and open from disk without a network and without scripts.
+"""
+
+from transit_reports.periods import ReportError
+from transit_reports.site import ReportSummary, write_reports
+
+__all__ = ["ReportError", "ReportSummary", "write_reports"]

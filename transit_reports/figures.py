@@ -1,0 +1,204 @@
+"""What a page shows: figures with their intervals, and tables of them, as text for people and as CSV."""
+
+import csv
+import io
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+
+from markupsafe import Markup
+
+from transit_reports.queries import Row
+
+FEWEST_UNITS = 50  # of a figure that is not rough, as in the practice of transit surveys
+MOST_HALF_WIDTH = 0.10  # of its 95 % interval
+N_SHADES = 5
+Kind = Literal["text", "count", "share", "seconds", "minutes", "date", "time", "difference"]
+_MINUTE = 60
+_NARROW = 0.03  # an interval of a share so narrow, that a decimal of a percent says something
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: the name in the rows, its title, and how its values are written.
+
+    A column with `bounds` has the ends of a 95 % interval, or else hard bounds, in `{name}_low` and
+    `{name}_high`. `link` names the column with the address behind the text.
+    """
+
+    name: str
+    title: str
+    kind: Kind = "text"
+    bounds: Literal["", "interval", "hard"] = ""
+    link: str = ""
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether values are aligned at the right."""
+        return self.kind not in {"text", "date", "time"}
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the CSV file."""
+        return [self.name, f"{self.name}_low", f"{self.name}_high"] if self.bounds else [self.name]
+
+    def text(self, row: Row) -> str:
+        """Return the value in a row as text, with its interval."""
+        value = row.get(self.name)
+        if not self.bounds:
+            return written(value, self.kind)
+        return with_ends(
+            value, row.get(f"{self.name}_low"), row.get(f"{self.name}_high"), self.kind, self.bounds
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A chart or a table with all that a reader needs of it.
+
+    name:       of its CSV file and of the address on the page.
+    reading:    one sentence of what the numbers say.
+    citation:   the sentence to cite.
+    drawing:    the chart, if there is one; the table is then folded away.
+    definition: the section of the page of definitions.
+    """
+
+    name: str
+    title: str
+    reading: str
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    sql: str
+    definition: str
+    citation: str = ""
+    drawing: Markup | None = None
+    most_rows: int = 1000
+
+    @property
+    def shown(self) -> Sequence[Row]:
+        """The rows on the page; the CSV file has all."""
+        return self.rows[: self.most_rows]
+
+    def csv(self) -> str:
+        """Return all rows as CSV; an unknown value is empty."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        names = [name for column in self.columns for name in column.names]
+        writer.writerow(names)
+        writer.writerows([_plain(row.get(name)) for name in names] for row in self.rows)
+        return text.getvalue()
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - what a query gives
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    # A spreadsheet would take such a text for a formula.
+    return f"'{value}" if isinstance(value, str) and value[:1] in {"=", "+", "-", "@", "\t", "\r"} else value
+
+
+def written(value: Any, kind: Kind) -> str:  # noqa: ANN401, PLR0911 - what a query gives; a line for each kind
+    """Return a value as text; one that is not known is a dash."""
+    match value, kind:
+        case None, _:
+            return "–"
+        case datetime(), _:
+            return f"{value:%d %b %H:%M}"
+        case date(), _:
+            return f"{value:%a %d %b %Y}"
+        case _, "share":
+            return f"{100 * value:.0f} %"
+        case _, "difference":
+            return f"{100 * value:+.0f} points".replace("-", "−")
+        case _, "seconds":
+            return clock(value)
+        case _, "minutes":
+            return f"{value:,.0f} min"
+        case _, "count":
+            return f"{value:,}"
+        case _:
+            return str(value)
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as minutes and seconds, such as 4:05 min."""
+    sign, whole = ("−" if round(seconds) < 0 else ""), abs(round(seconds))
+    return f"{sign}{whole // _MINUTE}:{whole % _MINUTE:02} min"
+
+
+def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str:  # noqa: ANN401 - what a query gives
+    """Return a figure with its 95 % interval in round brackets, or hard bounds in square ones.
+
+    The figure is rounded to the nearest; shares have a decimal where the interval is narrow.
+    """
+    if low is None or high is None:
+        known = (
+            f"[{_short(low, kind, 1)}{_unit(kind)} or more]" if bounds == "hard" and low is not None else ""
+        )
+        return known or written(value, kind)
+    texts = [_short(end, kind, high - low) for end in (low, high)]
+    if bounds == "hard":
+        return f"[{'–'.join(dict.fromkeys(texts))}{_unit(kind)}]"
+    if value is None:
+        return "–"
+    ends = (" to " if low < 0 or kind == "difference" else "–").join(texts)
+    return f"{_short(value, kind, high - low)}{_unit(kind)} ({ends})"
+
+
+def _short(value: float, kind: Kind, width: float) -> str:
+    if kind in {"share", "difference"}:
+        decimals = 1 if width <= _NARROW else 0
+        sign = "+" if kind == "difference" else ""
+        return f"{100 * value:{sign}.{decimals}f}".replace("-", "−")
+    return clock(value).removesuffix(" min") if kind == "seconds" else f"{value:,.0f}".replace("-", "−")
+
+
+def _unit(kind: Kind) -> str:
+    return {"share": " %", "difference": " points", "seconds": " min", "minutes": " min"}.get(kind, "")
+
+
+def precision_label(row: Row) -> str:
+    """Return `±10 points`, or `rough` of an on-time share from fewer than 50 passages or less precise."""
+    low, high = row["on_time_low"], row["on_time_high"]
+    is_good = low is not None and row["n_due"] >= FEWEST_UNITS and (high - low) / 2 <= MOST_HALF_WIDTH
+    return "±10 points" if is_good else "rough"
+
+
+def heat_class(share: float) -> str:
+    """Return the class of a share in a table or a map: darker is less."""
+    return f"q{min(int((1 - share) * N_SHADES), N_SHADES - 1)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A row with its place among all: the first and the last that its interval leaves open."""
+
+    row: Row
+    first: int
+    last: int
+
+    @property
+    def text(self) -> str:
+        """The place, such as `3` or `3–17`."""
+        return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
+
+
+def ranked(rows: Sequence[Row], name: str, *, worst_is_low: bool) -> list[Ranked]:
+    """Order rows from the worst by the near end of their interval: the end that lies on the better side.
+
+    A row is surely worse than another only where their intervals do not meet; the first place of a row is
+    one more than there are surely worse ones.
+    """
+    low, high, n_rows = f"{name}_low", f"{name}_high", len(rows)
+    lows, highs = sorted(row[low] for row in rows), sorted(row[high] for row in rows)
+
+    def placed(row: Row) -> Ranked:
+        n_below, n_above = bisect_left(highs, row[low]), n_rows - bisect_right(lows, row[high])
+        n_worse, n_better = (n_below, n_above) if worst_is_low else (n_above, n_below)
+        return Ranked(row, n_worse + 1, n_rows - n_better)
+
+    def order(row: Row) -> tuple[float, float]:
+        return (row[high], row[low]) if worst_is_low else (-row[low], -row[high])
+
+    return [placed(row) for row in sorted(rows, key=order)]

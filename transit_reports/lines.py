@@ -1,0 +1,115 @@
+"""The page of all lines: ordered from the worst, as far as the intervals tell them apart."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from transit_reports.figures import FEWEST_UNITS, Column, Figure, precision_label, ranked
+from transit_reports.page import Page
+from transit_reports.queries import Row
+from transit_reports.report import Report
+from transit_reports.words import count_of, reason_text
+
+_COLUMNS = [
+    Column("place", "Place"),
+    Column("line", "Line", link="line_page"),
+    Column("towards", "Towards"),
+    Column("on_time", "On time", "share", "interval"),
+    Column("mean_delay", "Mean delay", "seconds", "interval"),
+    Column("delivered", "Departures that ran", "share", "hard"),
+    Column("n_due", "Passages due", "count"),
+    Column("observed_share", "Observed", "share"),
+    Column("label", "Precision"),
+]
+_NOT_RANKED = [
+    Column("line", "Line", link="line_page"),
+    Column("towards", "Towards"),
+    Column("n_due", "Passages due", "count"),
+    Column("reason", "Why it has no place"),
+]
+
+
+def line_rows(report: Report, root: str) -> list[dict[str, Any]]:
+    """Return the punctuality of each line and direction, with its departures and names."""
+    delivered = {(row["line_code"], row["direction"]): row for row in report.ask("delivered").rows}
+    nothing = dict.fromkeys(["n_departures", "n_run", "n_not_run", "delivered_low", "delivered_high"])
+    return [
+        nothing
+        | dict(delivered.get((row["line_code"], row["direction"]), {}))
+        | row
+        | {"delivered": None, "label": precision_label(row)}
+        for row in report.named(report.ask("lines"), root)
+    ]
+
+
+def ranked_rows(
+    rows: Sequence[Row], name: str = "on_time", *, worst_is_low: bool = True
+) -> list[dict[str, Any]]:
+    """Return the rows that can be ranked, from the worst, with their place."""
+    able = [row for row in rows if row[name] is not None and row["n_due"] >= FEWEST_UNITS]
+    return [{**each.row, "place": each.text} for each in ranked(able, name, worst_is_low=worst_is_low)]
+
+
+def lines_page(report: Report, reasons: dict[str, str]) -> Page:
+    """Return the page of all lines."""
+    rows = line_rows(report, "../")
+    places = ranked_rows(rows)
+    others = [
+        {
+            **row,
+            "reason": reason_text(row, reasons)
+            if row["on_time"] is None
+            else f"fewer than {FEWEST_UNITS} due",
+        }
+        for row in rows
+        if row["on_time"] is None or row["n_due"] < FEWEST_UNITS
+    ]
+    answer = report.ask("lines")
+    table = Figure(
+        "lines",
+        "Lines by the share of passages that were on time",
+        _reading(places),
+        _COLUMNS,
+        places,
+        answer.sql,
+        "on-time",
+    )
+    left_out = Figure(
+        "lines-without-a-place",
+        "Lines without a place",
+        f"{count_of(len(others), 'line and direction has', 'lines and directions have')} no place: too "
+        "little is known of them. That says nothing of how they ran.",
+        _NOT_RANKED,
+        others,
+        answer.sql,
+        "not-known",
+    )
+    by_name = sorted({(row["line"], row["line_page"]) for row in rows if row["line_page"]}, key=_natural)
+    return Page(
+        "lines/index.html", "lines.html", "Lines", {"table": table, "left_out": left_out, "by_name": by_name},
+        [table, left_out],
+    )  # fmt: skip
+
+
+def _reading(places: Sequence[Row]) -> str:
+    if not places:
+        return "Too little is known of every line to compare them."
+    surely_worst = [f"{row['line']} towards {row['towards']}" for row in places if row["place"] == "1"]
+    first = (
+        f"Surely the worst is line {surely_worst[0]}."
+        if surely_worst
+        else f"Which line is the worst cannot be told: {_n_tied(places)} lines and directions have intervals "
+        "that leave the first place open."
+    )
+    return (
+        f"{first} The list goes by the better end of the interval, so that a line stands high only when it "
+        "was surely bad. Places such as 3–17 are ties: nothing tells these lines apart."
+    )
+
+
+def _n_tied(places: Sequence[Row]) -> int:
+    return sum(row["place"].partition("–")[0] == "1" for row in places)
+
+
+def _natural(named: tuple[str, str]) -> tuple[int, str]:
+    digits = "".join(character for character in named[0] if character.isdigit())
+    return (int(digits or 10**6) if named[0][:1].isdigit() else 10**7, named[0])

@@ -1,0 +1,130 @@
+"""All that the pages of a report are made from: the published file, asked about one period."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from transit_exports.source import Source
+from transit_reports.periods import ReportPeriod
+from transit_reports.queries import Answer, Row, ask
+
+LineKey = tuple[str, str]
+_PLAIN = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True)
+class Report:
+    """The published file, open, and a period; each query is asked once.
+
+    `lines` limits the lines whose page is written, to these public numbers or codes; without any, all are.
+    `pages_there` are the folders of the pages of lines that were written before, and stay.
+    """
+
+    source: Source
+    period: ReportPeriod
+    lines: Sequence[str] = ()
+    pages_there: frozenset[str] = frozenset()
+    _answers: dict[tuple[str, str], Answer] = field(default_factory=dict)
+    _parts: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], Answer]] = field(default_factory=dict)
+
+    def ask(self, name: str, period: ReportPeriod | None = None) -> Answer:
+        """Return the answer to a query of `sql` about the period, or another."""
+        of = period or self.period
+        if (name, of.name) not in self._answers:
+            self._answers[name, of.name] = ask(self.source.connection, name, of.dates)
+        return self._answers[name, of.name]
+
+    def one(self, name: str, period: ReportPeriod | None = None) -> Row:
+        """Return the first row of the answer to a query; an empty one if there is none."""
+        rows = self.ask(name, period).rows
+        return rows[0] if rows else {}
+
+    def of_line(self, name: str, *values: str) -> Answer:
+        """Return the part of an answer about a line, or also a direction, with the query that gives it."""
+        keys = ("line_code", "direction")[: len(values)]
+        if (name, keys) not in self._parts:
+            self._parts[name, keys] = self.ask(name).by(*keys)
+        parts = self._parts[name, keys]
+        return (
+            parts[values]
+            if values in parts
+            else self.ask(name).none_of(**dict(zip(keys, values, strict=True)))
+        )
+
+    @cached_property
+    def directions(self) -> Mapping[LineKey, tuple[str, str]]:
+        """What each line and direction is called: its number, and where it goes."""
+        found = self.source.rows("select line_code, direction, line, towards from direction_names()")
+        return {(code, direction): (line, towards) for code, direction, line, towards in found}
+
+    @cached_property
+    def stops(self) -> Mapping[str, Row]:
+        """The name and the place of each stop."""
+        found = self.source.rows(
+            "select stop_code, stop_name, latitude, longitude from core.stops where is_current"
+        )
+        return {
+            code: {"name": name, "latitude": latitude, "longitude": longitude}
+            for code, name, latitude, longitude in found
+        }
+
+    @cached_property
+    def rules(self) -> Row:
+        """The rules by which a passage is on time."""
+        return self.one("ruleset")
+
+    @property
+    def rules_text(self) -> str:
+        """The rules in a sentence."""
+        return (
+            f"on time: from {self.rules['early_seconds']} s early to {self.rules['late_seconds']} s late "
+            f"(ruleset {self.rules['ruleset_version']})"
+        )
+
+    def line_name(self, code: str, direction: str) -> str:
+        """Return the public number of a line."""
+        return self.directions.get((code, direction), (code, direction))[0]
+
+    def towards(self, code: str, direction: str) -> str:
+        """Return where a direction of a line goes."""
+        return self.directions.get((code, direction), (code, direction))[1]
+
+    def stop_name(self, code: str) -> str:
+        """Return the name of a stop, with its code."""
+        known = self.stops.get(code)
+        return f"{known['name']} ({code})" if known and known["name"] else f"Stop {code}"
+
+    def named(self, answer: Answer, root: str) -> list[dict[str, Any]]:
+        """Return rows with `line`, `towards` and the address of the line's page."""
+        return [
+            {
+                **row,
+                "line": self.line_name(row["line_code"], row["direction"]),
+                "towards": self.towards(row["line_code"], row["direction"]),
+                "line_page": f"{root}{line_page(row['line_code'])}"
+                if self.has_page(row["line_code"])
+                else "",
+            }
+            for row in answer.rows
+        ]
+
+    def has_page(self, code: str) -> bool:
+        """Tell whether a line has a page."""
+        return self.is_asked(code) or folder_name(code) in self.pages_there
+
+    def is_asked(self, code: str) -> bool:
+        """Tell whether the page of a line is to be written."""
+        names = {code, self.line_name(code, "outbound"), self.line_name(code, "inbound")}
+        return not self.lines or not names.isdisjoint(self.lines)
+
+
+def line_page(code: str) -> str:
+    """Return the address of a line's page."""
+    return f"line/{folder_name(code)}/index.html"
+
+
+def folder_name(code: str) -> str:
+    """Return a code as the name of a folder: letters, digits, _ and -; others are written as ~ and hex."""
+    return _PLAIN.sub(lambda found: "".join(f"~{byte:02x}" for byte in found[0].encode()), code) or "~"

@@ -1,0 +1,12 @@
+-- Disruptions that began in the period, by the cause that the operator gives.
+select
+    coalesce(cause, 'no cause given') as cause,
+    count(*) as n_disruptions,
+    sum(duration_low_seconds) / 60 as minutes_low,
+    case when count(duration_high_seconds) = count(*) then sum(duration_high_seconds) / 60 end as minutes_high
+from marts.disruptions
+where
+    category != 'ASC'
+    and service_date(coalesce(started_at, first_seen_at)) between $first and $last
+group by all
+order by minutes_low desc, cause

@@ -1,0 +1,10 @@
+-- What the checks of the data found.
+select
+    found_date,
+    found_in,
+    finding,
+    n_rows,
+    example
+from quality.findings
+where found_date between $first and $last
+order by found_date, found_in, finding

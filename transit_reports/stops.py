@@ -1,0 +1,121 @@
+"""The page of stops: the worst for punctuality and for waiting, and a map."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from transit_reports.figures import FEWEST_UNITS, Column, Figure, heat_class, precision_label, ranked
+from transit_reports.lines import ranked_rows
+from transit_reports.page import Page
+from transit_reports.queries import Row
+from transit_reports.report import Report
+from transit_reports.words import count_of, reason_text
+
+_MOST = 100
+_WIDTH = 800.0  # of the map, in its own units
+_STOPS = [
+    Column("place", "Place"),
+    Column("stop", "Stop"),
+    Column("on_time", "On time", "share", "interval"),
+    Column("mean_delay", "Mean delay", "seconds", "interval"),
+    Column("n_due", "Passages due", "count"),
+    Column("observed_share", "Observed", "share"),
+    Column("label", "Precision"),
+]
+_WAITS = [
+    Column("place", "Place"),
+    Column("stop", "Stop"),
+    Column("line", "Line", link="line_page"),
+    Column("towards", "Towards"),
+    Column("excess_wait", "Excess wait", "seconds", "interval"),
+    Column("scheduled_wait", "Wait by the timetable", "seconds"),
+    Column("n_headways", "Headways", "count"),
+]
+_UNKNOWN = [Column("stop", "Stop"), Column("n_due", "Passages due", "count"), Column("reason", "Why")]
+
+
+def stops_page(report: Report, reasons: dict[str, str]) -> Page:
+    """Return the page of stops."""
+    answer = report.ask("stops")
+    rows = [
+        {
+            **row,
+            "stop": report.stop_name(row["stop_code"]),
+            "label": precision_label(row),
+        }
+        for row in answer.rows
+    ]
+    places = ranked_rows(rows)
+    table = Figure(
+        "stops", "Stops by the share of passages that were on time", _reading(places), _STOPS, places,
+        answer.sql, "on-time", most_rows=_MOST,
+    )  # fmt: skip
+    unknown = [{**row, "reason": reason_text(row, reasons)} for row in rows if row["on_time"] is None]
+    left_out = Figure(
+        "stops-not-known", "Stops of which too little is known",
+        f"Of {count_of(len(unknown), 'stop')} no share is given.",
+        _UNKNOWN, unknown, answer.sql, "not-known", most_rows=_MOST,
+    )  # fmt: skip
+    waits = _waits(report)
+    drawn = _map(report, rows)
+    values = {"table": table, "waits": waits, "left_out": left_out, "map": drawn}
+    return Page("stops/index.html", "stops.html", "Stops", values, [table, waits, left_out])
+
+
+def _reading(places: Sequence[Row]) -> str:
+    if not places:
+        return "Too little is known of every stop to compare them."
+    n_first = sum(row["place"].partition("–")[0] == "1" for row in places)
+    return (
+        f"Of {len(places)} stops with {FEWEST_UNITS} passages due or more, {n_first} have intervals that "
+        "leave the place of the worst open. The list goes by the better end of the interval."
+    )
+
+
+def _waits(report: Report) -> Figure:
+    answer = report.ask("stop_waits")
+    told = [
+        {**row, "stop": report.stop_name(row["stop_code"])}
+        for row in report.named(answer, "../")
+        if row["excess_wait"] is not None and row["n_headways"] >= FEWEST_UNITS
+    ]
+    places = [{**each.row, "place": each.text} for each in ranked(told, "excess_wait", worst_is_low=False)]
+    reading = (
+        f"Of {len(places)} lines at a stop where service is frequent, with {FEWEST_UNITS} headways or more. "
+        "Excess wait: how much longer riders waited, on average, than they would have by the timetable."
+        if places
+        else "No frequent line has enough headways at a stop."
+    )
+    return Figure(
+        "stop-waits", "Stops by excess wait", reading, _WAITS, places, answer.sql, "waits", most_rows=_MOST
+    )
+
+
+def _map(report: Report, rows: Sequence[Row]) -> dict[str, Any] | None:
+    """Return the circles of a map of the stops whose place is known; None if there are none."""
+    found = [(report.stops.get(row["stop_code"]), row) for row in rows]
+    placed = [
+        (at, row) for at, row in found if at and at["latitude"] is not None and at["longitude"] is not None
+    ]
+    if not placed:
+        return None
+    west, east = min(at["longitude"] for at, _ in placed), max(at["longitude"] for at, _ in placed)
+    south, north = min(at["latitude"] for at, _ in placed), max(at["latitude"] for at, _ in placed)
+    stretch = math.cos(
+        math.radians((south + north) / 2)
+    )  # a degree of longitude is shorter than one of latitude
+    scale = _WIDTH / max((east - west) * stretch, (north - south) / 2, 1e-9)
+    circles = [
+        {
+            "x": f"{(at['longitude'] - west) * stretch * scale + 6:.1f}",
+            "y": f"{(north - at['latitude']) * scale + 6:.1f}",
+            "class": "none" if row["on_time"] is None else heat_class(row["on_time"]),
+        }
+        for at, row in placed
+    ]
+    return {
+        "circles": circles,
+        "width": f"{(east - west) * stretch * scale + 12:.0f}",
+        "height": f"{(north - south) * scale + 12:.0f}",
+        "n_without": len(rows) - len(placed),
+    }
