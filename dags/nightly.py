@@ -4,14 +4,15 @@
 two service dates from the lake and publishes the result, writes the reports of the last date, its week and
 its month (`data/reports/performance/index.html`, the asset `report`), merges the windows of the last UTC day
 into one file per dataset without changing a row, compares every file with its checksum, and removes old
-quarantine and logs (`TRANSIT_QUARANTINE_KEEP_DAYS`, `TRANSIT_LOGS_KEEP_DAYS`). The dates follow from the date of the
-run, so it **can** be backfilled or run for an older date: this rebuilds the two service dates before it.
+quarantine and logs (`TRANSIT_QUARANTINE_KEEP_DAYS`, `TRANSIT_LOGS_KEEP_DAYS`). The dates follow from the
+date of the run, so it **can** be backfilled or run for an older date: this rebuilds the two service dates
+before it.
 
 **What a failure means.** `build` red: a model or a check failed on a complete day; the builds that passed
 had only parts of it. Nothing was published. `report` red: the pages are those of the night before; figures
-are not touched. `compact` red: merging failed and the windows of that day stay
-as they were; no figure changes. `verify` red: a raw file, or the published file, has changed by itself or is
-missing; the log names it. Damaged lake files are made again from raw, which is no failure.
+are not touched. `compact` red: merging failed and the windows of that day stay as they were; no figure
+changes. `verify` red: a raw file, or the published file, has changed by itself or is missing; the log names
+it. Damaged lake files are made again from raw, which is no failure.
 
 **What to do.** Read the log, correct the cause, clear the red task: every step can run twice with the same
 result. A damaged raw file comes back from the backup alone (`transit-etl restore`). If a whole night was

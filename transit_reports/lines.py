@@ -5,7 +5,7 @@ from typing import Any
 
 from transit_reports.figures import FEWEST_UNITS, Column, Figure, precision_label, ranked
 from transit_reports.page import Page
-from transit_reports.queries import Row
+from transit_reports.queries import Answer, Row
 from transit_reports.report import Report
 from transit_reports.words import count_of, reason_text
 
@@ -23,22 +23,32 @@ _COLUMNS = [
 _NOT_RANKED = [
     Column("line", "Line", link="line_page"),
     Column("towards", "Towards"),
-    Column("n_due", "Passages due", "count"),
+    Column("n_departures", "Departures", "count"),
     Column("reason", "Why it has no place"),
 ]
 
 
 def line_rows(report: Report, root: str) -> list[dict[str, Any]]:
-    """Return the punctuality of each line and direction, with its departures and names."""
+    """Return the punctuality of each line and direction, with its departures and names.
+
+    Also of those of which nothing was observed; they have no page.
+    """
     delivered = {(row["line_code"], row["direction"]): row for row in report.ask("delivered").rows}
     nothing = dict.fromkeys(["n_departures", "n_run", "n_not_run", "delivered_low", "delivered_high"])
-    return [
+    rows = [
         nothing
-        | dict(delivered.get((row["line_code"], row["direction"]), {}))
+        | dict(delivered.pop((row["line_code"], row["direction"]), {}))
         | row
         | {"delivered": None, "label": precision_label(row)}
         for row in report.named(report.ask("lines"), root)
     ]
+    unseen = Answer("", [row for row in delivered.values() if row["n_departures"]])
+    return rows + [_UNSEEN | row | {"line_page": ""} for row in report.named(unseen, root)]
+
+
+_UNSEEN = dict.fromkeys(
+    f"{name}{end}" for name in ("on_time", "mean_delay", "delivered") for end in ("", "_low", "_high")
+) | {"n_due": None, "observed_share": 0, "label": "", "null_reason": "nothing observed"}
 
 
 def ranked_rows(
@@ -80,7 +90,7 @@ def lines_page(report: Report, reasons: dict[str, str]) -> Page:
         "little is known of them. That says nothing of how they ran.",
         _NOT_RANKED,
         others,
-        answer.sql,
+        f"{answer.sql};\n\n{report.ask('delivered').sql}",
         "not-known",
     )
     by_name = sorted({(row["line"], row["line_page"]) for row in rows if row["line_page"]}, key=_natural)

@@ -1,0 +1,131 @@
+"""Reports in a browser: accessible, without scripts, on a telephone, whatever the texts of the upstream."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page
+
+from tests.exports.conftest import change
+from tests.reports.conftest import own, report
+from tests.warehouse.rehearsed import DAY
+from transit_exports import ExportSettings
+from transit_reports import ReportSummary, write_reports
+
+__all__ = ["own", "report"]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(600)]
+NARROW = 375  # CSS pixels
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> \u202etxt {{ 7 * 7 }} & Co"
+
+
+def kinds_of(report: ReportSummary) -> list[Path]:
+    """Return a page of each kind."""
+    folder = report.page.parent
+    line = min(folder.glob("line/*/index.html"))
+    sections = ("lines", "stops", "disruptions", "lifts", "data", "method")
+    return [
+        folder.parent / "index.html",
+        report.page,
+        line,
+        *(folder / each / "index.html" for each in sections),
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_breaks_a_rule_of_accessibility(browser: Browser, report: ReportSummary, scheme: str) -> None:
+    # axe is a script: it needs a page that does not enforce its content policy.
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
+    page = context.new_page()
+    for each in kinds_of(report):
+        page.goto(each.as_uri())
+        results = Axe().run(page, options=RULES)
+
+        assert 0 == results.violations_count, f"{each}\n{results.generate_report()}"
+    context.close()
+
+
+def test_without_scripts_nothing_is_missing_and_no_console_error_is_printed(
+    browser: Browser, report: ReportSummary
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    errors: list[str] = []
+
+    def keep(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            errors.append(message.text)
+
+    page.on("console", keep)
+    for each in kinds_of(report):
+        page.goto(each.as_uri())
+
+        assert page.locator("h1").is_visible(), each
+        assert [] == errors, each
+    context.close()
+
+
+def test_no_page_is_wider_than_a_telephone(browser: Browser, report: ReportSummary) -> None:
+    page = browser.new_page(viewport={"width": NARROW, "height": 740})
+    for each in kinds_of(report):
+        page.goto(each.as_uri())
+
+        assert page.evaluate("document.documentElement.scrollWidth") <= NARROW, each
+    page.close()
+
+
+def test_the_keyboard_reaches_everything_in_order(page: Page, report: ReportSummary) -> None:
+    page.goto(report.page.as_uri())
+    page.keyboard.press("Tab")
+
+    assert "To the content" == page.evaluate("document.activeElement.innerText")
+
+    reached = []
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.outerHTML.slice(0, 80)"))
+        if page.evaluate("document.activeElement === document.body"):
+            break
+    n_expected = page.locator("a[href], summary, [tabindex='0']:visible").count()
+
+    assert len({*reached}) >= 10
+    assert n_expected - 40 <= len(reached) <= n_expected + 2  # what is folded away is skipped
+
+
+def test_print_has_the_figures_and_not_the_links_between_pages(page: Page, report: ReportSummary) -> None:
+    page.goto(report.page.as_uri())
+    page.emulate_media(media="print")
+
+    assert not page.locator("nav").is_visible()
+    assert page.locator("h1").is_visible()
+    assert page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.fixture
+def hostile(own: ExportSettings, tmp_path: Path) -> ReportSummary:
+    """Write a report of a network whose names are markup."""
+    text = HOSTILE.replace("'", "''")
+    change(
+        own,
+        f"update core.lines set line_number = '{text}', terminus_outbound = '{text}'",
+        f"update core.line_destinations set terminus = '{text}'",
+        f"update core.scheduled_departures set headsign = '{text}', outcome = 'not_run'",
+        f"update marts.disruptions set cause = '{text}', message = '{text}', lines = ['{text}']",
+    )
+    [written] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    return written
+
+
+def test_no_text_of_the_upstream_becomes_an_element_or_runs(
+    page: Page, hostile: ReportSummary, requests_elsewhere: list[str], alerts: list[str]
+) -> None:
+    pages = kinds_of(hostile)
+    assert any("&lt;script&gt;" in each.read_text("utf-8") for each in pages)
+    for each in pages:
+        page.goto(each.as_uri())
+        page.wait_for_timeout(50)
+
+        assert [] == alerts, each
+        assert 0 == page.locator("script, img, iframe, form, [onerror], [onload]").count(), each
+        assert "{{ 7 * 7 }}" in page.content() or each.parent.name not in {"lines", "disruptions"}, each
+    assert [] == requests_elsewhere

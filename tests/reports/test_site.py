@@ -1,0 +1,229 @@
+"""A report is whole: its pages, CSV files and queries say the same as the published file."""
+
+import csv
+import html
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+import pytest
+from lxml import etree
+
+from tests.exports.conftest import change
+from tests.warehouse.rehearsed import DAY, Rehearsed
+from transit_etl.errors import NotPublishedError
+from transit_exports import ExportSettings
+from transit_reports import ReportError, ReportSummary, write_reports
+from transit_reports.report import folder_name
+
+pytestmark = pytest.mark.xdist_group("warehouse")
+SECTIONS = [
+    "index",
+    "lines/index",
+    "stops/index",
+    "disruptions/index",
+    "lifts/index",
+    "data/index",
+    "method/index",
+]
+
+
+def pages_of(report: ReportSummary) -> list[Path]:
+    return sorted(report.page.parent.rglob("*.html"))
+
+
+def figures_of(page: Path) -> list[tuple[str, str]]:
+    """Return the name and the query of each figure of a page."""
+    found = re.findall(r'<figure id="(.*?)">.*?<code>(.*?)</code>', page.read_text("utf-8"), re.DOTALL)
+    return [(name, html.unescape(query)) for name, query in found]
+
+
+def test_every_section_and_every_line_has_a_page(report: ReportSummary, rehearsed: Rehearsed) -> None:
+    folder = report.page.parent
+    with duckdb.connect(
+        str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True
+    ) as file:
+        codes = [code for (code,) in file.execute(
+            "select distinct line_code from marts.punctuality where line_code is not null order by 1"
+        ).fetchall()]  # fmt: skip
+
+    assert [] == [name for name in SECTIONS if not (folder / f"{name}.html").exists()]
+    assert codes
+    unseen = {"FGC-10"}  # no bus of it was observed: it is listed, and has no page
+    assert sorted(map(folder_name, {*codes} - unseen)) == sorted(
+        path.name for path in (folder / "line").iterdir()
+    )
+    left_out = _rows(folder / "lines" / "lines-without-a-place.csv")
+    assert "no bus of it was observed" in [row["reason"] for row in left_out]
+
+
+def test_every_link_leads_somewhere(report: ReportSummary) -> None:
+    for page in [*pages_of(report), report.page.parent.parent / "index.html"]:
+        document = etree.HTML(page.read_text("utf-8"))
+        for address in document.xpath("//a/@href"):
+            path, _, place = address.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.is_file(), f"{page}: {address}"
+            if place:
+                assert etree.HTML(target.read_text("utf-8")).xpath(f"//*[@id='{place}']"), (
+                    f"{page}: {address}"
+                )
+
+
+def test_every_query_of_a_page_gives_the_rows_of_its_file(
+    report: ReportSummary, rehearsed: Rehearsed
+) -> None:
+    n_figures = 0
+    with duckdb.connect(
+        str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True
+    ) as file:
+        for page in pages_of(report):
+            for name, query in figures_of(page):
+                n_figures += 1
+                rows = file.execute(query).fetchall()
+                with page.with_name(f"{name}.csv").open(encoding="utf-8", newline="") as text:
+                    n_rows = len([*csv.DictReader(text)])
+                # Every date and the sum of all are added; of a route the main stops are chosen.
+                is_other = name.startswith(("dates-", "on-time-by-date", "weekdays-", "lines-without"))
+                assert n_rows <= len(rows) or is_other, f"{page} {name}"
+
+    assert n_figures > 50
+
+
+def test_the_share_of_each_line_is_that_of_the_published_file(
+    report: ReportSummary, rehearsed: Rehearsed
+) -> None:
+    with duckdb.connect(
+        str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True
+    ) as file:
+        expected = {
+            row[:2]: row[2:] for row in file.execute(
+                "select line_code, direction, n_due, estimated_on_time_share from marts.punctuality_daily "
+                "where line_code is not null"
+            ).fetchall()
+        }  # fmt: skip
+    lines = [
+        *_rows(report.page.parent / "lines" / "lines.csv"),
+        *_rows(report.page.parent / "lines" / "lines-without-a-place.csv"),
+    ]
+
+    assert len(expected) <= len(lines)
+    shares = sorted(f"{share:.6g}" for _, share in expected.values() if share is not None)
+    assert shares == sorted(row["on_time"] for row in lines if row.get("on_time"))
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as text:
+        return [*csv.DictReader(text)]
+
+
+def test_what_is_not_known_is_hatched_and_has_a_reason(report: ReportSummary) -> None:
+    rows = _rows(report.page.parent / "stops" / "stops-not-known.csv")
+
+    assert rows
+    assert all(row["reason"] for row in rows)
+    assert 'class="number unseen"' in (report.page.parent / "lines" / "index.html").read_text("utf-8") or any(
+        'class="unseen"' in page.read_text("utf-8") for page in pages_of(report)
+    )
+
+
+def test_rehearsed_data_say_that_they_are(report: ReportSummary) -> None:
+    assert "These are rehearsed data" in report.page.read_text("utf-8")
+
+
+def test_a_page_needs_no_script_and_refuses_all_that_is_not_its_own(report: ReportSummary) -> None:
+    for page in pages_of(report):
+        text = page.read_text("utf-8")
+        assert "default-src 'none'; style-src 'sha256-" in text
+        assert not re.search(r"<script|\son\w+=|style=|javascript:|https?://(?!www\.w3\.org)", text), page
+
+
+def test_a_second_report_of_the_same_changes_no_file(own: ExportSettings, tmp_path: Path) -> None:
+    [first] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "reports").rglob("*")}
+    [second] = write_reports(own, tmp_path / "reports", DAY, DAY)
+
+    assert (first.n_files, 0) == (first.n_changed, second.n_changed)
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "reports").rglob("*")}
+
+
+def test_a_line_that_is_gone_has_no_page_left(own: ExportSettings, tmp_path: Path) -> None:
+    [written] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    old = written.page.parent / "line" / "old" / "index.html"
+    old.parent.mkdir()
+    old.write_text("an old page")
+    write_reports(own, tmp_path / "reports", DAY, DAY)
+
+    assert not old.parent.exists()
+
+
+def test_one_line_is_written_without_losing_the_others(own: ExportSettings, tmp_path: Path) -> None:
+    [everything] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    before = pages_of(everything)
+    name = re.findall(r"<h1>Line (.*?)</h1>", before[2].read_text("utf-8")) or ["1"]
+    [one] = write_reports(own, tmp_path / "reports", DAY, DAY, lines=name)
+
+    assert before == pages_of(one)
+    assert one.n_pages < everything.n_pages
+    with pytest.raises(ReportError, match="no line is called nothing"):
+        write_reports(own, tmp_path / "reports", DAY, DAY, lines=["nothing"])
+
+
+def test_without_dates_the_last_date_its_week_and_its_month_are_written(
+    own: ExportSettings, tmp_path: Path
+) -> None:
+    written = write_reports(own, tmp_path / "reports")
+
+    assert ["2026-11-18", "2026-W47", "2026-11"] == [each.page.parent.name for each in written]
+    index = (tmp_path / "reports" / "index.html").read_text("utf-8")
+    assert all(f'href="{each.page.parent.name}/index.html"' in index for each in written)
+    feed = etree.fromstring((tmp_path / "reports" / "feed.atom").read_bytes())
+    assert 3 == len(feed.findall("{http://www.w3.org/2005/Atom}entry"))
+
+
+def test_a_report_of_a_date_without_data_is_refused(own: ExportSettings, tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="nothing is known of"):
+        write_reports(own, tmp_path / "reports", date(2026, 1, 1), date(2026, 1, 2))
+
+    assert not (tmp_path / "reports" / "index.html").exists()
+
+
+def test_before_the_first_publication_it_says_so(own: ExportSettings, tmp_path: Path) -> None:
+    own.database.unlink()
+
+    with pytest.raises(NotPublishedError, match="nothing is published"):
+        write_reports(own, tmp_path / "reports")
+
+
+def test_dates_without_data_in_a_period_are_named(own: ExportSettings, tmp_path: Path) -> None:
+    [written] = write_reports(own, tmp_path / "reports", DAY - timedelta(days=2), DAY)
+    text = written.page.read_text("utf-8")
+
+    assert "Nothing was collected on 2 dates: 16 November and 17 November." in text
+    assert 'fill="url(#unseen)"' in text
+
+
+def test_an_hour_in_which_nothing_was_answered_is_hatched(own: ExportSettings, tmp_path: Path) -> None:
+    change(own, "update marts.coverage set good = 0, covered_seconds = 0 where service_hour = 7")
+    [written] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    rows = _rows(written.page.parent / "data" / "coverage.csv")
+
+    assert ["0"] == [row["n_good"] for row in rows if row["service_hour"] == "7"]
+    assert '<td class="unseen">0</td>' in (written.page.parent / "data" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [("018-00", "018-00"), ("17/", "17~2f"), ("../x", "~2e~2e~2fx"), ("", "~"), ("é", "~c3~a9")],
+)
+def test_a_code_is_a_safe_name_of_a_folder(code: str, name: str) -> None:
+    assert name == folder_name(code)
+
+
+def test_the_file_that_the_index_reads_says_what_the_page_says(report: ReportSummary) -> None:
+    about = json.loads((report.page.parent / "report.json").read_text("utf-8"))
+
+    assert report.answer == about["answer"]
+    assert html.escape(report.answer, quote=False) in report.page.read_text("utf-8")
