@@ -103,6 +103,7 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
     place = folder.relative_to(Path.cwd())
     console.print(NEXT.replace("PLACE", str(place)), markup=False, highlight=False, soft_wrap=True)
     for what, where in (
+        ("The report: open this first", "reports/performance/index.html"),
         ("The warehouse, a DuckDB file", "warehouse/warehouse.duckdb"),
         ("What truly happened", "truth/*.parquet"),
         ("Results of the data checks", "reports/quality/index.html"),

@@ -51,7 +51,7 @@ def damage_of(path: Path) -> str | None:
     """
     try:
         with pq.ParquetFile(path, page_checksum_verification=True) as file:
-            if not any(file.schema_arrow.equals(schema) for schema in possible_schemas(path)):
+            if _columns(file.schema_arrow) not in map(_columns, possible_schemas(path)):
                 return "its columns are not those of its dataset"
             merged_windows(file.schema_arrow)
             for number in range(file.num_row_groups):
@@ -61,6 +61,11 @@ def damage_of(path: Path) -> str | None:
     except (pa.ArrowException, OSError, ValueError) as error:
         return first_line(error)
     return None
+
+
+def _columns(schema: pa.Schema) -> list[tuple[str, pa.DataType]]:
+    """Return names and types: whether a column may have nulls is no matter of its dataset."""
+    return [(field.name, field.type) for field in schema]
 
 
 def possible_schemas(path: Path) -> list[pa.Schema]:

@@ -1,6 +1,7 @@
 """Figures are written with their intervals, and ranked only as far as these allow."""
 
 from datetime import date, datetime
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from transit_reports.figures import (
 )
 
 
-def row(name: str, low: float, high: float) -> dict[str, object]:
+def row(name: str, low: float, high: float) -> dict[str, Any]:
     return {"name": name, "share": (low + high) / 2, "share_low": low, "share_high": high}
 
 

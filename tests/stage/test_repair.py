@@ -5,12 +5,14 @@ import shutil
 from datetime import date
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from tests.damages import DAMAGES, Damage
 from transit_etl.collect.known_network import Catalogue, NothingKnownError
+from transit_etl.lake_reading import damage_of
 from transit_etl.paths import all_lake_files, lake_file, raw_dir
 from transit_etl.stage import compact, restage, stage
 from transit_etl.stage.repair import repairing
@@ -94,6 +96,15 @@ def test_a_file_that_raw_cannot_replace_is_set_aside_with_nothing_else_lost(
     assert path.with_name("day.parquet.damaged").exists()
     assert before.keys() - after.keys() == {str(path.relative_to(folder))}
     assert any("raw cannot replace it" in message for message in caplog.messages)
+
+
+def test_a_file_of_another_program_is_not_damaged_because_its_columns_have_no_nulls(folder: Path) -> None:
+    path = lake_file(folder, "emulated", "requests", DAY, "day")
+    table = pq.read_table(path)
+    fields = [field.with_nullable(table[field.name].null_count > 0) for field in table.schema]
+    pq.write_table(table.cast(pa.schema(fields)), path)
+
+    assert damage_of(path) is None
 
 
 def test_a_failure_without_a_damaged_file_stays_what_it_is(folder: Path) -> None:
