@@ -23,6 +23,8 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     [
         (ROOT, "transit_etl/**/*.py", ""),
         (ROOT, "transit_emulator/**/*.py", ""),
+        (ROOT, "transit_airflow/**/*.py", ""),
+        (ROOT, "transit_airflow/templates/*.*", ""),
         (ROOT, "transit_reports/**/*.py", ""),
         (ROOT, "transit_reports/sql/*.sql", ""),
         (ROOT, "transit_reports/templates/*.*", ""),
@@ -49,5 +51,11 @@ def test_a_wheel_holds_the_code_its_rules_and_its_models(
 def test_a_wheel_holds_neither_data_nor_tests(packed: set[str]) -> None:
     folders = {name.split("/")[0] for name in packed if ".dist-info/" not in name}
 
-    assert {"transit_etl", "transit_exports", "transit_reports", "transit_emulator"} == folders
+    assert {
+        "transit_etl",
+        "transit_exports",
+        "transit_reports",
+        "transit_airflow",
+        "transit_emulator",
+    } == folders
     assert not any("/target/" in name or "/logs/" in name for name in packed)

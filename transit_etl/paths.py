@@ -229,6 +229,11 @@ def published_database(data_dir: Path) -> Path:
 # Exports: what people take away
 
 
+def dictionary_dir(data_dir: Path) -> Path:
+    """Return the folder of the data dictionary as pages, which is written with each publication."""
+    return published_database(data_dir).parent / "dictionary"
+
+
 def exports_dir(data_dir: Path) -> Path:
     """Return the folder of the exported datasets, each a folder with a manifest."""
     return data_dir / "exports"

@@ -1,21 +1,15 @@
 """Writes a report as pages and CSV files, each only if it changed, and the index of all reports."""
 
 import json
-from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from lxml import etree
-from markupsafe import Markup
 
 from transit_etl.files import locked, write_text
 from transit_exports.scratch import opened_with_scratch
@@ -28,6 +22,7 @@ from transit_reports.lines import lines_page
 from transit_reports.overview import headline, overview_page
 from transit_reports.page import Page
 from transit_reports.periods import ReportError, ReportPeriod, day_text, period_of, standard_periods
+from transit_reports.rendering import render
 from transit_reports.report import Report
 from transit_reports.stops import stops_page
 
@@ -140,7 +135,7 @@ def _files_of(page: Page, report: Report, place: Path) -> Iterator[tuple[Path, s
         "pages": [(name, address, address == section) for name, address in _SECTIONS],
         "weekdays": WEEKDAYS,
     }
-    yield path, _render(page.template, common | dict(page.values))
+    yield path, render(page.template, common | dict(page.values))
     for figure in page.figures:
         yield path.with_name(f"{figure.name}.csv"), figure.csv()
 
@@ -188,7 +183,7 @@ def _write_index(source: Source, folder: Path) -> None:
         "today": _today(source),
         "has_method": False,
     }
-    _write_changed(folder / "index.html", _render("periods.html", values))
+    _write_changed(folder / "index.html", render("periods.html", values))
     _write_changed(folder / "feed.atom", _feed(source, reports))
 
 
@@ -259,22 +254,3 @@ def _remove_others(place: Path, kept: set[Path]) -> None:
     for path in sorted((path for path in place.rglob("*") if path.is_dir()), reverse=True):
         if not any(path.iterdir()):
             path.rmdir()
-
-
-@cache
-def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("transit_reports"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style = files("transit_reports").joinpath("templates", "style.css").read_text("utf-8")
-    digest = b64encode(sha256(style.encode()).digest()).decode()
-    environment.globals |= {"style": Markup(style), "style_hash": f"sha256-{digest}"}  # noqa: S704 - a file of ours
-    return environment
-
-
-def _render(name: str, values: Mapping[str, Any]) -> str:
-    return _environment().get_template(name).render(values) + "\n"

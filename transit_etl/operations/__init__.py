@@ -14,16 +14,18 @@ from transit_etl.operations.check import (
 )
 from transit_etl.operations.metrics import examine_and_record, metrics_text, write_metrics
 from transit_etl.operations.pruning import prune
-from transit_etl.operations.status import read_status, show_status
+from transit_etl.operations.status import ago, last_answer, read_status, show_status
 from transit_etl.operations.verification import verify
 
 __all__ = [
     "Examination",
     "Problem",
+    "ago",
     "back_up",
     "examine",
     "examine_and_record",
     "forget_failures",
+    "last_answer",
     "metrics_text",
     "prune",
     "read_status",

@@ -30,13 +30,14 @@ def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
     return examine(settings, sends_alerts=sends_alerts).problems
 
 
-def examine(settings: Settings, *, sends_alerts: bool = False) -> Examination:
+def examine(settings: Settings, *, sends_alerts: bool = False, asks: bool = True) -> Examination:
     """Find what is wrong, as `check` does, and return also what it was found in.
 
-    With `sends_alerts` people are told also of an error that lets nothing be found.
+    With `sends_alerts` people are told also of an error that lets nothing be found. Without `asks` no request
+    is sent.
     """
     try:
-        found = _examine(settings)
+        found = _examine(settings, asks=asks)
     except Exception as error:
         if sends_alerts:
             what = in_words(error) if isinstance(error, OSError) else first_line(error)
@@ -55,12 +56,12 @@ def _alerts(settings: Settings, found: list[Problem]) -> list[Problem]:
         return [Problem("alerts", f"nobody can be told: {in_words(error)}")]
 
 
-def _examine(settings: Settings) -> Examination:
+def _examine(settings: Settings, *, asks: bool) -> Examination:
     status = read_status(settings)
     day = last_day(settings, status.now)
     found = [
         *machine.problems(settings, status),
-        *upstream.problems(settings, status),
+        *upstream.problems(settings, status, asks=asks),
         *data.problems(settings, status, day),
         *failed_runs.problems(settings.data_dir, status.now),
     ]

@@ -16,9 +16,9 @@ RECENT = timedelta(minutes=2)
 FEWEST_UNSENT, LARGEST_UNSENT_SHARE = 10, 0.1  # a few are left over at the end of every window
 
 
-def problems(settings: Settings, status: Status) -> Iterator[Problem]:
-    """Yield what is wrong between this installation and the upstream."""
-    yield from _answers(settings, status)
+def problems(settings: Settings, status: Status, *, asks: bool = True) -> Iterator[Problem]:
+    """Yield what is wrong between this installation and the upstream; `asks` lets it send a request."""
+    yield from _answers(settings, status, asks=asks)
     error = status.clock_error_seconds
     if error is not None and abs(error) > settings.check_clock_seconds:
         yield Problem(
@@ -29,7 +29,7 @@ def problems(settings: Settings, status: Status) -> Iterator[Problem]:
     yield from _allowance(status)
 
 
-def _answers(settings: Settings, status: Status) -> Iterator[Problem]:
+def _answers(settings: Settings, status: Status, *, asks: bool) -> Iterator[Problem]:
     outage = status.outage
     if outage is not None:
         yield Problem(UPSTREAM, describe_outage(outage, status.now), outage.since)
@@ -37,7 +37,8 @@ def _answers(settings: Settings, status: Status) -> Iterator[Problem]:
         yield Problem("allowance", status.budget_error)
         return
     last_good = max((each.last_good_at for each in status.usage if each.last_good_at), default=None)
-    if last_good is not None and outage is None and status.now - last_good < RECENT:
+    is_recent = last_good is not None and outage is None and status.now - last_good < RECENT
+    if is_recent or not asks:
         return
     try:
         answer = ask_once(settings)

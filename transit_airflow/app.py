@@ -1,0 +1,126 @@
+"""The application that serves the pages: to users of Airflow alone, and files below their folders alone.
+
+Airflow mounts it beside its own and guards nothing of it. Each route depends on the permission to see
+Airflow; a path without a route has one too, so that whoever is not logged in learns nothing. There is no
+mounted folder, since a mount is not guarded by the dependencies of the application.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
+from airflow.api_fastapi.core_api.security import requires_access_view
+from fastapi import Depends, FastAPI, HTTPException, Request, Response
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from transit_airflow.live import LivePage
+from transit_etl import paths
+from transit_etl.settings import load_settings
+from transit_reports.rendering import render, style_source
+
+_SCROLL = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+_METHODS = ["GET", "HEAD"]
+_COMMON = "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+# What the pages of others may do: their styles and pictures are within them, and scripts do not run.
+_OF_OTHERS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".json": "application/json",
+    ".atom": "application/atom+xml",
+}
+_FOLDERS: dict[str, Callable[[Path], Path]] = {
+    "reports": paths.performance_dir,
+    "quality": paths.quality_pages_dir,
+    "dictionary": paths.dictionary_dir,
+}
+_EMPTY = {
+    "reports": "No report was written yet: the DAG nightly writes them, or transit-etl report.",
+    "quality": "No batch was validated yet: they come with transit-etl stage.",
+    "dictionary": "Nothing is published yet: the dictionary comes with transit-etl publish.",
+}
+
+
+def make_app() -> FastAPI:
+    """Return the application; it reads settings and files when it is asked."""
+    guard = Depends(requires_access_view(AccessView.WEBSITE))
+    app = FastAPI(
+        title="transit-etl",
+        dependencies=[guard],
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    live = LivePage()
+
+    @app.api_route("/live", methods=_METHODS)
+    def show_live() -> HTMLResponse:
+        return HTMLResponse(live.html(load_settings()), headers=_headers(_own_policy()))
+
+    @app.api_route("/{kind}/{path:path}", methods=_METHODS)
+    def show_file(kind: str, path: str, request: Request) -> Response:
+        if kind not in _FOLDERS:
+            raise HTTPException(404)
+        return _file_below(_FOLDERS[kind](load_settings().data_dir), path, kind, request)
+
+    @app.api_route("/{path:path}", methods=_METHODS)
+    def refuse(path: str) -> Response:
+        raise HTTPException(404, f"there is no page {path}")
+
+    return app
+
+
+def _file_below(folder: Path, path: str, kind: str, request: Request) -> Response:
+    """Return a file below a folder, the first page of a folder, or 404."""
+    root = folder.resolve()
+    try:
+        found = (root / path).resolve()
+        is_folder = found.is_dir()
+    except (OSError, ValueError):  # a name too long, or with a null character
+        raise HTTPException(404) from None
+    if not found.is_relative_to(root):
+        raise HTTPException(404)
+    if is_folder and path and not path.endswith("/"):
+        return RedirectResponse(f"{request.url.path.rsplit('/', 1)[-1]}/")
+    if is_folder:
+        found /= "index.md" if kind == "dictionary" else "index.html"
+    if not found.is_file():
+        if not path:
+            return HTMLResponse(_EMPTY[kind], 404, headers=_headers("default-src 'none'"))
+        raise HTTPException(404)
+    if found.suffix == ".md":
+        return HTMLResponse(_from_markdown(found), headers=_headers(_own_policy()))
+    policy = _own_policy() if kind == "reports" else _OF_OTHERS
+    media_type = _TYPES.get(found.suffix, "application/octet-stream")
+    return FileResponse(found, media_type=media_type, headers=_headers(policy))
+
+
+def _from_markdown(path: Path) -> str:
+    """Return a page of the dictionary: its texts are ours, and HTML in them is text."""
+    content = MarkdownIt("commonmark", {"html": False}).enable("table").render(path.read_text("utf-8"))
+    content = content.replace("<table>", _SCROLL + "<table>").replace("</table>", "</table></div>")
+    values = {
+        "title": "Data dictionary",
+        "publisher": "transit-etl",
+        "period": "data dictionary",
+        "root": "",
+        "pages": [],
+        "content": Markup(content),  # noqa: S704 - HTML of others is escaped
+    }
+    return render("dictionary.html", values, "transit_airflow")
+
+
+def _own_policy() -> str:
+    return f"default-src 'none'; style-src {style_source()}"
+
+
+def _headers(policy: str) -> dict[str, str]:
+    return {
+        "Content-Security-Policy": f"{policy}; {_COMMON}",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "private, no-cache",
+    }
