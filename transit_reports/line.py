@@ -41,7 +41,7 @@ _HOURS = [
 ]
 _ROUTE = [
     Column("stop_sequence", "Position", "count"),
-    Column("stop", "Stop"),
+    Column("stop", "Stop", link="stop_page"),
     Column("median_delay", "Median delay", "seconds"),
     Column("quarter_delay", "A quarter had less than", "seconds"),
     Column("three_quarters_delay", "A quarter had more than", "seconds"),
@@ -93,7 +93,7 @@ def lines_with_pages(report: Report) -> list[str]:
 
 def line_of(report: Report, code: str, reasons: dict[str, str]) -> Page:
     """Return the page of a line."""
-    keys = [(code, row["direction"]) for row in report.of_line("lines", code).rows]
+    keys = [(code, row["direction"]) for row in report.of("lines", line_code=code).rows]
     directions = [_Direction(report, key, reasons).values() for key in keys]
     common = [*_common(report, code, keys)]
     figures = [figure for values in directions for figure in values["figures"]] + common
@@ -136,7 +136,7 @@ class _Direction:
         }
 
     def _ask(self, name: str) -> Answer:
-        return self._report.of_line(name, *self._key)
+        return self._report.of(name, line_code=self._key[0], direction=self._key[1])
 
     def _figure(  # noqa: PLR0917 - in the order in which a figure is read
         self,
@@ -217,7 +217,7 @@ class _Direction:
 
     def _route(self) -> Figure:
         answer = self._ask("route_delays")
-        rows = [{**row, "stop": self._report.stop_name(row["stop_code"])} for row in _main_stops(answer.rows)]
+        rows = self._report.with_stops(_main_stops(answer.rows), "../../")
         told = [row for row in rows if row["n_observed"] >= _FEWEST_OF_STOP]
         reading = "At no stop enough passages were observed."
         if told:
@@ -298,7 +298,7 @@ def _clock_hour(hour: int) -> str:
 
 
 def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figure]:
-    not_run = report.of_line("not_run", code)
+    not_run = report.of("not_run", line_code=code)
     rows = [{**row, "towards": report.towards(code, row["direction"])} for row in not_run.rows]
     yield Figure(
         "not-run", "Departures that did not run",
@@ -314,7 +314,7 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
         f"The service status named the line in {count_of(len(events), 'disruption')}.",
         _DISRUPTIONS, events, report.ask("disruptions").sql, "disruptions",
     )  # fmt: skip
-    changes = report.of_line("timetable_changes", code)
+    changes = report.of("timetable_changes", line_code=code)
     rows = [{**row, "towards": report.towards(code, row["direction"])} for row in changes.rows]
     yield Figure(
         "timetable-changes", "Changes of its timetable",
@@ -324,7 +324,7 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
 
 
 def _countdowns(report: Report, code: str) -> Figure:
-    answer = report.of_line("countdowns", code)
+    answer = report.of("countdowns", line_code=code)
     rows = [
         {**row, "ahead": f"{row['horizon_from_seconds'] // 60} to {row['horizon_to_seconds'] // 60}"}
         for row in answer.rows

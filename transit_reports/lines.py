@@ -43,7 +43,7 @@ def line_rows(report: Report, root: str) -> list[dict[str, Any]]:
         for row in report.named(report.ask("lines"), root)
     ]
     unseen = Answer("", [row for row in delivered.values() if row["n_departures"]])
-    return rows + [_UNSEEN | row | {"line_page": ""} for row in report.named(unseen, root)]
+    return rows + [_UNSEEN | row for row in report.named(unseen, root)]
 
 
 _UNSEEN = dict.fromkeys(

@@ -18,8 +18,8 @@ _PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 class Report:
     """The published file, open, and a period; each query is asked once.
 
-    `lines` limits the lines whose page is written, to these public numbers or codes; without any, all are.
-    `pages_there` are the folders of the pages of lines that were written before, and stay.
+    `lines` limits the pages to those of these lines, by public number or code; without any, every line and
+    stop has one. `pages_there` are the addresses of the pages that were written before, and stay.
     """
 
     source: Source
@@ -41,17 +41,12 @@ class Report:
         rows = self.ask(name, period).rows
         return rows[0] if rows else {}
 
-    def of_line(self, name: str, *values: str) -> Answer:
-        """Return the part of an answer about a line, or also a direction, with the query that gives it."""
-        keys = ("line_code", "direction")[: len(values)]
+    def of(self, name: str, **values: str) -> Answer:
+        """Return the part of an answer with these values of columns, and the query that gives it."""
+        keys = tuple(values)
         if (name, keys) not in self._parts:
             self._parts[name, keys] = self.ask(name).by(*keys)
-        parts = self._parts[name, keys]
-        return (
-            parts[values]
-            if values in parts
-            else self.ask(name).none_of(**dict(zip(keys, values, strict=True)))
-        )
+        return self._parts[name, keys].get(tuple(values.values())) or self.ask(name).none_of(**values)
 
     @cached_property
     def directions(self) -> Mapping[LineKey, tuple[str, str]]:
@@ -110,12 +105,34 @@ class Report:
             for row in answer.rows
         ]
 
+    def with_stops(self, rows: Sequence[Row], root: str) -> list[dict[str, Any]]:
+        """Return rows with `stop`, the name of a stop, and the address of its page."""
+        return [
+            {
+                **row,
+                "stop": self.stop_name(row["stop_code"]),
+                "stop_page": f"{root}{stop_page(row['stop_code'])}"
+                if self._has_stop(row["stop_code"])
+                else "",
+            }
+            for row in rows
+        ]
+
     def has_page(self, code: str) -> bool:
         """Tell whether a line has a page."""
-        return self.is_asked(code) or folder_name(code) in self.pages_there
+        return self.is_asked(code) or line_page(code) in self.pages_there
+
+    @cached_property
+    def _observed(self) -> set[str]:
+        return {row["line_code"] for row in self.ask("lines").rows}
+
+    def _has_stop(self, code: str) -> bool:
+        return not self.lines or stop_page(code) in self.pages_there
 
     def is_asked(self, code: str) -> bool:
-        """Tell whether the page of a line is to be written."""
+        """Tell whether the page of a line is to be written; one of which nothing was observed has none."""
+        if code not in self._observed:
+            return False
         names = {code, self.line_name(code, "outbound"), self.line_name(code, "inbound")}
         return not self.lines or not names.isdisjoint(self.lines)
 
@@ -123,6 +140,11 @@ class Report:
 def line_page(code: str) -> str:
     """Return the address of a line's page."""
     return f"line/{folder_name(code)}/index.html"
+
+
+def stop_page(code: str) -> str:
+    """Return the address of a stop's page."""
+    return f"stop/{folder_name(code)}/index.html"
 
 
 def folder_name(code: str) -> str:

@@ -24,11 +24,12 @@ from transit_reports.page import Page
 from transit_reports.periods import ReportError, ReportPeriod, day_text, period_of, standard_periods
 from transit_reports.rendering import render
 from transit_reports.report import Report
-from transit_reports.stops import stops_page
+from transit_reports.stop import stop_of, stops_with_pages
+from transit_reports.stops import stop_list_page, stops_page
 
 _SCRATCH = "report"
 _ABOUT = "report.json"  # in the folder of each report: what the index says of it
-_DEEP = 2  # folders between the report and the page of a line
+_SECTION_OF = {"line": "lines/index.html", "stop": "stops/index.html"}
 _SECTIONS = [
     ("Overview", "index.html"),
     ("Lines", "lines/index.html"),
@@ -81,7 +82,7 @@ def write_reports(
 
 def _write_report(source: Source, folder: Path, period: ReportPeriod, lines: Sequence[str]) -> ReportSummary:
     place = folder / period.name
-    there = frozenset(path.parent.name for path in place.glob("line/*/index.html"))
+    there = frozenset(f"{path.relative_to(place)}" for path in place.glob("*/*/index.html"))
     report = Report(source, period, lines, there if lines else frozenset())
     reasons = dict(source.rows("select reason, words from core.null_reasons"))
     asked = lines_with_pages(report)
@@ -95,12 +96,14 @@ def _write_report(source: Source, folder: Path, period: ReportPeriod, lines: Seq
             overview_page(report, reasons),
             lines_page(report, reasons),
             stops_page(report, reasons),
+            stop_list_page(report),
             disruptions_page(report),
             lifts_page(report),
             data_page(report),
             _method_page(report),
         ],
         (line_of(report, code, reasons) for code in asked),
+        (stop_of(report, code, reasons) for code in ([] if lines else stops_with_pages(report))),
     )
     for page in pages:
         summary.n_pages += 1
@@ -123,7 +126,7 @@ def _write_report(source: Source, folder: Path, period: ReportPeriod, lines: Seq
 def _files_of(page: Page, report: Report, place: Path) -> Iterator[tuple[Path, str]]:
     """Yield each file of a page with its text: the page, and the CSV of each figure beside it."""
     path = place / page.address
-    section = page.address if page.address.count("/") < _DEEP else "lines/index.html"
+    section = _SECTION_OF.get(page.address.split("/")[0], page.address)
     common = {
         "title": f"{page.title}: {report.source.publisher}, {report.period.title}",
         "heading": page.title,

@@ -15,7 +15,7 @@ _MOST = 100
 _WIDTH = 800.0  # of the map, in its own units
 _STOPS = [
     Column("place", "Place"),
-    Column("stop", "Stop"),
+    Column("stop", "Stop", link="stop_page"),
     Column("on_time", "On time", "share", "interval"),
     Column("mean_delay", "Mean delay", "seconds", "interval"),
     Column("n_due", "Passages due", "count"),
@@ -24,27 +24,24 @@ _STOPS = [
 ]
 _WAITS = [
     Column("place", "Place"),
-    Column("stop", "Stop"),
+    Column("stop", "Stop", link="stop_page"),
     Column("line", "Line", link="line_page"),
     Column("towards", "Towards"),
     Column("excess_wait", "Excess wait", "seconds", "interval"),
     Column("scheduled_wait", "Wait by the timetable", "seconds"),
     Column("n_headways", "Headways", "count"),
 ]
-_UNKNOWN = [Column("stop", "Stop"), Column("n_due", "Passages due", "count"), Column("reason", "Why")]
+_UNKNOWN = [
+    Column("stop", "Stop", link="stop_page"),
+    Column("n_due", "Passages due", "count"),
+    Column("reason", "Why"),
+]
 
 
 def stops_page(report: Report, reasons: dict[str, str]) -> Page:
     """Return the page of stops."""
     answer = report.ask("stops")
-    rows = [
-        {
-            **row,
-            "stop": report.stop_name(row["stop_code"]),
-            "label": precision_label(row),
-        }
-        for row in answer.rows
-    ]
+    rows = [{**row, "label": precision_label(row)} for row in report.with_stops(answer.rows, "../")]
     places = ranked_rows(rows)
     table = Figure(
         "stops", "Stops by the share of passages that were on time", _reading(places), _STOPS, places,
@@ -62,6 +59,13 @@ def stops_page(report: Report, reasons: dict[str, str]) -> Page:
     return Page("stops/index.html", "stops.html", "Stops", values, [table, waits, left_out])
 
 
+def stop_list_page(report: Report) -> Page:
+    """Return the page that leads to the page of every stop."""
+    rows = report.with_stops(report.ask("stops").rows, "")
+    found = sorted((row["stop"], row["stop_page"].removeprefix("stop/")) for row in rows)
+    return Page("stop/index.html", "stop_list.html", "All stops", {"stops": found})
+
+
 def _reading(places: Sequence[Row]) -> str:
     if not places:
         return "Too little is known of every stop to compare them."
@@ -75,8 +79,8 @@ def _reading(places: Sequence[Row]) -> str:
 def _waits(report: Report) -> Figure:
     answer = report.ask("stop_waits")
     told = [
-        {**row, "stop": report.stop_name(row["stop_code"])}
-        for row in report.named(answer, "../")
+        row
+        for row in report.with_stops(report.named(answer, "../"), "../")
         if row["excess_wait"] is not None and row["n_headways"] >= FEWEST_UNITS
     ]
     places = [{**each.row, "place": each.text} for each in ranked(told, "excess_wait", worst_is_low=False)]
