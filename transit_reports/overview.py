@@ -9,6 +9,7 @@ from transit_reports.disruptions import disruption_rows
 from transit_reports.figures import FEWEST_UNITS, Column, Figure, precision_label, with_ends, written
 from transit_reports.lines import line_rows
 from transit_reports.page import Page
+from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Row
 from transit_reports.report import Report
 from transit_reports.words import (
@@ -57,7 +58,14 @@ def headline(report: Report, reasons: dict[str, str]) -> str:
         return (
             f"It is not known how punctual the service was {report.period.when}: {reason_text(row, reasons)}."
         )
-    return f"{share_with_interval(row, 'on_time')} of bus passages were on time {report.period.when}."
+    share = share_with_interval(row, "on_time")
+    return f"{share} of bus passages were on time {report.period.when}{_known_dates(report.period, row)}."
+
+
+def _known_dates(period: ReportPeriod, row: Row) -> str:
+    """Say of how many dates of a period anything is known; nothing if it is of all."""
+    n_dates = period.dates.n_dates
+    return "" if row["n_dates"] == n_dates else f" (of {n_dates} dates {row['n_dates']} are known)"
 
 
 def overview_page(report: Report, reasons: dict[str, str]) -> Page:
@@ -75,7 +83,7 @@ def overview_page(report: Report, reasons: dict[str, str]) -> Page:
         {
             "answer": headline(report, reasons),
             "citation": on_time_citation(report, row, "all lines", reasons),
-            "change": change_text(change, f"the period before ({before.title})") if then else "",
+            "change": change_text(change, f"{before.title}{_known_dates(before, then)}") if then else "",
             "known": known_text(row) if row else "",
             "tiles": [*_tiles(report, row, reasons)],
             "by_date": by_date,
