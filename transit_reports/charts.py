@@ -12,6 +12,7 @@ from transit_reports.queries import Row
 
 _WIDTH = 560  # pixels, of the plot without its axes; a page scales it
 _FONT = 13
+_HALF_STROKE = 0.6  # percent, of the mark of a figure
 _INK, _QUIET, _LINE = "currentColor", "var(--quiet)", "var(--line)"
 SERIES, BAND, BOUNDS = "var(--series)", "var(--band)", "var(--bounds)"
 _HIDDEN = re.compile(
@@ -32,7 +33,7 @@ def share_by_date(rows: Sequence[Row], name: str, reading: str) -> Markup:
     y = alt.Y("low:Q", title="%", scale=alt.Scale(domain=[0, 100]), axis=_axis())
     layers = [
         _chart(data).mark_bar(color=BAND, width={"band": 0.6}).encode(x=x, y=y, y2="high:Q"),
-        _chart(data).mark_tick(color=SERIES, thickness=3, bandSize=26).encode(x=x, y="value:Q"),
+        _chart(data).mark_bar(color=SERIES, width={"band": 0.6}).encode(x=x, y="below:Q", y2="above:Q"),
         _chart(unseen).mark_bar(fill="url(#unseen)", stroke=_LINE).encode(x=x, y=y, y2="high:Q"),
     ]
     return _svg(alt.layer(*layers), reading)
@@ -112,9 +113,13 @@ _ENDS = (
 
 
 def _interval(row: Row, name: str) -> dict[str, Any]:
+    figure = 100 * row[name]
     return {
-        "value": 100 * row[name], "low": 100 * row[f"{name}_low"], "high": 100 * row[f"{name}_high"]
-    }  # fmt: skip
+        "below": figure - _HALF_STROKE,
+        "above": figure + _HALF_STROKE,
+        "low": 100 * row[f"{name}_low"],
+        "high": 100 * row[f"{name}_high"],
+    }
 
 
 def _chart(data: list[dict[str, Any]]) -> alt.Chart:

@@ -71,6 +71,7 @@ SHORTENED = {
     "python benchmarks/recorded_days.py --actuals actuals.parquet --timezone America/New_York": (
         "python benchmarks/recorded_days.py --date 2026-03-02 --skip 3 --hours 0.5"
     ),
+    "python benchmarks/reports.py --days 31": "python benchmarks/reports.py --hours 0.2 --days 2 --copies 1",
     "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),
@@ -103,6 +104,10 @@ ELSEWHERE = {
     "pytest tests/operations/check/test_mistakes.py": (
         "tests/operations/check/test_mistakes.py",
         "def test_",
+    ),
+    "pytest -m long tests/reports/test_against_the_truth.py": (
+        "tests/reports/test_against_the_truth.py",
+        "pytest.mark.long",
     ),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
