@@ -1,7 +1,7 @@
 # The commands for working on this project; `make` alone lists them. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long fuzz docs sbom audit up down clean
+.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long fuzz docs messages sbom audit up down clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -65,6 +65,9 @@ docs: setup ## write the documentation as pages that open from disk: build/docs/
 	$(BIN)/python -m scripts.lineage
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo build/docs/index.html
+
+messages: setup ## put the texts of reports into the files of their translations (transit_reports/locale)
+	@$(BIN)/python -m scripts.messages
 
 sbom: setup ## write the list of locked packages as CycloneDX: build/sbom.json
 	@mkdir -p build

@@ -68,6 +68,7 @@ BAD = {
     "export_licence": [" x", "x\t", "x" * 201],
     "export_url": BAD_URLS,
     "publisher_contact": ["nobody", "a b@example.org", "ftp://example.org", "<a@example.org>"],
+    "report_languages": ["en it", "EN", "en,", "en,en", "fr", "it,en,it", "en,fr", " en", "en\n"],
     "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
     "alert_urls": [f"{SECRET}", f"mailto:{SECRET}", f"json://x {SECRET}", "json://città"],
     "project_dir": ["/etc/hostname", "/nowhere/at/all"],

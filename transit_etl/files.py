@@ -93,6 +93,17 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def write_changed(path: Path, text: str) -> bool:
+    """Write a text file if its text is another, and tell whether it was."""
+    try:
+        if path.read_text("utf-8") == text:
+            return False
+    except (FileNotFoundError, UnicodeDecodeError):
+        pass
+    write_text(path, text)
+    return True
+
+
 def rename(source: Path, target: Path) -> None:
     """Give a file or folder another name in the same folder, durably; a file of that name is replaced."""
     source.rename(target)

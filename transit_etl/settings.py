@@ -106,6 +106,8 @@ class Settings(BaseSettings):
     publisher_contact: Annotated[str | None, AfterValidator(setting_checks.contact)] = None
     export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     export_url: Url | None = None
+    # of the pages of reports, the first without a folder of its own
+    report_languages: str = Field("en,it", pattern="^(en|it|en,it|it,en)$")
     export_keep_days: int = Field(30, ge=0, le=3650)
 
     # how long is kept what can be made again; raw answers are kept for ever

@@ -4,6 +4,6 @@ They are made from the published file alone, and open from disk without a networ
 """
 
 from transit_reports.periods import ReportError
-from transit_reports.site import ReportSummary, write_reports
+from transit_reports.site import ReportRequest, ReportSummary, write_reports
 
-__all__ = ["ReportError", "ReportSummary", "write_reports"]
+__all__ = ["ReportError", "ReportRequest", "ReportSummary", "write_reports"]

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import altair as alt
 import vl_convert
 from markupsafe import Markup, escape
 
+from transit_reports.language import _, day_text, language, short_day
 from transit_reports.queries import Row
 
 _WIDTH = 560  # pixels, of the plot without its axes; a page scales it
@@ -15,6 +16,7 @@ _FONT = 13
 _HALF_STROKE = 0.6  # percent, of the mark of a figure
 _INK, _QUIET, _LINE = "currentColor", "var(--quiet)", "var(--line)"
 SERIES, BAND, BOUNDS = "var(--series)", "var(--band)", "var(--bounds)"
+_YEAR = 365
 _HIDDEN = re.compile(
     r' (?:role|aria-[a-z]+)="[^"]*"'
 )  # one label of the whole says more than one of each part
@@ -26,10 +28,13 @@ def share_by_date(rows: Sequence[Row], name: str, reading: str) -> Markup:
     rows: with `service_date`, the share, and its `_low` and `_high`.
     """
     known = [row for row in rows if row[name] is not None]
-    data = [_interval(row, name) | {"date": f"{row['service_date']}"} for row in known]
-    unseen = [{"date": f"{row['service_date']}", "low": 0, "high": 100} for row in rows if row[name] is None]
-    order = [f"{row['service_date']}" for row in rows]
-    x = alt.X("date:O", title=None, sort=order, axis=_axis(labelAngle=0, labelOverlap=True, labelExpr=_DATES))
+    label = short_day if len(rows) < _YEAR else day_text
+    data = [_interval(row, name) | {"date": label(row["service_date"])} for row in known]
+    unseen = [
+        {"date": label(row["service_date"]), "low": 0, "high": 100} for row in rows if row[name] is None
+    ]
+    order = [label(row["service_date"]) for row in rows]
+    x = alt.X("date:O", title=None, sort=order, axis=_axis(labelAngle=0, labelOverlap=True))
     y = alt.Y("low:Q", title="%", scale=alt.Scale(domain=[0, 100]), axis=_axis())
     layers = [
         _chart(data).mark_bar(color=BAND, width={"band": 0.6}).encode(x=x, y=y, y2="high:Q"),
@@ -54,8 +59,8 @@ def along_a_route(rows: Sequence[Row], reading: str) -> Markup:
         for row in rows
         if row["median_delay"] is not None
     ]
-    x = alt.X("stop:Q", title="stop, in the order of the route", axis=_axis(tickMinStep=1, grid=False))
-    y = alt.Y("low:Q", title="minutes late", axis=_axis())
+    x = alt.X("stop:Q", title=_("stop, in the order of the route"), axis=_axis(tickMinStep=1, grid=False))
+    y = alt.Y("low:Q", title=_("minutes late"), axis=_axis())
     base = _chart(data)
     layers = [
         base.mark_area(color=BAND).encode(x=x, y=y, y2="high:Q"),
@@ -73,12 +78,12 @@ def distribution(rows: Sequence[Row], reading: str) -> Markup:
     data = [{"minutes": row["delay_minutes"], "n": row["n_passages"]} for row in rows]
     x = alt.X(
         "minutes:O",
-        title="minutes late",
+        title=_("minutes late"),
         sort=list(range(-6, 21)),
         scale=alt.Scale(domain=list(range(-6, 21))),
         axis=_axis(labelAngle=0, grid=False, labelExpr=_ENDS),
     )
-    y = alt.Y("n:Q", title="passages", axis=_axis(tickMinStep=1))
+    y = alt.Y("n:Q", title=_("passages"), axis=_axis(tickMinStep=1))
     return _svg(_chart(data).mark_bar(color=SERIES).encode(x=x, y=y), reading)
 
 
@@ -105,11 +110,26 @@ def spans(rows: Sequence[Row], reading: str) -> Markup:
     return _svg(alt.layer(*layers).properties(height=alt.Step(22)), reading)
 
 
-_DATES = "utcFormat(utcParse(datum.value, '%Y-%m-%d'), '%d %b')"
 _ENDS = (
     "datum.value == -6 ? '≤ −6' : datum.value == 20 ? '20+' "
     ": datum.value % 5 == 0 && datum.value != -5 ? datum.value : ''"
 )
+
+
+def differences(rows: Sequence[Row], reading: str) -> Markup:
+    """Draw differences of shares in points with their intervals, and where 0 is.
+
+    rows: with `label`, `change`, `change_low` and `change_high`.
+    """
+    data = [_interval(row, "change") | {"label": row["label"]} for row in rows]
+    y = alt.Y("label:O", title=None, sort=None, axis=_axis(grid=False, labelLimit=230))
+    x = alt.X("low:Q", title=_("points"), axis=_axis())
+    layers = [
+        _chart(data).mark_bar(color=BAND, height={"band": 0.6}).encode(y=y, x=x, x2="high:Q"),
+        _chart(data).mark_bar(color=SERIES, height={"band": 0.6}).encode(y=y, x="below:Q", x2="above:Q"),
+        _chart([{"zero": 0}]).mark_rule(color=_INK).encode(x="zero:Q"),
+    ]
+    return _svg(alt.layer(*layers).properties(height=alt.Step(22)), reading)
 
 
 def _interval(row: Row, name: str) -> dict[str, Any]:
@@ -135,11 +155,15 @@ def _svg(chart: alt.Chart | alt.LayerChart | alt.FacetChart, reading: str) -> Ma
     specification = chart.to_dict(validate=False)
     specification |= {"width": _WIDTH, "background": "transparent", "config": _CONFIG}
     specification.setdefault("height", 220)
-    svg = _HIDDEN.sub("", vl_convert.vegalite_to_svg(specification))
+    locale = _LOCALES[language()]
+    svg = _HIDDEN.sub(
+        "", vl_convert.vegalite_to_svg(specification, format_locale=locale, time_format_locale=locale)
+    )
     label = f'<svg role="img" aria-label="{escape(reading)}"'
     return Markup(svg.replace("<svg", label, 1).replace(_UNUSED, "", 1))  # noqa: S704 - Vega escapes texts
 
 
+_LOCALES: dict[str, Literal["en-GB", "it-IT"]] = {"en": "en-GB", "it": "it-IT"}
 _UNUSED = ' xmlns:xlink="http://www.w3.org/1999/xlink"'
 _CONFIG = {
     "font": "DejaVu Sans, Verdana, sans-serif",

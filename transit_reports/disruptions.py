@@ -4,57 +4,64 @@ from datetime import timedelta
 from typing import Any
 
 from transit_reports import charts
-from transit_reports.figures import Column, Figure, with_ends, written
+from transit_reports.figures import Column, Figure, hard_bounds, written
+from transit_reports.language import N_, _, _n, number
 from transit_reports.page import Page
 from transit_reports.queries import Row
 from transit_reports.report import Report
-from transit_reports.words import count_of, is_told_apart
+from transit_reports.words import is_told_apart
 
 _MOST_BARS = 25
 _LONGEST = 24  # characters of a label
 _COLUMNS = [
-    Column("number", "Bar", "count"),
-    Column("line_names", "Lines"),
-    Column("event", "What"),
-    Column("cause", "Cause given"),
-    Column("begun", "From", "time"),
-    Column("ended", "To", "time"),
-    Column("minutes", "Minutes", "minutes", "hard"),
-    Column("line_minutes", "Minutes of lines", "minutes", "hard"),
-    Column("message", "Message"),
+    Column("number", N_("Bar"), "count"),
+    Column("line_names", N_("Lines")),
+    Column("event", N_("What")),
+    Column("cause", N_("Cause given")),
+    Column("begun", N_("From"), "time"),
+    Column("ended", N_("To"), "time"),
+    Column("minutes", N_("Minutes"), "minutes", "hard"),
+    Column("line_minutes", N_("Minutes of lines"), "minutes", "hard"),
+    Column("message", N_("Message")),
 ]
 _LINE_COLUMNS = [
-    Column("line_number", "Line"),
-    Column("event", "What"),
-    Column("n_episodes", "Disruptions", "count"),
-    Column("minutes", "Minutes", "minutes", "hard"),
+    Column("line_number", N_("Line")),
+    Column("event", N_("What")),
+    Column("n_episodes", N_("Disruptions"), "count"),
+    Column("minutes", N_("Minutes"), "minutes", "hard"),
 ]
 _CAUSE_COLUMNS = [
-    Column("cause", "Cause given"),
-    Column("n_disruptions", "Disruptions", "count"),
-    Column("minutes", "Minutes", "minutes", "hard"),
+    Column("cause", N_("Cause given")),
+    Column("n_disruptions", N_("Disruptions"), "count"),
+    Column("minutes", N_("Minutes"), "minutes", "hard"),
 ]
 _IMPACT_COLUMNS = [
-    Column("line", "Line"),
-    Column("what", "Disruption"),
-    Column("impact", "Change of the on-time share", "difference", "interval"),
-    Column("on_time_share_during", "On time during it", "share"),
-    Column("on_time_share_expected", "Usual at such hours", "share"),
-    Column("n_judged", "Passages judged", "count"),
+    Column("line", N_("Line")),
+    Column("what", N_("Disruption")),
+    Column("impact", N_("Change of the on-time share"), "difference", "interval"),
+    Column("on_time_share_during", N_("On time during it"), "share"),
+    Column("on_time_share_expected", N_("Usual at such hours"), "share"),
+    Column("n_judged", N_("Passages judged"), "count"),
 ]
 _LIFT_COLUMNS = [
-    Column("lift", "Lift"),
-    Column("available", "In use", "share", "hard"),
-    Column("n_dates", "Dates", "count"),
-    Column("n_failures", "Failures", "count"),
-    Column("n_repairs", "Repairs", "count"),
+    Column("lift", N_("Lift")),
+    Column("available", N_("In use"), "share", "hard"),
+    Column("n_dates", N_("Dates"), "count"),
+    Column("n_failures", N_("Failures"), "count"),
+    Column("n_repairs", N_("Repairs"), "count"),
 ]
 
 
 def disruption_rows(report: Report) -> list[dict[str, Any]]:
     """Return the disruptions of the period, those with most minutes of lines first."""
     return [
-        {**row, "minutes": None, "line_minutes": None, "cause": row["cause"] or "none given"}
+        {
+            **row,
+            "minutes": None,
+            "line_minutes": None,
+            "line_names": row["line_names"] or _("no line named"),
+            "cause": row["cause"] or _("none given"),
+        }
         for row in report.ask("disruptions").rows
     ]
 
@@ -66,13 +73,13 @@ def disruptions_page(report: Report) -> Page:
     return Page(
         "disruptions/index.html",
         "figures.html",
-        "Disruptions",
-        {"figures": figures, "intro": _INTRO},
+        _("Disruptions"),
+        {"figures": figures, "intro": _(_INTRO)},
         figures,
     )
 
 
-_INTRO = (
+_INTRO = N_(
     "What the operator's service status said. A disruption is seen only when the status is asked: its start "
     "and end have hard bounds, in square brackets."
 )
@@ -80,11 +87,16 @@ _INTRO = (
 
 def _timeline(report: Report, rows: list[dict[str, Any]]) -> Figure:
     reading = (
-        f"{count_of(len(rows), 'disruption')} held {report.period.when}"
-        + (f"; the chart has the {_MOST_BARS} with most minutes of lines." if len(rows) > _MOST_BARS else ".")
-        + " Hatched: it ended in this time."
+        _n("{n} disruption held {when}.", "{n} disruptions held {when}.", len(rows), when=report.period.when)
+        + " "
+        + (
+            _("The chart has the {most} with most minutes of lines.", most=_MOST_BARS) + " "
+            if len(rows) > _MOST_BARS
+            else ""
+        )
+        + _("Hatched: it ended in this time.")
         if rows
-        else f"The service status named no disruption {report.period.when}."
+        else _("The service status named no disruption {when}.", when=report.period.when)
     )
     bars = sorted(rows[:_MOST_BARS], key=lambda row: row["begun"])
     numbers = {row["episode_id"]: number for number, row in enumerate(bars, 1)}
@@ -99,7 +111,7 @@ def _timeline(report: Report, rows: list[dict[str, Any]]) -> Figure:
         for number, row in enumerate(bars, 1)
     ]
     return Figure(
-        "disruptions", "When", reading, _COLUMNS, rows, report.ask("disruptions").sql, "disruptions",
+        "disruptions", _("When"), reading, _COLUMNS, rows, report.ask("disruptions").sql, "disruptions",
         drawing=charts.spans(drawn, reading) if drawn else None,
     )  # fmt: skip
 
@@ -111,16 +123,20 @@ def _shortened(names: str) -> str:
 def _by_line(report: Report) -> Figure:
     answer = report.ask("disruption_minutes")
     rows = [
-        {**row, "minutes": None, "line_number": row["line_number"] or "none named"} for row in answer.rows
+        {**row, "minutes": None, "line_number": row["line_number"] or _("none named")} for row in answer.rows
     ]
     reading = (
-        f"Most minutes has line {rows[0]['line_number']} ({rows[0]['event']}): "
-        f"{with_ends(None, rows[0]['minutes_low'], rows[0]['minutes_high'], 'minutes', 'hard')}."
+        _(
+            "Most minutes has line {line} ({event}): {minutes}.",
+            line=rows[0]["line_number"],
+            event=rows[0]["event"],
+            minutes=hard_bounds(rows[0]["minutes_low"], rows[0]["minutes_high"], "minutes"),
+        )
         if rows
-        else "No line was disrupted, as far as the status was asked."
+        else _("No line was disrupted, as far as the status was asked.")
     )
     return Figure(
-        "minutes-by-line", "Minutes by line", reading, _LINE_COLUMNS, rows, answer.sql, "disruptions"
+        "minutes-by-line", _("Minutes by line"), reading, _LINE_COLUMNS, rows, answer.sql, "disruptions"
     )
 
 
@@ -128,11 +144,13 @@ def _by_cause(report: Report) -> Figure:
     answer = report.ask("disruption_causes")
     rows = [{**row, "minutes": None} for row in answer.rows]
     total = sum(row["n_disruptions"] for row in rows)
-    reading = (
-        f"{count_of(total, 'disruption')} began {report.period.when}. Where the end of one is "
-        "not known, the sum has no upper end."
+    reading = _n(
+        "{n} disruption began {when}. Where the end of one is not known, the sum has no upper end.",
+        "{n} disruptions began {when}. Where the end of one is not known, the sum has no upper end.",
+        total,
+        when=report.period.when,
     )
-    return Figure("minutes-by-cause", "By cause", reading, _CAUSE_COLUMNS, rows, answer.sql, "disruptions")
+    return Figure("minutes-by-cause", _("By cause"), reading, _CAUSE_COLUMNS, rows, answer.sql, "disruptions")
 
 
 def _impact(report: Report, disruptions: list[dict[str, Any]]) -> Figure:
@@ -151,16 +169,21 @@ def _impact(report: Report, disruptions: list[dict[str, Any]]) -> Figure:
         is_told_apart({"change_low": row["impact_low"], "change_high": row["impact_high"]}) for row in rows
     )
     reading = (
-        f"Of {len(rows)} pairs of a disruption and a line with enough passages, {worse} have an interval "
-        "without 0. One in twenty would by chance, so about "
-        f"{len(rows) * 0.05:.0f} are expected without any effect. {len(answer.rows) - len(rows)} more pairs "
-        "have too few passages."
+        _(
+            "Pairs of a disruption and a line with enough passages: {n_pairs}. Of these {n_apart} have an "
+            "interval without 0. One in twenty would by chance, so about {n_chance} are expected without any "
+            "effect. Pairs with too few passages: {n_few}.",
+            n_pairs=number(len(rows)),
+            n_apart=number(worse),
+            n_chance=number(len(rows) * 0.05),
+            n_few=number(len(answer.rows) - len(rows)),
+        )
         if rows
-        else "No disruption had enough passages before and during it."
+        else _("No disruption had enough passages before and during it.")
     )
     return Figure(
         "impact",
-        "What disruptions changed",
+        _("What disruptions changed"),
         reading,
         _IMPACT_COLUMNS,
         rows,
@@ -171,7 +194,9 @@ def _impact(report: Report, disruptions: list[dict[str, Any]]) -> Figure:
 
 
 def _what(row: Row | None) -> str:
-    return f"{row['event']}, from {written(row['begun'], 'time')}" if row else "of another period"
+    if row is None:
+        return _("of another period")
+    return _("{event}, from {moment}", event=row["event"], moment=written(row["begun"], "time"))
 
 
 def lifts_page(report: Report) -> Page:
@@ -179,30 +204,34 @@ def lifts_page(report: Report) -> Page:
     answer = report.ask("lifts")
     rows = [{**row, "available": None} for row in answer.rows]
     reading = (
-        f"{rows[0]['lift']} was out of use most: in use "
-        + with_ends(None, rows[0]["available_low"], rows[0]["available_high"], "share", "hard")
-        + " of the time."
+        _(
+            "{lift} was out of use most: in use {share} of the time.",
+            lift=rows[0]["lift"],
+            share=hard_bounds(rows[0]["available_low"], rows[0]["available_high"], "share"),
+        )
         if rows and rows[0]["available_high"] is not None and rows[0]["available_high"] < 1
-        else "No lift was reported out of use."
+        else _("No lift was reported out of use.")
     )
-    table = Figure("lifts", "Availability", reading, _LIFT_COLUMNS, rows, answer.sql, "lifts")
+    table = Figure("lifts", _("Availability"), reading, _LIFT_COLUMNS, rows, answer.sql, "lifts")
     days = report.ask("lift_days")
     calendar: dict[str, dict[Any, Row]] = {}
     for row in days.rows:
         calendar.setdefault(row["lift"], {})[row["service_date"]] = row
     dates = sorted({row["service_date"] for row in days.rows})
     columns = [
-        Column("lift", "Lift"),
-        Column("service_date", "Date", "date"),
-        Column("out", "Out of use", "share", "hard"),
+        Column("lift", N_("Lift")),
+        Column("service_date", N_("Date"), "date"),
+        Column("out", N_("Out of use"), "share", "hard"),
     ]
     list_rows = [_lift_day(row) for row in days.rows]
-    per_day = Figure("lift-days", "Calendar", _CALENDAR, columns, list_rows, days.sql, "lifts")
+    per_day = Figure("lift-days", _("Calendar"), _(_CALENDAR), columns, list_rows, days.sql, "lifts")
     values = {"table": table, "per_day": per_day, "dates": dates, "calendar": calendar, "lift_day": _lift_day}
-    return Page("lifts/index.html", "lifts.html", "Lifts", values, [table, per_day])
+    return Page("lifts/index.html", "lifts.html", _("Lifts"), values, [table, per_day])
 
 
-_CALENDAR = "Hours that each lift was surely out of use on each date; hatched where the status was not asked."
+_CALENDAR = N_(
+    "Hours that each lift was surely out of use on each date; hatched where the status was not asked."
+)
 
 
 def _lift_day(row: Row) -> dict[str, Any]:

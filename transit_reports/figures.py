@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from markupsafe import Markup
 
+from transit_reports.language import NO_BREAK, _, moment, number, signed, weekday_and_day
 from transit_reports.queries import Row
 
 FEWEST_UNITS = 50  # of a figure that is not rough, as in the practice of transit surveys
@@ -24,6 +25,7 @@ _NARROW = 0.03  # an interval of a share so narrow, that a decimal of a percent 
 class Column:
     """A column of a table: the name in the rows, its title, and how its values are written.
 
+    The title is English, and translated where it is shown.
     A column with `bounds` has the ends of a 95 % interval, or else hard bounds, in `{name}_low` and
     `{name}_high`. `link` names the column with the address behind the text.
     """
@@ -104,27 +106,27 @@ def written(value: Any, kind: Kind) -> str:  # noqa: ANN401, PLR0911 - what a qu
         case None, _:
             return "–"
         case datetime(), _:
-            return f"{value:%d %b %H:%M}"
+            return moment(value)
         case date(), _:
-            return f"{value:%a %d %b %Y}"
+            return weekday_and_day(value)
         case _, "share":
-            return f"{100 * value:.0f} %"
+            return f"{number(100 * value)}{_unit(kind)}"
         case _, "difference":
-            return f"{100 * value:+.0f} points".replace("-", "−")
+            return f"{signed(100 * value)}{_unit(kind)}"
         case _, "seconds":
-            return clock(value)
+            return f"{clock(value)}{_unit(kind)}"
         case _, "minutes":
-            return f"{value:,.0f} min"
+            return f"{number(value)}{_unit(kind)}"
         case _, "count":
-            return f"{value:,}"
+            return number(value)
         case _:
             return str(value)
 
 
 def clock(seconds: float) -> str:
-    """Return seconds as minutes and seconds, such as 4:05 min."""
+    """Return seconds as minutes and seconds, such as 4:05."""
     sign, whole = ("−" if round(seconds) < 0 else ""), abs(round(seconds))
-    return f"{sign}{whole // _MINUTE}:{whole % _MINUTE:02} min"
+    return f"{sign}{whole // _MINUTE}:{whole % _MINUTE:02}"
 
 
 def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str:  # noqa: ANN401 - what a query gives
@@ -132,37 +134,57 @@ def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str: 
 
     The figure is rounded to the nearest; shares have a decimal where the interval is narrow.
     """
-    if low is None or high is None:
-        known = (
-            f"[{_short(low, kind, 1)}{_unit(kind)} or more]" if bounds == "hard" and low is not None else ""
-        )
-        return known or written(value, kind)
-    texts = [_short(end, kind, high - low) for end in (low, high)]
     if bounds == "hard":
-        return f"[{'–'.join(dict.fromkeys(texts))}{_unit(kind)}]"
-    if value is None:
+        return hard_bounds(low, high, kind)
+    if low is None or high is None or value is None:
+        return written(value, kind)
+    figure, *ends = figure_and_ends(value, low, high, kind)
+    joined = (
+        _("{low} to {high}").replace(" ", NO_BREAK) if low < 0 or kind == "difference" else "{low}–{high}"
+    )
+    return f"{figure}{_unit(kind)} ({joined.format(low=ends[0], high=ends[1])})"
+
+
+def hard_bounds(low: Any, high: Any, kind: Kind) -> str:  # noqa: ANN401 - what a query gives
+    """Return hard bounds in square brackets; without an upper one it says so, without both it is a dash."""
+    if low is None:
         return "–"
-    ends = (" to " if low < 0 or kind == "difference" else "–").join(texts)
-    return f"{_short(value, kind, high - low)}{_unit(kind)} ({ends})"
+    if high is None:
+        return f"[{_('{least} or more', least=f'{_short(low, kind, 1)}{_unit(kind)}')}]"
+    texts = [_short(end, kind, high - low) for end in (low, high)]
+    return f"[{'–'.join(dict.fromkeys(texts))}{_unit(kind)}]"
+
+
+def figure_and_ends(value: float, low: float, high: float, kind: Kind) -> tuple[str, str, str]:
+    """Return a figure and both ends of its interval as text without a unit, as exact as the interval is."""
+    return _short(value, kind, high - low), _short(low, kind, high - low), _short(high, kind, high - low)
 
 
 def _short(value: float, kind: Kind, width: float) -> str:
     if kind in {"share", "difference"}:
         decimals = 1 if width <= _NARROW else 0
-        sign = "+" if kind == "difference" else ""
-        return f"{100 * value:{sign}.{decimals}f}".replace("-", "−")
-    return clock(value).removesuffix(" min") if kind == "seconds" else f"{value:,.0f}".replace("-", "−")
+        return signed(100 * value, decimals) if kind == "difference" else number(100 * value, decimals)
+    return clock(value) if kind == "seconds" else number(value)
 
 
 def _unit(kind: Kind) -> str:
-    return {"share": " %", "difference": " points", "seconds": " min", "minutes": " min"}.get(kind, "")
+    """Return the unit of a kind, with a space that does not break a line."""
+    match kind:
+        case "share":
+            return f"{NO_BREAK}%"
+        case "difference":
+            return f"{NO_BREAK}{_('points')}"
+        case "seconds" | "minutes":
+            return f"{NO_BREAK}min"
+        case _:
+            return ""
 
 
 def precision_label(row: Row) -> str:
     """Return `±10 points`, or `rough` of an on-time share from fewer than 50 passages or less precise."""
     low, high = row["on_time_low"], row["on_time_high"]
     is_good = low is not None and row["n_due"] >= FEWEST_UNITS and (high - low) / 2 <= MOST_HALF_WIDTH
-    return "±10 points" if is_good else "rough"
+    return _("±10 points") if is_good else _("rough")
 
 
 def heat_class(share: float) -> str:

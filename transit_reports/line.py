@@ -2,87 +2,99 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from transit_reports import charts
 from transit_reports.disruptions import disruption_rows
-from transit_reports.figures import Column, Figure, heat_class, precision_label, with_ends
+from transit_reports.figures import (
+    Column,
+    Figure,
+    hard_bounds,
+    heat_class,
+    precision_label,
+    with_ends,
+    written,
+)
+from transit_reports.language import N_, _, _n, gettext, number, weekday
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
 from transit_reports.report import LineKey, Report, line_page
-from transit_reports.words import count_of, known_text, on_time_citation, reason_text, share_with_interval
+from transit_reports.words import change_text, difference, known_text, on_time_citation, share_with_interval
 
-WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _FEWEST_OF_STOP = 5  # observed passages, for a quarter of them to say anything
 _VERY_LATE = 10  # minutes
+_EVERY_DAY = N_("all dates")
+_PARTS_OF_WEEK = [N_("Monday to Friday"), N_("weekend")]  # as the query names them
 _PARTS = [
-    Column("part", "When"),
-    Column("on_time", "On time", "share", "interval"),
-    Column("early", "Early", "share", "interval"),
-    Column("late", "Late", "share", "interval"),
-    Column("mean_delay", "Mean delay", "seconds", "interval"),
-    Column("n_due", "Passages due", "count"),
-    Column("observed_share", "Observed", "share"),
-    Column("label", "Precision"),
+    Column("part", N_("When")),
+    Column("on_time", N_("On time"), "share", "interval"),
+    Column("early", N_("Early"), "share", "interval"),
+    Column("late", N_("Late"), "share", "interval"),
+    Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("observed_share", N_("Observed"), "share"),
+    Column("label", N_("Precision")),
 ]
 _DATES = [
-    Column("service_date", "Date", "date"),
-    Column("on_time", "On time", "share", "interval"),
-    Column("mean_delay", "Mean delay", "seconds", "interval"),
-    Column("n_due", "Passages due", "count"),
-    Column("observed_share", "Observed", "share"),
+    Column("service_date", N_("Date"), "date"),
+    Column("on_time", N_("On time"), "share", "interval"),
+    Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("observed_share", N_("Observed"), "share"),
 ]
 _HOURS = [
-    Column("weekday", "Weekday (1 is Monday)", "count"),
-    Column("service_hour", "Hour", "count"),
-    Column("on_time", "On time", "share", "interval"),
-    Column("n_due", "Passages due", "count"),
+    Column("weekday", N_("Weekday (1 is Monday)"), "count"),
+    Column("service_hour", N_("Hour"), "count"),
+    Column("on_time", N_("On time"), "share", "interval"),
+    Column("n_due", N_("Passages due"), "count"),
 ]
 _ROUTE = [
-    Column("stop_sequence", "Position", "count"),
-    Column("stop", "Stop", link="stop_page"),
-    Column("median_delay", "Median delay", "seconds"),
-    Column("quarter_delay", "A quarter had less than", "seconds"),
-    Column("three_quarters_delay", "A quarter had more than", "seconds"),
-    Column("n_observed", "Observed", "count"),
-    Column("n_due", "Due", "count"),
+    Column("stop_sequence", N_("Position"), "count"),
+    Column("stop", N_("Stop"), link="stop_page"),
+    Column("median_delay", N_("Median delay"), "seconds"),
+    Column("quarter_delay", N_("A quarter had less than"), "seconds"),
+    Column("three_quarters_delay", N_("A quarter had more than"), "seconds"),
+    Column("n_observed", N_("Observed"), "count"),
+    Column("n_due", N_("Due"), "count"),
 ]
-_DELAYS = [Column("delay_minutes", "Minutes late", "count"), Column("n_passages", "Passages", "count")]
+_DELAYS = [
+    Column("delay_minutes", N_("Minutes late"), "count"),
+    Column("n_passages", N_("Passages"), "count"),
+]
 _WAITS = [
-    Column("service_date", "Date", "date"),
-    Column("excess_wait", "Excess wait", "seconds", "interval"),
-    Column("bunched", "Bunched", "share", "interval"),
-    Column("gaps", "Gaps", "share", "interval"),
+    Column("service_date", N_("Date"), "date"),
+    Column("excess_wait", N_("Excess wait"), "seconds", "interval"),
+    Column("bunched", N_("Bunched"), "share", "interval"),
+    Column("gaps", N_("Gaps"), "share", "interval"),
 ]
 _NOT_RUN = [
-    Column("towards", "Towards"),
-    Column("service_date", "Date", "date"),
-    Column("departs_at", "Departure", "time"),
-    Column("headsign", "Sign"),
+    Column("towards", N_("Towards")),
+    Column("service_date", N_("Date"), "date"),
+    Column("departs_at", N_("Departure"), "time"),
+    Column("headsign", N_("Sign")),
 ]
 _COUNTDOWNS = [
-    Column("ahead", "Minutes ahead"),
-    Column("within", "Within the band", "share", "interval"),
-    Column("too_early", "Bus came too early", "share"),
-    Column("too_late", "Bus came too late", "share"),
-    Column("n_judged", "Judged", "count"),
+    Column("ahead", N_("Minutes ahead")),
+    Column("within", N_("Within the band"), "share", "interval"),
+    Column("too_early", N_("Bus came too early"), "share"),
+    Column("too_late", N_("Bus came too late"), "share"),
+    Column("n_judged", N_("Judged"), "count"),
 ]
 _DISRUPTIONS = [
-    Column("event", "What"),
-    Column("cause", "Cause given"),
-    Column("begun", "From", "time"),
-    Column("ended", "To", "time"),
-    Column("minutes", "Minutes", "minutes", "hard"),
-    Column("message", "Message"),
+    Column("event", N_("What")),
+    Column("cause", N_("Cause given")),
+    Column("begun", N_("From"), "time"),
+    Column("ended", N_("To"), "time"),
+    Column("minutes", N_("Minutes"), "minutes", "hard"),
+    Column("message", N_("Message")),
 ]
 _CHANGES = [
-    Column("towards", "Towards"),
-    Column("service_date", "Date of service", "date"),
-    Column("changed", "Seen", "time"),
-    Column("n_added", "Departures added", "count"),
-    Column("n_withdrawn", "Withdrawn", "count"),
-    Column("n_withdrawn_after_due", "Withdrawn after their time", "count"),
+    Column("towards", N_("Towards")),
+    Column("service_date", N_("Date of service"), "date"),
+    Column("changed", N_("Seen"), "time"),
+    Column("n_added", N_("Departures added"), "count"),
+    Column("n_withdrawn", N_("Withdrawn"), "count"),
+    Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
 ]
 
 
@@ -91,24 +103,24 @@ def lines_with_pages(report: Report) -> list[str]:
     return sorted({row["line_code"] for row in report.ask("lines").rows if report.is_asked(row["line_code"])})
 
 
-def line_of(report: Report, code: str, reasons: dict[str, str]) -> Page:
+def line_of(report: Report, code: str) -> Page:
     """Return the page of a line."""
     keys = [(code, row["direction"]) for row in report.of("lines", line_code=code).rows]
-    directions = [_Direction(report, key, reasons).values() for key in keys]
+    directions = [_Direction(report, key).values() for key in keys]
     common = [*_common(report, code, keys)]
     figures = [figure for values in directions for figure in values["figures"]] + common
     name = report.line_name(*keys[0])
     values = {"name": name, "directions": directions, "common": common}
-    return Page(line_page(code), "line.html", f"Line {name}", values, figures)
+    return Page(line_page(code), "line.html", _("Line {line}", line=name), values, figures)
 
 
 class _Direction:
     """What is shown of a direction of a line."""
 
-    def __init__(self, report: Report, key: LineKey, reasons: dict[str, str]) -> None:
-        self._report, self._key, self._reasons = report, key, reasons
+    def __init__(self, report: Report, key: LineKey) -> None:
+        self._report, self._key = report, key
         self._towards = report.towards(*key)
-        self._subject = f"line {report.line_name(*key)} towards {self._towards}"
+        self._subject = _("Line {line} towards {towards}", line=report.line_name(*key), towards=self._towards)
 
     def values(self) -> dict[str, Any]:
         """Return all that the template shows."""
@@ -127,6 +139,7 @@ class _Direction:
             "id": self._key[1],
             "answer": self._answer(row),
             "known": known_text(row),
+            "against_all": self._against_all(row),
             "trips": self._trips(),
             "figures": figures,
             "parts": parts,
@@ -150,7 +163,7 @@ class _Direction:
     ) -> Figure:
         return Figure(
             f"{name}-{self._key[1]}",
-            f"{title}, towards {self._towards}",
+            _("{title}, towards {towards}", title=title, towards=self._towards),
             reading,
             columns,
             answer.rows if rows is None else rows,
@@ -160,44 +173,53 @@ class _Direction:
 
     def _answer(self, row: Row) -> str:
         if row["on_time"] is None:
-            return f"How punctual it was is not known: {reason_text(row, self._reasons)}."
-        return (
-            f"{share_with_interval(row, 'on_time')} of its passages were on time {self._report.period.when}."
-        )
+            return _("How punctual it was is not known: {reason}.", reason=self._report.reason(row))
+        return _(
+            "{share} of its passages were on time {when}.",
+            share=share_with_interval(row, "on_time"), when=self._report.period.when,
+        )  # fmt: skip
+
+    def _against_all(self, row: Row) -> str:
+        """Say how the direction differs from all lines together."""
+        change = difference(row, self._report.one("network"), "on_time")
+        return change_text(change, _("all lines together")) if change else ""
 
     def _trips(self) -> str:
         rows = self._ask("delivered").rows
         if not rows:
-            return "No departure was in force."
+            return _("No departure was in force.")
         trips = rows[0]
-        ends = with_ends(None, trips["delivered_low"], trips["delivered_high"], "share", "hard")
-        return (
-            f"Of {count_of(trips['n_departures'], 'departure')} {trips['n_run']:,} were seen to run "
-            f"and {trips['n_not_run']:,} surely did not: {ends} ran (hard bounds)."
+        return _n(
+            "Of {n} departure {n_run} were seen to run and {n_not_run} surely did not: {ends} ran (hard "
+            "bounds).",
+            "Of {n} departures {n_run} were seen to run and {n_not_run} surely did not: {ends} ran (hard "
+            "bounds).",
+            trips["n_departures"],
+            n_run=number(trips["n_run"]),
+            n_not_run=number(trips["n_not_run"]),
+            ends=hard_bounds(trips["delivered_low"], trips["delivered_high"], "share"),
         )
 
     def _parts(self, row: Row) -> Figure:
         answer = self._ask("lines_by_part_of_week")
-        rows = [{**each, "label": precision_label(each)} for each in [{**row, "part": "all"}, *answer.rows]]
+        rows = [
+            {**each, "part": gettext(part), "label": precision_label(each)}
+            for part, each in [(_EVERY_DAY, row), *((each["part"], each) for each in answer.rows)]
+        ]
         figure = self._figure(
-            "weekdays", "Weekdays and weekends", self._answer(row), _PARTS, answer, "on-time", rows
+            "weekdays", _("Weekdays and weekends"), self._answer(row), _PARTS, answer, "on-time", rows
         )
-        return replace(figure, citation=on_time_citation(self._report, row, self._subject, self._reasons))
+        return replace(figure, citation=on_time_citation(self._report, row, self._subject))
 
     def _dates(self, row: Row) -> Figure:
         answer = self._ask("lines_by_date")
-        known = {each["service_date"]: each for each in answer.rows}
-        dates = self._report.period.dates
-        empty = dict.fromkeys(
-            ["on_time", "on_time_low", "on_time_high", "mean_delay", "n_due", "observed_share"]
-        )
-        days = (dates.first + timedelta(days=number) for number in range(dates.n_dates))
-        rows = [known.get(day, empty | {"service_date": day}) for day in days]
+        rows = self._report.every_date(answer.rows)
         n_told = sum(each["on_time"] is not None for each in rows)
-        reading = (
-            f"{self._answer(row)} On {n_told} of {len(rows)} dates enough is known for a share of its own."
-        )
-        figure = self._figure("dates", "Date by date", reading, _DATES, answer, "on-time", rows)
+        reading = f"{self._answer(row)} " + _(
+            "On {n_told} of {n_dates} dates enough is known for a share of its own.",
+            n_told=number(n_told), n_dates=number(len(rows)),
+        )  # fmt: skip
+        figure = self._figure("dates", _("Date by date"), reading, _DATES, answer, "on-time", rows)
         return replace(
             figure, drawing=charts.share_by_date(rows, "on_time", reading) if len(rows) > 1 else None
         )
@@ -205,60 +227,73 @@ class _Direction:
     def _hours(self) -> Figure:
         answer = self._ask("lines_by_hour")
         told = [row for row in answer.rows if row["on_time"] is not None]
-        reading = "Of no hour enough is known."
+        reading = _("Of no hour enough is known.")
         if told:
             worst = min(told, key=lambda row: row["on_time_high"])
-            reading = (
-                f"Of {len(told)} of {len(answer.rows)} hours of weekdays enough is known. Surely bad was "
-                f"{WEEKDAYS[worst['weekday'] - 1]} {_clock_hour(worst['service_hour'])}: "
-                f"{share_with_interval(worst, 'on_time')} on time."
-            )
-        return self._figure("hours", "By hour and weekday", reading, _HOURS, answer, "on-time")
+            reading = _(
+                "Of {n_told} of {n_hours} hours of a weekday enough is known. Lowest was the better end of "
+                "the interval on {weekday} at {hour}: {share} on time.",
+                n_told=number(len(told)), n_hours=number(len(answer.rows)), weekday=weekday(worst["weekday"]),
+                hour=_clock_hour(worst["service_hour"]), share=share_with_interval(worst, "on_time"),
+            )  # fmt: skip
+        return self._figure("hours", _("By hour and weekday"), reading, _HOURS, answer, "on-time")
 
     def _route(self) -> Figure:
         answer = self._ask("route_delays")
         rows = self._report.with_stops(_main_stops(answer.rows), "../../")
         told = [row for row in rows if row["n_observed"] >= _FEWEST_OF_STOP]
-        reading = "At no stop enough passages were observed."
+        reading = _("At no stop enough passages were observed.")
         if told:
             most = max(told, key=lambda row: row["median_delay"])
-            reading = (
-                f"Half of the observed passages lie in the band; the median is largest at {most['stop']}: "
-                f"{most['median_delay'] / 60:.1f} min late. These are passages that were observed, not all."
-            )
-        figure = self._figure("route", "Delay along the route", reading, _ROUTE, answer, "observed", rows)
+            reading = _(
+                "Half of the observed passages lie in the band; the median delay is largest at {stop}: "
+                "{delay}. These are passages that were observed, not all.",
+                stop=most["stop"], delay=written(most["median_delay"], "seconds"),
+            )  # fmt: skip
+        figure = self._figure("route", _("Delay along the route"), reading, _ROUTE, answer, "observed", rows)
         return replace(figure, drawing=charts.along_a_route(told, reading) if len(told) > 1 else None)
 
     def _distribution(self) -> Figure:
         answer = self._ask("delay_distribution")
         n_all = sum(row["n_passages"] for row in answer.rows)
         n_late = sum(row["n_passages"] for row in answer.rows if row["delay_minutes"] >= _VERY_LATE)
-        reading = "No passage was observed."
+        reading = _("No passage was observed.")
         if n_all:
-            reading = (
-                f"Of {n_all:,} observed passages {100 * n_late / n_all:.0f} % were {_VERY_LATE} minutes late "
-                "or more. Those that nobody observed are not in it."
+            reading = _n(
+                "Of {n} observed passage {share} was {minutes} minutes late or more. Those that nobody "
+                "observed are not in it.",
+                "Of {n} observed passages {share} were {minutes} minutes late or more. Those that nobody "
+                "observed are not in it.",
+                n_all,
+                share=written(n_late / n_all, "share"),
+                minutes=_VERY_LATE,
             )
-        figure = self._figure("delays", "How late", reading, _DELAYS, answer, "observed")
+        figure = self._figure("delays", _("How late"), reading, _DELAYS, answer, "observed")
         return replace(figure, drawing=charts.distribution(answer.rows, reading) if n_all else None)
 
     def _waits(self) -> Figure:
         sums, answer = self._ask("line_waits").rows, self._ask("line_waits_by_date")
         if not sums:
-            reading = "Its service is not frequent: riders go by the timetable, and waits are not judged."
+            reading = _("Its service is not frequent: riders go by the timetable, and waits are not judged.")
         elif sums[0]["excess_wait"] is None:
-            reading = f"Waits are not known: {reason_text(sums[0], self._reasons)}."
+            reading = _("Waits are not known: {reason}.", reason=self._report.reason(sums[0]))
         else:
             row = sums[0]
             wait = with_ends(
                 row["excess_wait"], row["excess_wait_low"], row["excess_wait_high"], "seconds", "interval"
             )
-            reading = f"Where it is frequent, riders waited {wait} longer than by the timetable, on average."
+            reading = _(
+                "Where it is frequent, riders waited {wait} longer than by the timetable, on average.",
+                wait=wait,
+            )
             if row["bunched"] is not None:
-                reading += f" {share_with_interval(row, 'bunched')} of the headways were bunched."
-        figure = self._figure("waits", "Headways and waits", reading, _WAITS, answer, "waits")
+                share = share_with_interval(row, "bunched")
+                reading += " " + _("{share} of the headways were bunched.", share=share)
+        figure = self._figure("waits", _("Headways and waits"), reading, _WAITS, answer, "waits")
         is_drawn = sum(row["bunched"] is not None for row in answer.rows) > 1
-        drawing = charts.share_by_date(answer.rows, "bunched", f"Bunched headways by date. {reading}")
+        drawing = charts.share_by_date(
+            answer.rows, "bunched", _("Bunched headways by date. {reading}", reading=reading)
+        )
         return replace(figure, drawing=drawing if is_drawn else None)
 
 
@@ -285,12 +320,16 @@ def _heat(rows: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _heat_cell(row: Row | None) -> Mapping[str, str]:
     if row is None:
-        return {"class": "", "text": "", "title": "no service"}
+        return {"class": "", "text": "", "title": _("no service")}
     if row["on_time"] is None:
-        return {"class": "unseen", "text": "–", "title": f"not known, of {row['n_due']} passages due"}
+        return {"class": "unseen", "text": "–", "title": _("not known")}
     low, high = row["on_time_low"], row["on_time_high"]
     ends = with_ends(row["on_time"], low, high, "share", "interval")
-    return {"class": heat_class(row["on_time"]), "text": ends, "title": f"{row['n_due']} passages due"}
+    return {
+        "class": heat_class(row["on_time"]),
+        "text": ends,
+        "title": _("{n} passages due", n=number(row["n_due"])),
+    }
 
 
 def _clock_hour(hour: int) -> str:
@@ -301,24 +340,37 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
     not_run = report.of("not_run", line_code=code)
     rows = [{**row, "towards": report.towards(code, row["direction"])} for row in not_run.rows]
     yield Figure(
-        "not-run", "Departures that did not run",
-        f"{count_of(len(rows), 'departure')} surely did not run. Others may not have: a bus that "
-        "nobody saw is not counted here.",
+        "not-run", _("Departures that did not run"),
+        _n(
+            "{n} departure surely did not run. Others may not have: a bus that nobody saw is not counted "
+            "here.",
+            "{n} departures surely did not run. Others may not have: a bus that nobody saw is not counted "
+            "here.",
+            len(rows),
+        ),
         _NOT_RUN, rows, not_run.sql, "delivered", most_rows=100,
     )  # fmt: skip
     yield _countdowns(report, code)
     names = {report.line_name(*key) for key in keys} | {report.line_name(*key).split(" (")[0] for key in keys}
     events = [row for row in disruption_rows(report) if names & set(row["lines"] or ())]
     yield Figure(
-        "disruptions", "Its disruptions",
-        f"The service status named the line in {count_of(len(events), 'disruption')}.",
+        "disruptions", _("Its disruptions"),
+        _n(
+            "The service status named the line in {n} disruption.",
+            "The service status named the line in {n} disruptions.",
+            len(events),
+        ),
         _DISRUPTIONS, events, report.ask("disruptions").sql, "disruptions",
     )  # fmt: skip
     changes = report.of("timetable_changes", line_code=code)
     rows = [{**row, "towards": report.towards(code, row["direction"])} for row in changes.rows]
     yield Figure(
-        "timetable-changes", "Changes of its timetable",
-        f"The timetable was seen to change {count_of(len(rows), 'time')} after it was first published.",
+        "timetable-changes", _("Changes of its timetable"),
+        _n(
+            "The timetable was seen to change {n} time after it was first answered.",
+            "The timetable was seen to change {n} times after it was first answered.",
+            len(rows),
+        ),
         _CHANGES, rows, changes.sql, "timetable",
     )  # fmt: skip
 
@@ -326,14 +378,24 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
 def _countdowns(report: Report, code: str) -> Figure:
     answer = report.of("countdowns", line_code=code)
     rows = [
-        {**row, "ahead": f"{row['horizon_from_seconds'] // 60} to {row['horizon_to_seconds'] // 60}"}
+        {
+            **row,
+            "ahead": _(
+                "{low} to {high}", low=row["horizon_from_seconds"] // 60, high=row["horizon_to_seconds"] // 60
+            ),
+        }
         for row in answer.rows
     ]
     told = [row for row in rows if row["within"] is not None]
     reading = (
-        f"Of the countdowns {told[-1]['ahead']} minutes ahead {share_with_interval(told[-1], 'within')} were "
-        "within the band that the ruleset allows."
+        _(
+            "Of the countdowns {ahead} minutes ahead {share} were within the band that the ruleset allows.",
+            ahead=told[-1]["ahead"],
+            share=share_with_interval(told[-1], "within"),
+        )
         if told
-        else "Too few countdowns can be judged."
+        else _("Too few countdowns can be judged.")
     )
-    return Figure("countdowns", "Countdowns at stops", reading, _COUNTDOWNS, rows, answer.sql, "countdowns")
+    return Figure(
+        "countdowns", _("Countdowns at stops"), reading, _COUNTDOWNS, rows, answer.sql, "countdowns"
+    )

@@ -4,27 +4,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from transit_reports.figures import FEWEST_UNITS, Column, Figure, precision_label, ranked
+from transit_reports.language import N_, _, _n
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
 from transit_reports.report import Report
-from transit_reports.words import count_of, reason_text
 
 _COLUMNS = [
-    Column("place", "Place"),
-    Column("line", "Line", link="line_page"),
-    Column("towards", "Towards"),
-    Column("on_time", "On time", "share", "interval"),
-    Column("mean_delay", "Mean delay", "seconds", "interval"),
-    Column("delivered", "Departures that ran", "share", "hard"),
-    Column("n_due", "Passages due", "count"),
-    Column("observed_share", "Observed", "share"),
-    Column("label", "Precision"),
+    Column("place", N_("Place")),
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("on_time", N_("On time"), "share", "interval"),
+    Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
+    Column("delivered", N_("Departures that ran"), "share", "hard"),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("observed_share", N_("Observed"), "share"),
+    Column("label", N_("Precision")),
 ]
 _NOT_RANKED = [
-    Column("line", "Line", link="line_page"),
-    Column("towards", "Towards"),
-    Column("n_departures", "Departures", "count"),
-    Column("reason", "Why it has no place"),
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("n_departures", N_("Departures"), "count"),
+    Column("reason", N_("Why it has no place")),
 ]
 
 
@@ -59,16 +59,16 @@ def ranked_rows(
     return [{**each.row, "place": each.text} for each in ranked(able, name, worst_is_low=worst_is_low)]
 
 
-def lines_page(report: Report, reasons: dict[str, str]) -> Page:
+def lines_page(report: Report) -> Page:
     """Return the page of all lines."""
     rows = line_rows(report, "../")
     places = ranked_rows(rows)
     others = [
         {
             **row,
-            "reason": reason_text(row, reasons)
+            "reason": report.reason(row)
             if row["on_time"] is None
-            else f"fewer than {FEWEST_UNITS} due",
+            else _("fewer than {n} due", n=FEWEST_UNITS),
         }
         for row in rows
         if row["on_time"] is None or row["n_due"] < FEWEST_UNITS
@@ -76,7 +76,7 @@ def lines_page(report: Report, reasons: dict[str, str]) -> Page:
     answer = report.ask("lines")
     table = Figure(
         "lines",
-        "Lines by the share of passages that were on time",
+        _("Lines by the share of passages that were on time"),
         _reading(places),
         _COLUMNS,
         places,
@@ -85,9 +85,14 @@ def lines_page(report: Report, reasons: dict[str, str]) -> Page:
     )
     left_out = Figure(
         "lines-without-a-place",
-        "Lines without a place",
-        f"{count_of(len(others), 'line and direction has', 'lines and directions have')} no place: too "
-        "little is known of them. That says nothing of how they ran.",
+        _("Lines without a place"),
+        _n(
+            "{n} line and direction has no place: too little is known of it. That says nothing of how it "
+            "ran.",
+            "{n} lines and directions have no place: too little is known of them. That says nothing of how "
+            "they ran.",
+            len(others),
+        ),
         _NOT_RANKED,
         others,
         f"{answer.sql};\n\n{report.ask('delivered').sql}",
@@ -95,24 +100,36 @@ def lines_page(report: Report, reasons: dict[str, str]) -> Page:
     )
     by_name = sorted({(row["line"], row["line_page"]) for row in rows if row["line_page"]}, key=_natural)
     return Page(
-        "lines/index.html", "lines.html", "Lines", {"table": table, "left_out": left_out, "by_name": by_name},
+        "lines/index.html",
+        "lines.html",
+        _("Lines"),
+        {"table": table, "left_out": left_out, "by_name": by_name},
         [table, left_out],
-    )  # fmt: skip
+    )
 
 
 def _reading(places: Sequence[Row]) -> str:
     if not places:
-        return "Too little is known of every line to compare them."
-    surely_worst = [f"{row['line']} towards {row['towards']}" for row in places if row["place"] == "1"]
+        return _("Too little is known of every line to compare them.")
+    surely_worst = [
+        _("{line} towards {towards}", line=row["line"], towards=row["towards"])
+        for row in places
+        if row["place"] == "1"
+    ]
     first = (
-        f"Surely the worst is line {surely_worst[0]}."
+        _("Surely the worst is line {line}.", line=surely_worst[0])
         if surely_worst
-        else f"Which line is the worst cannot be told: {_n_tied(places)} lines and directions have intervals "
-        "that leave the first place open."
+        else _n(
+            "Which line is the worst cannot be told: {n} line and direction has an interval that leaves the "
+            "first place open.",
+            "Which line is the worst cannot be told: {n} lines and directions have intervals that leave the "
+            "first place open.",
+            _n_tied(places),
+        )
     )
-    return (
-        f"{first} The list goes by the better end of the interval, so that a line stands high only when it "
-        "was surely bad. Places such as 3–17 are ties: nothing tells these lines apart."
+    return f"{first} " + _(
+        "The list goes by the better end of the interval, so that a line stands high only when it was surely "
+        "bad. Places such as 3–17 are ties: nothing tells these lines apart."
     )
 
 

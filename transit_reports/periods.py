@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from transit_etl.errors import TransitError
 from transit_exports.periods import Period
 from transit_exports.source import Publication
+from transit_reports.language import _, day_and_month, day_text, month_text
 
 _WEEK = 7
 
@@ -30,42 +31,51 @@ class ReportPeriod:
     def title(self) -> str:
         """The period as a heading has it, such as `2 to 8 March 2026`."""
         dates = title_of(self.dates)
-        return dates if self.is_whole else f"{dates} (of {self.name}, which is not over)"
+        return (
+            dates
+            if self.is_whole
+            else _("{dates} (of {name}, which is not over)", dates=dates, name=self.name)
+        )
 
     @property
     def when(self) -> str:
         """The period as the end of a sentence, such as `in March 2026`."""
         if self.dates.n_dates == 1:
-            return f"on {title_of(self.dates)}"
-        return f"in {title_of(self.dates)}" if _is_month(self.dates) else f"from {title_of(self.dates)}"
+            return _("on {day}", day=title_of(self.dates))
+        if _is_month(self.dates):
+            return _("in {month}", month=title_of(self.dates))
+        return _("from {dates}", dates=title_of(self.dates))
+
+    @property
+    def days(self) -> list[date]:
+        """The dates, in their order."""
+        return [self.dates.first + timedelta(days=number) for number in range(self.dates.n_dates)]
 
     @property
     def before(self) -> "ReportPeriod":
         """The period of the same kind before: the whole week or month, or else as many dates."""
         eve = self.dates.first - timedelta(days=1)
         if self.name == self.dates.month:
-            return _whole(_month_of(eve))
+            return period_within(_month_of(eve))
         is_week = self.name == f"{self.dates.first:%G-W%V}"
         n_dates = _WEEK if is_week else self.dates.n_dates
-        return _whole(Period(self.dates.first - timedelta(days=n_dates), eve))
+        return period_within(Period(self.dates.first - timedelta(days=n_dates), eve))
 
 
 def title_of(period: Period) -> str:
     """Return dates as a heading has them, such as `2 to 8 March 2026`."""
+    first, last = period.first, period.last
     if period.n_dates == 1:
-        return day_text(period.first)
+        return day_text(first)
     if _is_month(period):
-        return f"{period.first:%B %Y}"
-    if period.first.year != period.last.year:
-        return f"{day_text(period.first)} to {day_text(period.last)}"
-    if period.first.month != period.last.month:
-        return f"{period.first.day} {period.first:%B} to {day_text(period.last)}"
-    return f"{period.first.day} to {day_text(period.last)}"
-
-
-def day_text(day: date) -> str:
-    """Return a date in words."""
-    return f"{day.day} {day:%B %Y}"
+        return month_text(first)
+    if first.year != last.year:
+        begin = day_text(first)
+    elif first.month != last.month:
+        begin = day_and_month(first)
+    else:
+        begin = f"{first.day}"
+    return _("{first_day} to {last_day}", first_day=begin, last_day=day_text(last))
 
 
 def period_of(publication: Publication, first: date | None, last: date | None) -> ReportPeriod:
@@ -90,7 +100,29 @@ def period_of(publication: Publication, first: date | None, last: date | None) -
             f"nothing is known of {title_of(asked)}: the published file has {publication.first_date} "
             f"to {publication.last_date}"
         )
-    return _whole(asked)
+    return period_within(asked)
+
+
+def period_named(publication: Publication, name: str) -> ReportPeriod:
+    """Return the period of a name: `2026-03`, `2026-W10`, `2026-03-02`, or `{date}_{date}`.
+
+    ReportError for another name, or if nothing is known of the period.
+    """
+    try:
+        if "_" in name:
+            first, last = map(date.fromisoformat, name.split("_"))
+        elif "W" in name:
+            first = date.fromisoformat(f"{name}-1")
+            last = first + timedelta(days=_WEEK - 1)
+        elif len(name) == len("2026-03"):
+            month = _month_of(date.fromisoformat(f"{name}-01"))
+            first, last = month.first, month.last
+        else:
+            first = last = date.fromisoformat(name)
+    except ValueError:
+        message = f"{name} is no period: write 2026-03, 2026-W10, 2026-03-02 or 2026-03-02_2026-03-08"
+        raise ReportError(message) from None
+    return period_of(publication, first, last)
 
 
 def standard_periods(publication: Publication) -> list[ReportPeriod]:
@@ -100,7 +132,7 @@ def standard_periods(publication: Publication) -> list[ReportPeriod]:
         return []
     monday = last - timedelta(days=last.weekday())
     return [
-        _whole(Period(last, last)),
+        period_within(Period(last, last)),
         ReportPeriod(Period(monday, last), f"{last:%G-W%V}", is_whole=last.weekday() == _WEEK - 1),
         ReportPeriod(
             Period(last.replace(day=1), last), f"{last:%Y-%m}", is_whole=_month_of(last).last == last
@@ -108,7 +140,8 @@ def standard_periods(publication: Publication) -> list[ReportPeriod]:
     ]
 
 
-def _whole(dates: Period) -> ReportPeriod:
+def period_within(dates: Period) -> ReportPeriod:
+    """Return the period of these dates, all of which are in it."""
     return ReportPeriod(dates, _name_of(dates))
 
 

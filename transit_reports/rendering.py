@@ -8,7 +8,10 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2.ext import InternationalizationExtension
 from markupsafe import Markup
+
+from transit_reports.language import gettext, language, ngettext, number, short_day
 
 
 def render(template: str, values: Mapping[str, Any], package: str = "transit_reports") -> str:
@@ -35,5 +38,8 @@ def _environment(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.add_extension(InternationalizationExtension)
+    environment.install_gettext_callables(gettext, ngettext)  # type: ignore[attr-defined]
+    environment.globals |= {"language": language, "number": number, "short_day": short_day}
     environment.globals |= {"style": Markup(_style()), "style_source": style_source()}  # noqa: S704 - a file of ours
     return environment

@@ -7,10 +7,14 @@ from functools import cached_property
 from typing import Any
 
 from transit_exports.source import Source
+from transit_reports.language import _, gettext
 from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Answer, Row, ask
 
 LineKey = tuple[str, str]
+_NO_FIGURES = dict.fromkeys(
+    f"{name}{end}" for name in ("on_time", "early", "late", "mean_delay") for end in ("", "_low", "_high")
+) | {"n_due": None, "observed_share": None}
 _PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -33,8 +37,12 @@ class Report:
         """Return the answer to a query of `sql` about the period, or another."""
         of = period or self.period
         if (name, of.name) not in self._answers:
-            self._answers[name, of.name] = ask(self.source.connection, name, of.dates)
+            self.keep(name, of, ask(self.source.connection, name, of.dates))
         return self._answers[name, of.name]
+
+    def keep(self, name: str, period: ReportPeriod, answer: Answer) -> None:
+        """Keep an answer, so that the query is not asked."""
+        self._answers[name, period.name] = answer
 
     def one(self, name: str, period: ReportPeriod | None = None) -> Row:
         """Return the first row of the answer to a query; an empty one if there is none."""
@@ -73,10 +81,30 @@ class Report:
     @property
     def rules_text(self) -> str:
         """The rules in a sentence."""
-        return (
-            f"on time: from {self.rules['early_seconds']} s early to {self.rules['late_seconds']} s late "
-            f"(ruleset {self.rules['ruleset_version']})"
-        )
+        return _(
+            "on time: from {early} s early to {late} s late (ruleset {version})",
+            early=self.rules["early_seconds"], late=self.rules["late_seconds"],
+            version=self.rules["ruleset_version"],
+        )  # fmt: skip
+
+    @cached_property
+    def _reasons(self) -> Mapping[str, str]:
+        return dict(self.source.rows("select reason, words from core.null_reasons"))
+
+    def reason(self, row: Row) -> str:
+        """Say why a figure is not known."""
+        reason = row.get("null_reason") or "nothing due"
+        return gettext(self._reasons.get(reason, str(reason)))
+
+    @property
+    def is_newest(self) -> bool:
+        """Tell whether the period ends with the last date that is over."""
+        return self.period.dates.last == self.source.publication.last_date
+
+    def every_date(self, rows: Sequence[Row]) -> list[Row]:
+        """Return a row for each date of the period; one without an answer has no figures."""
+        known = {row["service_date"]: row for row in rows}
+        return [known.get(day, _NO_FIGURES | {"service_date": day}) for day in self.period.days]
 
     def line_name(self, code: str, direction: str) -> str:
         """Return the public number of a line."""
@@ -89,7 +117,7 @@ class Report:
     def stop_name(self, code: str) -> str:
         """Return the name of a stop, with its code."""
         known = self.stops.get(code)
-        return f"{known['name']} ({code})" if known and known["name"] else f"Stop {code}"
+        return f"{known['name']} ({code})" if known and known["name"] else _("Stop {code}", code=code)
 
     def named(self, answer: Answer, root: str) -> list[dict[str, Any]]:
         """Return rows with `line`, `towards` and the address of the line's page."""
@@ -133,8 +161,11 @@ class Report:
         """Tell whether the page of a line is to be written; one of which nothing was observed has none."""
         if code not in self._observed:
             return False
-        names = {code, self.line_name(code, "outbound"), self.line_name(code, "inbound")}
-        return not self.lines or not names.isdisjoint(self.lines)
+        return not self.lines or not self.names_of(code).isdisjoint(self.lines)
+
+    def names_of(self, code: str) -> set[str]:
+        """Return by what a line may be asked for: its code and its public number."""
+        return {code, self.line_name(code, "outbound"), self.line_name(code, "inbound")}
 
 
 def line_page(code: str) -> str:

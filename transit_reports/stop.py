@@ -1,37 +1,37 @@
 """The page of a stop: date by date, its lines, waits, and how well it was watched."""
 
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
-from transit_reports.figures import Column, Figure
+from transit_reports.figures import Column, Figure, written
+from transit_reports.language import N_, _, _n, number
 from transit_reports.page import Page
 from transit_reports.queries import Row
 from transit_reports.report import Report, stop_page
-from transit_reports.words import known_text, on_time_citation, reason_text, share_with_interval
+from transit_reports.words import known_text, on_time_citation, share_with_interval
 
 _WIDTH, _HEIGHT = 320, 60  # of the small chart, in its own units
 _DATES = [
-    Column("service_date", "Date", "date"),
-    Column("on_time", "On time", "share", "interval"),
-    Column("mean_delay", "Mean delay", "seconds", "interval"),
-    Column("n_due", "Passages due", "count"),
-    Column("observed_share", "Observed", "share"),
+    Column("service_date", N_("Date"), "date"),
+    Column("on_time", N_("On time"), "share", "interval"),
+    Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("observed_share", N_("Observed"), "share"),
 ]
 _LINES = [
-    Column("line", "Line", link="line_page"),
-    Column("towards", "Towards"),
-    Column("n_due", "Passages due", "count"),
-    Column("n_observed", "Observed", "count"),
-    Column("median_delay", "Median delay of the observed", "seconds"),
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("n_observed", N_("Observed"), "count"),
+    Column("median_delay", N_("Median delay of the observed"), "seconds"),
 ]
 _WAITS = [
-    Column("line", "Line", link="line_page"),
-    Column("towards", "Towards"),
-    Column("excess_wait", "Excess wait", "seconds", "interval"),
-    Column("scheduled_wait", "Wait by the timetable", "seconds"),
-    Column("bunched", "Bunched", "share", "interval"),
-    Column("n_headways", "Headways", "count"),
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("excess_wait", N_("Excess wait"), "seconds", "interval"),
+    Column("scheduled_wait", N_("Wait by the timetable"), "seconds"),
+    Column("bunched", N_("Bunched"), "share", "interval"),
+    Column("n_headways", N_("Headways"), "count"),
 ]
 
 
@@ -40,17 +40,21 @@ def stops_with_pages(report: Report) -> list[str]:
     return [row["stop_code"] for row in report.ask("stops").rows]
 
 
-def stop_of(report: Report, code: str, reasons: dict[str, str]) -> Page:
+def stop_of(report: Report, code: str) -> Page:
     """Return the page of a stop."""
     [row] = report.of("stops", stop_code=code).rows
     name = report.stop_name(code)
     answer = (
-        f"{share_with_interval(row, 'on_time')} of the passages here were on time {report.period.when}."
+        _(
+            "{share} of the passages here were on time {when}.",
+            share=share_with_interval(row, "on_time"),
+            when=report.period.when,
+        )
         if row["on_time"] is not None
-        else f"How punctual the passages here were is not known: {reason_text(row, reasons)}."
+        else _("How punctual the passages here were is not known: {reason}.", reason=report.reason(row))
     )
-    dates = _dates(report, code, answer, on_time_citation(report, row, name, reasons))
-    figures = [dates, _lines(report, code), _waits(report, code, reasons)]
+    dates = _dates(report, code, answer, on_time_citation(report, row, name))
+    figures = [dates, _lines(report, code), _waits(report, code)]
     values = {
         "name": name,
         "answer": answer,
@@ -64,12 +68,8 @@ def stop_of(report: Report, code: str, reasons: dict[str, str]) -> Page:
 
 def _dates(report: Report, code: str, answer: str, citation: str) -> Figure:
     found = report.of("stops_by_date", stop_code=code)
-    known = {row["service_date"]: row for row in found.rows}
-    empty = dict.fromkeys(["on_time", "on_time_low", "on_time_high", "mean_delay", "n_due", "observed_share"])
-    dates = report.period.dates
-    days = (dates.first + timedelta(days=number) for number in range(dates.n_dates))
-    rows = [known.get(day, empty | {"service_date": day}) for day in days]
-    return Figure("dates", "Date by date", answer, _DATES, rows, found.sql, "on-time", citation)
+    rows = report.every_date(found.rows)
+    return Figure("dates", _("Date by date"), answer, _DATES, rows, found.sql, "on-time", citation)
 
 
 def _lines(report: Report, code: str) -> Figure:
@@ -77,8 +77,8 @@ def _lines(report: Report, code: str) -> Figure:
     rows = report.named(found, "../../")
     return Figure(
         "lines",
-        "Lines at this stop",
-        "The median is of the passages that were observed here, not of all that were due.",
+        _("Lines at this stop"),
+        _("The median is of the passages that were observed here, not of all that were due."),
         _LINES,
         rows,
         found.sql,
@@ -86,29 +86,34 @@ def _lines(report: Report, code: str) -> Figure:
     )
 
 
-def _waits(report: Report, code: str, reasons: dict[str, str]) -> Figure:
+def _waits(report: Report, code: str) -> Figure:
     found = report.of("stop_waits", stop_code=code)
     rows = report.named(found, "../../")
     told = [row for row in rows if row["excess_wait"] is not None]
     if told:
-        reading = "How much longer riders of frequent lines waited here than by the timetable, on average."
+        reading = _("How much longer riders of frequent lines waited here than by the timetable, on average.")
     elif rows:
-        reading = f"Waits are not known: {reason_text(rows[0], reasons)}."
+        reading = _("Waits are not known: {reason}.", reason=report.reason(rows[0]))
     else:
-        reading = "No line is frequent here: riders go by the timetable, and waits are not judged."
-    return Figure("waits", "Waits", reading, _WAITS, rows, found.sql, "waits")
+        reading = _("No line is frequent here: riders go by the timetable, and waits are not judged.")
+    return Figure("waits", _("Waits"), reading, _WAITS, rows, found.sql, "waits")
 
 
 def _watched(report: Report, code: str) -> str:
     rows = report.of("coverage_by_stop", stop_code=code).rows
     if not rows or not rows[0]["n_requests"]:
-        return "The stop was never asked."
+        return _("The stop was never asked.")
     row = rows[0]
-    share = f"; {100 * row['watched_share']:.0f} % of the passages due were due while it was watched"
-    return (
-        f"It was asked {row['n_requests']:,} times, with {row['n_good']:,} good answers"
-        f"{share if row['watched_share'] is not None else ''}."
+    text = _n(
+        "It was asked {n} time; good answers: {n_good}.",
+        "It was asked {n} times; good answers: {n_good}.",
+        row["n_requests"],
+        n_good=number(row["n_good"]),
     )
+    if row["watched_share"] is None:
+        return text
+    share = written(row["watched_share"], "share")
+    return f"{text} " + _("{share} of the passages due were due while it was watched.", share=share)
 
 
 def _spark(rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -5,75 +5,76 @@ from collections.abc import Sequence
 from typing import Any
 
 from transit_reports.figures import FEWEST_UNITS, Column, Figure, heat_class, precision_label, ranked
+from transit_reports.language import N_, _, _n, number
 from transit_reports.lines import ranked_rows
 from transit_reports.page import Page
 from transit_reports.queries import Row
 from transit_reports.report import Report
-from transit_reports.words import count_of, reason_text
 
 _MOST = 100
 _WIDTH = 800.0  # of the map, in its own units
 _STOPS = [
-    Column("place", "Place"),
-    Column("stop", "Stop", link="stop_page"),
-    Column("on_time", "On time", "share", "interval"),
-    Column("mean_delay", "Mean delay", "seconds", "interval"),
-    Column("n_due", "Passages due", "count"),
-    Column("observed_share", "Observed", "share"),
-    Column("label", "Precision"),
+    Column("place", N_("Place")),
+    Column("stop", N_("Stop"), link="stop_page"),
+    Column("on_time", N_("On time"), "share", "interval"),
+    Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("observed_share", N_("Observed"), "share"),
+    Column("label", N_("Precision")),
 ]
 _WAITS = [
-    Column("place", "Place"),
-    Column("stop", "Stop", link="stop_page"),
-    Column("line", "Line", link="line_page"),
-    Column("towards", "Towards"),
-    Column("excess_wait", "Excess wait", "seconds", "interval"),
-    Column("scheduled_wait", "Wait by the timetable", "seconds"),
-    Column("n_headways", "Headways", "count"),
+    Column("place", N_("Place")),
+    Column("stop", N_("Stop"), link="stop_page"),
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("excess_wait", N_("Excess wait"), "seconds", "interval"),
+    Column("scheduled_wait", N_("Wait by the timetable"), "seconds"),
+    Column("n_headways", N_("Headways"), "count"),
 ]
 _UNKNOWN = [
-    Column("stop", "Stop", link="stop_page"),
-    Column("n_due", "Passages due", "count"),
-    Column("reason", "Why"),
+    Column("stop", N_("Stop"), link="stop_page"),
+    Column("n_due", N_("Passages due"), "count"),
+    Column("reason", N_("Why")),
 ]
 
 
-def stops_page(report: Report, reasons: dict[str, str]) -> Page:
+def stops_page(report: Report) -> Page:
     """Return the page of stops."""
     answer = report.ask("stops")
     rows = [{**row, "label": precision_label(row)} for row in report.with_stops(answer.rows, "../")]
     places = ranked_rows(rows)
     table = Figure(
-        "stops", "Stops by the share of passages that were on time", _reading(places), _STOPS, places,
+        "stops", _("Stops by the share of passages that were on time"), _reading(places), _STOPS, places,
         answer.sql, "on-time", most_rows=_MOST,
     )  # fmt: skip
-    unknown = [{**row, "reason": reason_text(row, reasons)} for row in rows if row["on_time"] is None]
+    unknown = [{**row, "reason": report.reason(row)} for row in rows if row["on_time"] is None]
     left_out = Figure(
-        "stops-not-known", "Stops of which too little is known",
-        f"Of {count_of(len(unknown), 'stop')} no share is given.",
+        "stops-not-known", _("Stops of which too little is known"),
+        _n("Of {n} stop no share is given.", "Of {n} stops no share is given.", len(unknown)),
         _UNKNOWN, unknown, answer.sql, "not-known", most_rows=_MOST,
     )  # fmt: skip
     waits = _waits(report)
     drawn = _map(report, rows)
     values = {"table": table, "waits": waits, "left_out": left_out, "map": drawn}
-    return Page("stops/index.html", "stops.html", "Stops", values, [table, waits, left_out])
+    return Page("stops/index.html", "stops.html", _("Stops"), values, [table, waits, left_out])
 
 
 def stop_list_page(report: Report) -> Page:
     """Return the page that leads to the page of every stop."""
     rows = report.with_stops(report.ask("stops").rows, "")
     found = sorted((row["stop"], row["stop_page"].removeprefix("stop/")) for row in rows)
-    return Page("stop/index.html", "stop_list.html", "All stops", {"stops": found})
+    return Page("stop/index.html", "stop_list.html", _("All stops"), {"stops": found})
 
 
 def _reading(places: Sequence[Row]) -> str:
     if not places:
-        return "Too little is known of every stop to compare them."
+        return _("Too little is known of every stop to compare them.")
     n_first = sum(row["place"].partition("–")[0] == "1" for row in places)
-    return (
-        f"Of {len(places)} stops with {FEWEST_UNITS} passages due or more, {n_first} have intervals that "
-        "leave the place of the worst open. The list goes by the better end of the interval."
-    )
+    return _(
+        "Stops with {fewest} passages due or more: {n_places}. Of these, the intervals of {n_first} leave "
+        "open that it is the worst. The list goes by the better end of the interval.",
+        fewest=FEWEST_UNITS, n_places=number(len(places)), n_first=number(n_first),
+    )  # fmt: skip
 
 
 def _waits(report: Report) -> Figure:
@@ -85,13 +86,17 @@ def _waits(report: Report) -> Figure:
     ]
     places = [{**each.row, "place": each.text} for each in ranked(told, "excess_wait", worst_is_low=False)]
     reading = (
-        f"Of {len(places)} lines at a stop where service is frequent, with {FEWEST_UNITS} headways or more. "
-        "Excess wait: how much longer riders waited, on average, than they would have by the timetable."
+        _(
+            "Lines at a stop where service is frequent, with {fewest} headways or more: {n_places}. Excess "
+            "wait: how much longer riders waited, on average, than they would have by the timetable.",
+            fewest=FEWEST_UNITS,
+            n_places=number(len(places)),
+        )
         if places
-        else "No frequent line has enough headways at a stop."
+        else _("No frequent line has enough headways at a stop.")
     )
     return Figure(
-        "stop-waits", "Stops by excess wait", reading, _WAITS, places, answer.sql, "waits", most_rows=_MOST
+        "stop-waits", _("Stops by excess wait"), reading, _WAITS, places, answer.sql, "waits", most_rows=_MOST
     )
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Any
 
-from transit_reports.figures import with_ends, written
+from transit_reports.figures import figure_and_ends, with_ends, written
+from transit_reports.language import NO_BREAK, _, _n, number
 from transit_reports.queries import Row
 from transit_reports.report import Report
 
@@ -14,38 +15,42 @@ _Z = NormalDist().inv_cdf((1 + _SURE) / 2)
 
 def share_with_interval(row: Row, name: str) -> str:
     """Return a share as `58 % (95 % interval 56 to 60 %)`."""
-    text = with_ends(row[name], row[f"{name}_low"], row[f"{name}_high"], "share", "interval")
-    figure, _, ends = text.partition(" (")
-    return f"{figure} (95 % interval {ends.removesuffix(')').replace('–', ' to ')} %)"
+    figure, low, high = figure_and_ends(row[name], row[f"{name}_low"], row[f"{name}_high"], "share")
+    text = _("{figure} % (95 % interval {low} to {high} %)", figure=figure, low=low, high=high)
+    return text.replace(" %", f"{NO_BREAK}%")
 
 
 def known_text(row: Row) -> str:
     """Say how many passages were due, and how much is known of them."""
     observed, unseen = row["observed_share"] or 0, row["unseen_share"] or 0
-    return (
-        f"{row['n_due']:,} passages due: {100 * observed:.0f} % observed, "
-        f"{100 * max(1 - observed - unseen, 0):.0f} % estimated from the same bus at other stops, "
-        f"{100 * unseen:.0f} % from other buses, because nobody saw the bus"
+    return _n(
+        "{n} passage due: {observed} observed, {estimated} estimated from the same bus at other stops, "
+        "{unseen} from other buses, because nobody saw the bus",
+        "{n} passages due: {observed} observed, {estimated} estimated from the same bus at other stops, "
+        "{unseen} from other buses, because nobody saw the bus",
+        row["n_due"],
+        observed=written(observed, "share"),
+        estimated=written(max(1 - observed - unseen, 0), "share"),
+        unseen=written(unseen, "share"),
     )
 
 
-def on_time_citation(report: Report, row: Row, subject: str, reasons: dict[str, str]) -> str:
-    """Return the sentence to cite: figure, interval, dates, coverage, rules."""
+def on_time_citation(report: Report, row: Row, subject: str) -> str:
+    """Return the sentence to cite: figure, interval, dates, coverage, rules.
+
+    subject: whose passages, such as `all lines`.
+    """
+    when = report.period.when
     if row.get("on_time") is None:
-        return (
-            f"It is not known what share of the passages of {subject} was on time {report.period.when}: "
-            f"{reason_text(row, reasons)}."
-        )
-    return (
-        f"{share_with_interval(row, 'on_time')} of the passages of {subject} were on time "
-        f"{report.period.when}; {known_text(row)}; {report.rules_text}."
-    )
-
-
-def reason_text(row: Row, reasons: dict[str, str]) -> str:
-    """Say why a figure is not known."""
-    reason = row.get("null_reason") or "nothing due"
-    return reasons.get(reason, str(reason))
+        return _(
+            "{subject}: it is not known what share of the passages was on time {when}: {reason}.",
+            subject=subject, when=when, reason=report.reason(row),
+        )  # fmt: skip
+    return _(
+        "{subject}: {share} of the passages were on time {when}; {known}; {rules}.",
+        subject=subject, share=share_with_interval(row, "on_time"), when=when, known=known_text(row),
+        rules=report.rules_text,
+    )  # fmt: skip
 
 
 def difference(now: Row, then: Row, name: str, n_compared: int = 1) -> dict[str, Any] | None:
@@ -67,23 +72,28 @@ def is_told_apart(change: Row) -> bool:
     return bool(change["change_low"] > 0 or change["change_high"] < 0)
 
 
+def figure_as(row: Row, name: str, of: str = "on_time") -> dict[str, Any]:
+    """Return a figure of a row and its ends under another name; each is None where there is none."""
+    return {f"{name}{end}": row.get(f"{of}{end}") for end in ("", "_low", "_high")}
+
+
 def change_text(change: Row | None, before: str) -> str:
     """Say how a share changed against a period."""
     if change is None:
-        return f"{before} nothing to compare with is known."
+        return _("{before}: nothing to compare with is known.", before=before)
     text = with_ends(change["change"], change["change_low"], change["change_high"], "difference", "interval")
     if not is_told_apart(change):
-        return f"It cannot be told apart from {before}: the difference is {text}."
-    return f"Against {before} the difference is {text}."
+        return _(
+            "It cannot be told apart from {before}: the difference is {difference}.",
+            before=before, difference=text,
+        )  # fmt: skip
+    return _("Against {before} the difference is {difference}.", before=before, difference=text)
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
     """Return names as a list in a sentence, the first of them if there are many."""
     if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "none"
-
-
-def count_of(n: int, one: str, many: str = "") -> str:
-    """Return a number with its noun; without `many`, the plural has an s."""
-    return f"{written(n, 'count')} {one if n == 1 else many or f'{one}s'}"
+        return _("{names} and {n} more", names=", ".join(names[:most]), n=number(len(names) - most))
+    if len(names) > 1:
+        return _("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+    return names[0] if names else _("none")

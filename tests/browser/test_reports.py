@@ -10,7 +10,7 @@ from tests.exports.conftest import change
 from tests.reports.conftest import own, report
 from tests.warehouse.rehearsed import DAY
 from transit_exports import ExportSettings
-from transit_reports import ReportSummary, write_reports
+from transit_reports import ReportError, ReportRequest, ReportSummary, write_reports
 
 __all__ = ["own", "report"]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(600)]
@@ -23,13 +23,15 @@ def kinds_of(report: ReportSummary) -> list[Path]:
     """Return a page of each kind."""
     folder = report.page.parent
     line = min(folder.glob("line/*/index.html"))
-    sections = ("lines", "stops", "disruptions", "lifts", "data", "method")
-    return [
-        folder.parent / "index.html",
-        report.page,
-        line,
+    sections = (
+        "lines", "stops", "stop", "compare", "disruptions", "lifts", "timetable", "news", "data", "method",
+    )  # fmt: skip
+    found = [
+        folder.parent / "index.html", report.page, line, min(folder.glob("stop/*/index.html")),
         *(folder / each / "index.html" for each in sections),
-    ]
+    ]  # fmt: skip
+    italian = folder / "it"
+    return found + ([italian / "index.html", italian / line.relative_to(folder)] if italian.exists() else [])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -101,6 +103,24 @@ def test_print_has_the_figures_and_not_the_links_between_pages(page: Page, repor
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+def test_the_overview_is_printed_as_pdf_by_a_browser(
+    own: ExportSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"], languages=["en", "it"], is_printed=True)
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    printed = [folder / "overview.pdf" for folder in (written.page.parent, written.page.parent / "it")]
+
+    assert all(pdf.read_bytes().startswith(b"%PDF") for pdf in printed)
+    assert 'href="overview.pdf"' in written.page.read_text("utf-8")
+    [again] = write_reports(own, tmp_path / "reports", asked)
+    assert 0 == again.n_changed
+
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(ReportError, match="no PDF without a browser"):
+        write_reports(own, tmp_path / "elsewhere", asked)
+    assert not (tmp_path / "elsewhere").exists()
+
+
 @pytest.fixture
 def hostile(own: ExportSettings, tmp_path: Path) -> ReportSummary:
     """Write a report of a network whose names are markup."""
@@ -111,8 +131,9 @@ def hostile(own: ExportSettings, tmp_path: Path) -> ReportSummary:
         f"update core.line_destinations set terminus = '{text}'",
         f"update core.scheduled_departures set headsign = '{text}', outcome = 'not_run'",
         f"update marts.disruptions set cause = '{text}', message = '{text}', lines = ['{text}']",
+        f"update core.news set title = '{text}', content = '{text}'",
     )
-    [written] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    [written] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     return written
 
 

@@ -94,6 +94,7 @@ ELSEWHERE = {
     "make fuzz": ("Makefile", "python -m tests.fuzz"),
     "make lint": ("Makefile", "test: setup lint unit"),
     "make lock": ("tests/test_lock.py", "LOCK"),
+    "make messages": ("tests/reports/test_language.py", "messages()"),
     "make test": (".ci/run", "make test"),
     "make test-long": (".ci/run", "make test-long"),
     "make up": ("tests/documents/test_local_stack.py", "make up"),

@@ -8,7 +8,7 @@ from tests.exports.conftest import settings_in
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.paths import published_database
 from transit_exports import ExportSettings
-from transit_reports import ReportSummary, write_reports
+from transit_reports import ReportRequest, ReportSummary, write_reports
 
 
 def settings_for(rehearsed: Rehearsed, folder: Path) -> ExportSettings:
@@ -21,10 +21,12 @@ def settings_for(rehearsed: Rehearsed, folder: Path) -> ExportSettings:
 
 @pytest.fixture(scope="session")
 def report(rehearsed: Rehearsed, tmp_path_factory: pytest.TempPathFactory) -> ReportSummary:
-    """Write the report of the rehearsed date."""
+    """Write the report of the rehearsed date, in both languages."""
     folder = tmp_path_factory.mktemp("report")
     settings = settings_for(rehearsed, folder / "data")
-    [written] = write_reports(settings, folder / "performance", DAY, DAY)
+    [written] = write_reports(
+        settings, folder / "performance", ReportRequest(first=DAY, last=DAY, languages=["en", "it"])
+    )
     return written
 
 

@@ -17,7 +17,7 @@ from transit_etl import warehouse
 from transit_etl.export_settings import export_settings
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
-from transit_reports import ReportSummary, write_reports
+from transit_reports import ReportRequest, ReportSummary, write_reports
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
 FIRST, LAST = date(2026, 11, 17), date(2026, 11, 18)
@@ -69,7 +69,9 @@ def report(tmp_path_factory: pytest.TempPathFactory, truth: duckdb.DuckDBPyConne
     rehearse(settings, START, HOURS, transport=httpx.ASGITransport(create_app(world)))
     warehouse.build(settings)
     warehouse.publish(settings)
-    [written] = write_reports(export_settings(settings), folder / "performance", FIRST, LAST)
+    [written] = write_reports(
+        export_settings(settings), folder / "performance", ReportRequest(first=FIRST, last=LAST)
+    )
     return written
 
 

@@ -25,15 +25,15 @@ def row(name: str, low: float, high: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("value", "low", "high", "kind", "bounds", "text"),
     [
-        (0.58, 0.56, 0.60, "share", "interval", "58 % (56–60)"),
-        (0.5812, 0.5712, 0.5912, "share", "interval", "58.1 % (57.1–59.1)"),
-        (0.04, -0.02, 0.1, "share", "interval", "4 % (−2 to 10)"),
-        (0.01, -0.01, 0.03, "difference", "interval", "+1 points (−1 to +3)"),
-        (-0.2, -0.3, -0.1, "difference", "interval", "−20 points (−30 to −10)"),
-        (305, 272, 337, "seconds", "interval", "5:05 min (4:32–5:37)"),
-        (None, 0.8, 0.998, "share", "hard", "[80–100 %]"),
-        (None, 1.0, 1.0, "share", "hard", "[100.0 %]"),
-        (None, 4648.0, None, "minutes", "hard", "[4,648 min or more]"),
+        (0.58, 0.56, 0.60, "share", "interval", "58\u00a0% (56–60)"),
+        (0.5812, 0.5712, 0.5912, "share", "interval", "58.1\u00a0% (57.1–59.1)"),
+        (0.04, -0.02, 0.1, "share", "interval", "4\u00a0% (−2\u00a0to\u00a010)"),
+        (0.01, -0.01, 0.03, "difference", "interval", "+1\u00a0points (−1\u00a0to\u00a0+3)"),
+        (-0.2, -0.3, -0.1, "difference", "interval", "−20\u00a0points (−30\u00a0to\u00a0−10)"),
+        (305, 272, 337, "seconds", "interval", "5:05\u00a0min (4:32–5:37)"),
+        (None, 0.8, 0.998, "share", "hard", "[80–100\u00a0%]"),
+        (None, 1.0, 1.0, "share", "hard", "[100.0\u00a0%]"),
+        (None, 4648.0, None, "minutes", "hard", "[4,648\u00a0min or more]"),
         (None, None, None, "share", "hard", "–"),
         (None, 0.1, 0.9, "share", "interval", "–"),
     ],
@@ -49,11 +49,11 @@ def test_a_figure_has_its_ends(  # noqa: PLR0917 - in the order of a case
     [
         (None, "count", "–"),
         (1234, "count", "1,234"),
-        (0.5, "share", "50 %"),
-        (-0.05, "difference", "−5 points"),
-        (90, "minutes", "90 min"),
-        (date(2026, 3, 2), "date", "Mon 02 Mar 2026"),
-        (datetime(2026, 3, 2, 8, 5), "time", "02 Mar 08:05"),  # noqa: DTZ001 - local time
+        (0.5, "share", "50\u00a0%"),
+        (-0.05, "difference", "−5\u00a0points"),
+        (90, "minutes", "90\u00a0min"),
+        (date(2026, 3, 2), "date", "Mon\u00a02\u00a0Mar\u00a02026"),
+        (datetime(2026, 3, 2, 8, 5), "time", "2\u00a0Mar 08:05"),  # noqa: DTZ001 - local time
         ("18/", "text", "18/"),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_value_is_written_by_its_kind(value: object, kind: Kind, text: str) ->
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.4, "0:00 min"), (-0.4, "0:00 min"), (-75, "−1:15 min"), (3600, "60:00 min")]
+    ("seconds", "text"), [(0.4, "0:00"), (-0.4, "0:00"), (-75, "−1:15"), (3600, "60:00")]
 )
 def test_seconds_are_minutes_and_seconds(seconds: float, text: str) -> None:
     assert text == clock(seconds)

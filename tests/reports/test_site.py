@@ -15,7 +15,7 @@ from tests.exports.conftest import change
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.errors import NotPublishedError
 from transit_exports import ExportSettings
-from transit_reports import ReportError, ReportSummary, write_reports
+from transit_reports import ReportError, ReportRequest, ReportSummary, write_reports
 from transit_reports.report import folder_name
 
 pytestmark = pytest.mark.xdist_group("warehouse")
@@ -23,8 +23,11 @@ SECTIONS = [
     "index",
     "lines/index",
     "stops/index",
+    "compare/index",
     "disruptions/index",
     "lifts/index",
+    "timetable/index",
+    "news/index",
     "data/index",
     "method/index",
 ]
@@ -32,6 +35,10 @@ SECTIONS = [
 
 def pages_of(report: ReportSummary) -> list[Path]:
     return sorted(report.page.parent.rglob("*.html"))
+
+
+def pages_in_english(report: ReportSummary) -> list[Path]:
+    return [path for path in pages_of(report) if report.page.parent / "it" not in path.parents]
 
 
 def figures_of(page: Path) -> list[tuple[str, str]]:
@@ -82,14 +89,16 @@ def test_every_query_of_a_page_gives_the_rows_of_its_file(
     with duckdb.connect(
         str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True
     ) as file:
-        for page in pages_of(report):
+        for page in pages_in_english(report):
             for name, query in figures_of(page):
                 n_figures += 1
                 rows = file.execute(query).fetchall()
                 with page.with_name(f"{name}.csv").open(encoding="utf-8", newline="") as text:
                     n_rows = len([*csv.DictReader(text)])
                 # Every date and the sum of all are added; of a route the main stops are chosen.
-                is_other = name.startswith(("dates", "on-time-by-date", "weekdays-", "lines-without"))
+                is_other = name.startswith((
+                    "dates", "on-time-by-date", "weekdays-", "lines-without", "shares", "times",
+                ))  # fmt: skip
                 assert n_rows <= len(rows) or is_other, f"{page} {name}"
 
     assert n_figures > 50
@@ -144,38 +153,38 @@ def test_a_page_needs_no_script_and_refuses_all_that_is_not_its_own(report: Repo
 
 
 def test_a_second_report_of_the_same_changes_no_file(own: ExportSettings, tmp_path: Path) -> None:
-    [first] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    [first] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "reports").rglob("*")}
-    [second] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    [second] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
 
     assert (first.n_files, 0) == (first.n_changed, second.n_changed)
     assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "reports").rglob("*")}
 
 
 def test_a_line_that_is_gone_has_no_page_left(own: ExportSettings, tmp_path: Path) -> None:
-    [written] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    [written] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     old = written.page.parent / "line" / "old" / "index.html"
     old.parent.mkdir()
     old.write_text("an old page")
-    write_reports(own, tmp_path / "reports", DAY, DAY)
+    write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
 
     assert not old.parent.exists()
 
 
 def test_one_line_is_written_without_losing_the_others(own: ExportSettings, tmp_path: Path) -> None:
-    [everything] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    [everything] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     before = pages_of(everything)
-    [one] = write_reports(own, tmp_path / "reports", DAY, DAY, lines=["001-00"])
+    [one] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY, lines=["001-00"]))
 
     assert before == pages_of(one)
     assert one.n_pages < everything.n_pages
     assert 0 == one.n_changed
     with pytest.raises(ReportError, match="no line is called nothing"):
-        write_reports(own, tmp_path / "reports", DAY, DAY, lines=["nothing"])
+        write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY, lines=["nothing"]))
 
 
 def test_pages_of_one_line_alone_lead_only_to_pages_that_exist(own: ExportSettings, tmp_path: Path) -> None:
-    [one] = write_reports(own, tmp_path / "reports", DAY, DAY, lines=["001-00"])
+    [one] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY, lines=["001-00"]))
 
     assert ["001-00"] == [path.name for path in (one.page.parent / "line").iterdir()]
     check_links(pages_of(one))
@@ -184,7 +193,7 @@ def test_pages_of_one_line_alone_lead_only_to_pages_that_exist(own: ExportSettin
 def test_without_dates_the_last_date_its_week_and_its_month_are_written(
     own: ExportSettings, tmp_path: Path
 ) -> None:
-    written = write_reports(own, tmp_path / "reports")
+    written = write_reports(own, tmp_path / "reports", ReportRequest(lines=["001-00"]))
 
     assert ["2026-11-18", "2026-W47", "2026-11"] == [each.page.parent.name for each in written]
     index = (tmp_path / "reports" / "index.html").read_text("utf-8")
@@ -195,7 +204,7 @@ def test_without_dates_the_last_date_its_week_and_its_month_are_written(
 
 def test_a_report_of_a_date_without_data_is_refused(own: ExportSettings, tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="nothing is known of"):
-        write_reports(own, tmp_path / "reports", date(2026, 1, 1), date(2026, 1, 2))
+        write_reports(own, tmp_path / "reports", ReportRequest(first=date(2026, 1, 1), last=date(2026, 1, 2)))
 
     assert not (tmp_path / "reports" / "index.html").exists()
 
@@ -204,11 +213,12 @@ def test_before_the_first_publication_it_says_so(own: ExportSettings, tmp_path: 
     own.database.unlink()
 
     with pytest.raises(NotPublishedError, match="nothing is published"):
-        write_reports(own, tmp_path / "reports")
+        write_reports(own, tmp_path / "reports", ReportRequest())
 
 
 def test_dates_without_data_in_a_period_are_named(own: ExportSettings, tmp_path: Path) -> None:
-    [written] = write_reports(own, tmp_path / "reports", DAY - timedelta(days=2), DAY)
+    asked = ReportRequest(first=DAY - timedelta(days=2), last=DAY, lines=["001-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
     text = written.page.read_text("utf-8")
 
     assert "Nothing was collected on 2 dates: 16 November and 17 November." in text
@@ -217,7 +227,8 @@ def test_dates_without_data_in_a_period_are_named(own: ExportSettings, tmp_path:
 
 def test_an_hour_in_which_nothing_was_answered_is_hatched(own: ExportSettings, tmp_path: Path) -> None:
     change(own, "update marts.coverage set good = 0, covered_seconds = 0 where service_hour = 7")
-    [written] = write_reports(own, tmp_path / "reports", DAY, DAY)
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
     rows = _rows(written.page.parent / "data" / "coverage.csv")
 
     assert ["0"] == [row["n_good"] for row in rows if row["service_hour"] == "7"]
@@ -235,5 +246,103 @@ def test_a_code_is_a_safe_name_of_a_folder(code: str, name: str) -> None:
 def test_the_file_that_the_index_reads_says_what_the_page_says(report: ReportSummary) -> None:
     about = json.loads((report.page.parent / "report.json").read_text("utf-8"))
 
-    assert report.answer == about["answer"]
+    assert report.answer == about["en"]["answer"]
     assert html.escape(report.answer, quote=False) in report.page.read_text("utf-8")
+
+
+def test_the_pages_of_a_second_language_are_in_a_folder_of_its_own(report: ReportSummary) -> None:
+    folder = report.page.parent
+    english = {path.relative_to(folder) for path in pages_in_english(report)}
+    italian = {path.relative_to(folder / "it") for path in (folder / "it").rglob("*.html")}
+
+    assert english == italian
+    assert not [*(folder / "it").rglob("*.csv")]
+    for path in italian:
+        text = (folder / "it" / path).read_text("utf-8")
+        assert '<html lang="it">' in text
+        assert 'lang="en" hreflang="en">English' in text
+        assert not re.search(
+            r">(On time|Lines|Stops|To cite|What it means)<|passages? (is|are|were)", text
+        ), path
+    index = (folder.parent / "it" / "index.html").read_text("utf-8")
+    assert f'href="../{folder.name}/it/index.html"' in index
+    check_links([folder.parent / "it" / "index.html"])
+
+
+def test_a_language_that_there_is_not_is_refused(own: ExportSettings, tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="no report in xx: there are en and it"):
+        write_reports(own, tmp_path / "reports", ReportRequest(languages=["xx"]))
+
+
+def test_lines_asked_for_together_are_compared(own: ExportSettings, tmp_path: Path) -> None:
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00", "034-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    folder = written.page.parent / "compare"
+
+    pairs = folder / "lines_001-00_034-00" / "index.html"
+    assert "Too little is known of these lines to compare them." in pairs.read_text("utf-8")
+    assert 'href="../compare/lines_001-00_034-00/index.html"' in (folder / "index.html").read_text("utf-8")
+    with pytest.raises(ReportError, match="no line is called nothing"):
+        write_reports(
+            own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY, lines=["001-00", "nothing"])
+        )
+
+
+def test_another_period_is_compared_and_kept(own: ExportSettings, tmp_path: Path) -> None:
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"], against=f"{DAY}")
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    [again] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY, lines=["001-00"]))
+    page = written.page.parent / "compare" / f"{DAY}" / "index.html"
+
+    assert "18 November 2026: nothing to compare with is known." in page.read_text("utf-8")
+    assert f'href="../compare/{DAY}/index.html"' in (page.parent.parent / "index.html").read_text("utf-8")
+    assert 0 == again.n_changed
+    with pytest.raises(ReportError, match="nothing is known of"):
+        write_reports(
+            own, tmp_path / "reports",
+            ReportRequest(first=DAY, last=DAY, lines=["001-00"], against="2026-01"),
+        )  # fmt: skip
+
+
+def test_a_new_timetable_is_told_from_that_of_the_week_before(own: ExportSettings, tmp_path: Path) -> None:
+    week_before = "select * replace (service_date - 7 as service_date) from core.scheduled_departures"
+    change(
+        own,
+        f"insert into core.scheduled_departures {week_before} where line_code in ('001-00', '034-00')",
+        f"delete from core.scheduled_departures where line_code = '034-00' and service_date = date '{DAY}' "
+        "and direction = 'outbound' and service_hour = 9",
+    )
+    asked = ReportRequest(first=DAY, last=DAY, lines=["034-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    [row] = _rows(written.page.parent / "timetable" / "new-timetables.csv")
+
+    assert ("34", f"{DAY}", "1") == (row["line"], row["from_date"], row["n_dates"])
+    assert int(row["n_departures"]) < int(row["n_departures_before"])
+    assert "" == row["change"]  # a single date proves nothing
+
+
+def test_the_news_of_the_period_are_listed(report: ReportSummary, rehearsed: Rehearsed) -> None:
+    with duckdb.connect(
+        str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True
+    ) as file:
+        titles = file.execute("select title from core.news").fetchall()
+
+    assert titles
+    assert sorted({title for (title,) in titles}) == sorted(
+        {row["title"] for row in _rows(report.page.parent / "news" / "news.csv")}
+    )
+
+
+def test_a_report_says_that_nobody_collects(own: ExportSettings, tmp_path: Path) -> None:
+    change(
+        own,
+        "update quality.publication set published_at = last_received_at + to_hours(30)",
+        """update core.requests set "window" = '2026-11-18T0800Z'""",
+    )
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    text = written.page.read_text("utf-8")
+
+    assert "Nobody collects: the last answer came on 18" in text
+    assert "none in the 30 hours before the data were published" in text
+    assert "These are rehearsed data" not in text

@@ -12,13 +12,28 @@ from transit_etl.cli.progress import spinner
 from transit_etl.settings import load_settings
 
 
-def report(
+def report(  # noqa: PLR0917 - Typer passes options by name
     first: Annotated[date | None, FROM] = None,
     last: Annotated[date | None, TO] = None,
     lines: Annotated[
         list[str] | None,
-        typer.Option("--line", metavar="LINE", help="Write the page of this line alone, by number or code."),
+        typer.Option(
+            "--line",
+            metavar="LINE",
+            help="Write the page of this line alone, by number or code; of several, also how they differ.",
+        ),
     ] = None,
+    against: Annotated[
+        str,
+        typer.Option(
+            "--against",
+            metavar="PERIOD",
+            help="Compare with this period too: 2026-02, 2026-W10, 2026-03-02 or 2026-03-02_2026-03-08.",
+        ),
+    ] = "",
+    is_printed: Annotated[
+        bool, typer.Option("--pdf", help="Write the overview as PDF too; needs Chromium.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Write the report of a period as pages that open from disk: data/reports/performance/index.html.
@@ -29,12 +44,16 @@ def report(
     Example: transit-etl report --from 2026-03-02 --to 2026-03-08
     """
     from transit_etl.export_settings import export_settings
-    from transit_reports import write_reports
+    from transit_reports import ReportRequest, write_reports
 
     settings = load_settings()
     folder = paths.performance_dir(settings.data_dir)
     with spinner("writing pages"):
-        written = write_reports(export_settings(settings), folder, first, last, lines or ())
+        asked = ReportRequest(
+            first=first, last=last, lines=lines or (), against=against, is_printed=is_printed,
+            languages=settings.report_languages.split(","),
+        )  # fmt: skip
+        written = write_reports(export_settings(settings), folder, asked)
     if as_json:
         output.print_json(written)
         return

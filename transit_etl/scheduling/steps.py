@@ -140,10 +140,11 @@ def export_folder(name: str) -> str:
 def write_standard_reports() -> dict[str, str]:
     """Write the reports of the last date that is over, its week and its month; return their sentences."""
     from transit_etl.export_settings import export_settings
-    from transit_reports import write_reports
+    from transit_reports import ReportRequest, write_reports
 
     settings = load_settings()
-    written = write_reports(export_settings(settings), performance_dir(settings.data_dir))
+    asked = ReportRequest(languages=settings.report_languages.split(","))
+    written = write_reports(export_settings(settings), performance_dir(settings.data_dir), asked)
     return {str(each.page): each.answer for each in written}
 
 

@@ -28,7 +28,7 @@ held as (
 select
     episode_id,
     lines,
-    coalesce(nullif(array_to_string(lines, ', '), ''), 'no line named') as line_names,
+    array_to_string(lines, ', ') as line_names,
     coalesce(event_meaning, event) as event,
     cause,
     message,

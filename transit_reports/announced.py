@@ -1,0 +1,170 @@
+"""The pages of what was announced: changes of the timetable, with what came of them, and news."""
+
+from datetime import date, timedelta
+
+from transit_exports.periods import Period
+from transit_reports.figures import FEWEST_UNITS, Column, Figure
+from transit_reports.language import N_, _, _n, number
+from transit_reports.page import Page
+from transit_reports.periods import ReportPeriod, period_within
+from transit_reports.queries import Answer, Row
+from transit_reports.report import Report
+from transit_reports.words import difference, figure_as
+
+_LONGEST, _SHORTEST = 28, 3  # dates on each side of a new timetable
+_WEEK = 7
+_NEW = [
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("from_date", N_("From"), "date"),
+    Column("n_dates", N_("Dates in a row"), "count"),
+    Column("n_departures_before", N_("Departures a week before"), "count"),
+    Column("n_departures", N_("Departures"), "count"),
+    Column("then", N_("On time before"), "share", "interval"),
+    Column("now", N_("On time since"), "share", "interval"),
+    Column("change", N_("Difference"), "difference", "interval"),
+]
+_CHANGES = [
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("service_date", N_("Date of service"), "date"),
+    Column("changed", N_("Seen"), "time"),
+    Column("n_added", N_("Departures added"), "count"),
+    Column("n_withdrawn", N_("Withdrawn"), "count"),
+    Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
+]
+_NEWS = [
+    Column("published", N_("Published"), "time"),
+    Column("title", N_("Title")),
+    Column("content", N_("Text")),
+    Column("listed_from", N_("First seen"), "time"),
+    Column("listed_to", N_("No longer seen"), "time"),
+    Column("n_versions", N_("Versions"), "count"),
+]
+
+
+def timetable_page(report: Report) -> Page:
+    """Return the page of changes of the timetable, with the punctuality before and after each."""
+    figures = [_new_timetables(report), _changes(report)]
+    intro = _(
+        "A line has a new timetable from the date on which its departures are other than on the same "
+        "weekday a week before. A public holiday looks like one for a single date."
+    )
+    values = {"figures": figures, "intro": intro}
+    return Page("timetable/index.html", "figures.html", _("Changes of the timetable"), values, figures)
+
+
+def _new_timetables(report: Report) -> Figure:
+    answer = report.ask("new_timetables")
+    rows = report.named(answer, "../")
+    sides = {day: _sides(report, day) for day in {row["from_date"] for row in rows}}
+    before_and_after = [(row, *_both(report, row, sides[row["from_date"]])) for row in rows]
+    n_compared = sum(
+        None not in {then.get("on_time"), now.get("on_time")} for _row, then, now in before_and_after
+    )
+    told = []
+    for row, then, now in before_and_after:
+        change = difference(now, then, "on_time", max(n_compared, 1))
+        told.append(
+            row | figure_as(then, "then") | figure_as(now, "now") | (change or dict.fromkeys(_CHANGE))
+        )
+    better = sum(row["change_low"] is not None and row["change_low"] > 0 for row in told)
+    worse = sum(row["change_high"] is not None and row["change_high"] < 0 for row in told)
+    if not told:
+        reading = _(
+            "No line had other departures than on the same weekday a week before, as far as two weeks are "
+            "known."
+        )
+    else:
+        reading = _n(
+            "{n} line and direction had a new timetable.",
+            "New timetables began {n} times, counted by line and direction.",
+            len(told),
+        )
+        reading += " " + _(
+            "Of {n_compared} that can be compared, {better} were surely more punctual since and {worse} "
+            "surely less. That the timetable did it is not proven: other things may have changed on the "
+            "same date. The intervals hold for all of them together with a probability of 95 %.",
+            n_compared=number(n_compared), better=number(better), worse=number(worse),
+        )  # fmt: skip
+    return Figure(
+        "new-timetables", _("New timetables, before and since"), reading, _NEW, told, answer.sql, "timetable"
+    )
+
+
+_CHANGE = ("change", "change_low", "change_high")
+
+
+def _sides(report: Report, day: date) -> tuple[ReportPeriod, ReportPeriod] | None:
+    """Return the dates before a new timetable and since, as many of both; None if there are too few.
+
+    Whole weeks where there are any, so that both sides have the same weekdays.
+    """
+    first, last = report.source.publication.first_date, report.source.publication.last_date
+    if first is None or last is None:
+        return None
+    n_dates = min((day - first).days, (last - day).days + 1, _LONGEST)
+    if n_dates < _SHORTEST:
+        return None
+    n_dates -= n_dates % _WEEK if n_dates >= _WEEK else 0
+    return (
+        period_within(Period(day - timedelta(days=n_dates), day - timedelta(days=1))),
+        period_within(Period(day, day + timedelta(days=n_dates - 1))),
+    )
+
+
+def _both(report: Report, row: Row, sides: tuple[ReportPeriod, ReportPeriod] | None) -> tuple[Row, Row]:
+    if sides is None or row["n_dates"] < _SHORTEST:
+        return {}, {}
+    found = [_line(report.ask("lines", side), row) for side in sides]
+    return found[0], found[1]
+
+
+def _line(answer: Answer, row: Row) -> Row:
+    for each in answer.rows:
+        if (each["line_code"], each["direction"]) == (row["line_code"], row["direction"]):
+            return each if each["n_due"] >= FEWEST_UNITS else {}
+    return {}
+
+
+def _changes(report: Report) -> Figure:
+    answer = report.ask("timetable_changes")
+    rows = report.named(answer, "../")
+    n_late = sum(row["n_withdrawn_after_due"] or 0 for row in rows)
+    reading = (
+        _n(
+            "The timetable of a date was seen to change {n} time after it was first answered; {n_late} "
+            "departures were withdrawn after their time.",
+            "The timetable of a date was seen to change {n} times after it was first answered; {n_late} "
+            "departures were withdrawn after their time.",
+            len(rows),
+            n_late=number(n_late),
+        )
+        if rows
+        else _("No timetable was seen to change after it was first answered.")
+    )
+    return Figure(
+        "timetable-changes", _("Changes after the first answer"), reading, _CHANGES, rows, answer.sql,
+        "timetable", most_rows=200,
+    )  # fmt: skip
+
+
+def news_page(report: Report) -> Page:
+    """Return the page of the news that were listed in the period."""
+    answer = report.ask("news")
+    reading = (
+        _n(
+            "{n} item was listed {when}.",
+            "{n} items were listed {when}.",
+            len(answer.rows),
+            when=report.period.when,
+        )
+        if answer.rows
+        else _("No news were listed {when}, as far as they were asked for.", when=report.period.when)
+    )
+    figure = Figure(
+        "news", _("News of the operator"), reading, _NEWS, answer.rows, answer.sql, "news", most_rows=200
+    )
+    intro = _("What the operator told its riders, in its own words and language.")
+    values = {"figures": [figure], "intro": intro}
+    return Page("news/index.html", "figures.html", _("News"), values, [figure])
