@@ -1,1 +1,1 @@
-"""Pages inside Airflow: reports, the state at this moment, data quality, the dictionary."""
+"""Pages inside Airflow: reports, the state at this moment, data quality, the dictionary, the models."""

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from transit_airflow.live import LivePage
 from transit_etl import paths
 from transit_etl.settings import load_settings
+from transit_etl.warehouse import model_page_policy
 from transit_reports.rendering import render, style_source
 
 _SCROLL = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
@@ -25,6 +26,8 @@ _METHODS = ["GET", "HEAD"]
 _COMMON = "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 # What the pages of others may do: their styles and pictures are within them, and scripts do not run.
 _OF_OTHERS = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+# The page about the models runs dbt's script, as an origin of its own: it reaches nothing of Airflow.
+_ALONE = "sandbox allow-scripts allow-forms"
 _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".csv": "text/csv; charset=utf-8",
@@ -35,11 +38,13 @@ _FOLDERS: dict[str, Callable[[Path], Path]] = {
     "reports": paths.performance_dir,
     "quality": paths.quality_pages_dir,
     "dictionary": paths.dictionary_dir,
+    "models": paths.models_dir,
 }
 _EMPTY = {
     "reports": "No report was written yet: the DAG nightly writes them, or transit-etl report.",
     "quality": "No batch was validated yet: they come with transit-etl stage.",
     "dictionary": "Nothing is published yet: the dictionary comes with transit-etl publish.",
+    "models": "Nothing was built yet: the page about the models comes with transit-etl build.",
 }
 
 
@@ -93,9 +98,15 @@ def _file_below(folder: Path, path: str, kind: str, request: Request) -> Respons
         raise HTTPException(404)
     if found.suffix == ".md":
         return HTMLResponse(_from_markdown(found), headers=_headers(_own_policy()))
-    policy = _own_policy() if kind == "reports" else _OF_OTHERS
     media_type = _TYPES.get(found.suffix, "application/octet-stream")
-    return FileResponse(found, media_type=media_type, headers=_headers(policy))
+    return FileResponse(found, media_type=media_type, headers=_headers(policy_of(kind)))
+
+
+def policy_of(kind: str) -> str:
+    """Return the content policy of the pages of a kind."""
+    if kind == "models":
+        return f"{model_page_policy()}; {_ALONE}"
+    return _own_policy() if kind == "reports" else _OF_OTHERS
 
 
 def _from_markdown(path: Path) -> str:

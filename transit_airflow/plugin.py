@@ -17,6 +17,7 @@ _VIEWS = [
     ("Punctuality reports", "reports/", "transit-reports"),
     ("Data quality", "quality/", "transit-quality"),
     ("Data dictionary", "dictionary/", "transit-dictionary"),
+    ("Models", "models/", "transit-models"),
 ]
 
 

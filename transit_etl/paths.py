@@ -392,6 +392,11 @@ def quality_pages_dir(data_dir: Path) -> Path:
     return reports_dir(data_dir) / "quality"
 
 
+def models_dir(data_dir: Path) -> Path:
+    """Return the folder of the page about the models, which each build writes if it changed."""
+    return reports_dir(data_dir) / "models"
+
+
 def performance_dir(data_dir: Path) -> Path:
     """Return the folder of the reports of periods, and of their index."""
     return reports_dir(data_dir) / "performance"

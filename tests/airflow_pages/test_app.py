@@ -23,8 +23,8 @@ from transit_etl.settings import Settings
 
 PATHS = [
     "/live", "/live/", "/reports", "/reports/", "/reports/index.html", "/reports/2026-03/line/18/index.html",
-    "/quality/", "/dictionary/", "/dictionary/index.md", "/nothing", "/nothing/at/all", "/", "/docs",
-    "/openapi.json", "/redoc", "/reports/../../state", "/static/x",
+    "/quality/", "/dictionary/", "/dictionary/index.md", "/models/", "/nothing", "/nothing/at/all", "/",
+    "/docs", "/openapi.json", "/redoc", "/reports/../../state", "/static/x",
 ]  # fmt: skip
 SECRET = "a secret"
 
@@ -41,6 +41,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "secret.html").write_text(SECRET)
     paths.dictionary_dir(tmp_path).mkdir(parents=True)
     (paths.dictionary_dir(tmp_path) / "index.md").write_text("# Dictionary\n\n<script>alert(1)</script>\n")
+    paths.models_dir(tmp_path).mkdir(parents=True)
+    (paths.models_dir(tmp_path) / "index.html").write_text("<h1>Models</h1>")
     monkeypatch.setenv("TRANSIT_DATA_DIR", str(tmp_path))
     return tmp_path
 
@@ -115,6 +117,22 @@ def test_a_user_is_shown_what_was_written(user: TestClient, path: str, text: str
     assert "<script" not in answer.text
 
 
+def test_the_page_about_models_alone_runs_a_script_as_an_origin_of_its_own(user: TestClient) -> None:
+    answer = user.get("/models/")
+
+    assert (200, "<h1>Models</h1>") == (answer.status_code, answer.text)
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert {"sandbox allow-scripts allow-forms", "form-action 'none'", "frame-ancestors 'self'"} <= {
+        *policy.split("; ")
+    }
+    assert "allow-same-origin" not in policy
+    others = [
+        user.get(path).headers["content-security-policy"] for path in ("/reports/", "/dictionary/", "/live")
+    ]
+    assert [] == [other for other in others if "script-src" in other]
+
+
 def test_the_address_of_a_folder_leads_to_its_first_page_below_any_prefix(user: TestClient) -> None:
     answer = user.get("/reports/2026-03")
 
@@ -125,7 +143,8 @@ def test_the_address_of_a_folder_leads_to_its_first_page_below_any_prefix(user: 
     "path",
     [
         "/reports/../../secret.html", "/reports/%2e%2e/%2e%2e/secret.html", "/reports//etc/passwd",
-        "/reports/outside/secret.html", "/reports/%00", f"/reports/{'x' * 5000}", "/quality/nothing.html",
+        "/reports/outside/secret.html", "/models/../../secret.html",
+        "/reports/%00", f"/reports/{'x' * 5000}", "/quality/nothing.html",
         "/state/folder.lock", "/live/more",
     ],
 )  # fmt: skip
@@ -183,10 +202,10 @@ def test_the_live_page_sends_no_request(user: TestClient, monkeypatch: pytest.Mo
 def test_the_navigation_of_airflow_leads_to_pages_that_there_are(user: TestClient) -> None:
     addresses = [view["href"] for view in TransitPages.external_views]
 
-    assert 4 == len(addresses)
+    assert 5 == len(addresses)
     assert all(f"/{address}".startswith(f"{PREFIX}/") for address in addresses)
     known = [user.get(f"/{address}".removeprefix(PREFIX)).status_code for address in addresses]
-    assert [200, 200, 404, 200] == known  # no batch was validated
+    assert [200, 200, 404, 200, 200] == known  # no batch was validated
 
 
 def test_a_program_that_shows_no_page_imports_nothing_large() -> None:

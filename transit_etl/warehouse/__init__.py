@@ -10,6 +10,7 @@ from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.durations import last_durations
 from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
+from transit_etl.warehouse.model_pages import model_page_policy
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
 from transit_etl.warehouse.variants import Variant, build_variant
@@ -34,6 +35,7 @@ __all__ = [
     "build",
     "build_variant",
     "last_durations",
+    "model_page_policy",
     "publish",
     "published_findings",
     "query",

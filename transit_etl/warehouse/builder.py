@@ -8,6 +8,7 @@ from datetime import date
 
 import duckdb
 
+from transit_etl.files import in_words
 from transit_etl.identity import claim_to_build
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Settings
@@ -24,6 +25,7 @@ from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.findings import built_findings
 from transit_etl.warehouse.judged_stops import are_others_built, judged_stops, load_judged_stops
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
+from transit_etl.warehouse.model_pages import write_model_page
 from transit_etl.warehouse.stop_names import load_stop_names, stop_names
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
@@ -80,6 +82,7 @@ def build(
             _record_failure(settings, started)
             raise
         findings = _record_success(settings, started) if started.dates else []
+        undocumented = _document(settings)
         seconds = time.monotonic() - started_at
         if started.dates:
             remember_duration(settings.data_dir, "build", seconds)
@@ -91,7 +94,7 @@ def build(
         first_date=min(started.dates, default=None),
         last_date=max(started.dates, default=None),
         seconds=seconds,
-        warnings=_warnings(started.changes),
+        warnings=[*_warnings(started.changes), *undocumented],
         findings=findings,
     )
 
@@ -238,6 +241,16 @@ def _warnings(changes: LakeChanges) -> list[str]:
     return [
         f"{len(impossible)} service dates cannot be right, nothing is built for them: {dates}; {_POSSIBLE}"
     ]
+
+
+def _document(settings: Settings) -> list[str]:
+    """Write the page of the models; say so if it cannot be written, since the build itself is done."""
+    try:
+        write_model_page(settings)
+    except (OSError, WarehouseError) as error:
+        reason = in_words(error) if isinstance(error, OSError) else error
+        return [f"the page about the models stays as it was: {reason}"]
+    return []
 
 
 def _record_failure(settings: Settings, started: _StartedBuild) -> None:

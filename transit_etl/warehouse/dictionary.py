@@ -1,6 +1,6 @@
 """Makes the data dictionary from the models: what each table and column of the published file means."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from fnmatch import fnmatchcase
 from functools import cache
@@ -72,14 +72,16 @@ class Dictionary:
         return (each for each in self.columns if (each.schema_name, each.table_name) == name)
 
 
-def found_columns(connection: duckdb.DuckDBPyConnection) -> set[FoundColumn]:
-    """List the columns that a database has in the schemas that are described."""
+def found_columns(
+    connection: duckdb.DuckDBPyConnection, schemas: Sequence[str] = _SCHEMAS
+) -> set[FoundColumn]:
+    """List the columns that a database has in some schemas, by default those that are described."""
     rows = connection.execute(
         """
         select schema_name, table_name, column_name, data_type, column_index from duckdb_columns()
         where database_name = current_database() and schema_name in $schemas
         """,
-        {"schemas": list(_SCHEMAS)},
+        {"schemas": [*schemas]},
     ).fetchall()
     return {FoundColumn(*row) for row in rows}
 
