@@ -33,6 +33,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
         (ROOT, "transit_exports/templates/*.html", ""),
         (ROOT, "transit_exports/tides_specification/*.*", ""),
         (ROOT, "transit_etl/stage/sql/*.sql", ""),
+        (ROOT, "transit_etl/stage/templates/*.*", ""),
         (ROOT, "expectations/*.json", "transit_etl/"),
         (ROOT, "sql/models/**/*.*", "transit_etl/"),
         (ROOT, "sql/seeds/*.*", "transit_etl/"),

@@ -1,12 +1,14 @@
 """Suites are loaded strictly; bad rows leave alone, bad batches stop whole."""
 
 import json
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lxml import html
 
-from tests.stage.landing import DAY, Folder, answer, line, passage
+from tests.stage.landing import AT, DAY, Folder, answer, line, passage
 from transit_etl.paths import quality_results_dir
 from transit_etl.stage import SuiteError, build_data_docs, restage, stage
 from transit_etl.stage.suites import EXPECTATIONS, load_suite, load_suites
@@ -165,18 +167,39 @@ def test_the_quality_pages_show_every_dataset_and_ask_nobody_for_anything(folder
     page = build_data_docs(folder.settings)
 
     pages = {path: path.read_text() for path in page.parent.rglob("*.html")}
-    assert all(f"<b>{dataset}</b>" in pages[page] for dataset in load_suites())
+    assert all(f'<th scope="row">{dataset}</th>' in pages[page] for dataset in load_suites())
     assert "nature_known" in pages[page]
-    assert [] == [path for path, text in pages.items() if 'src="http' in text or "stylesheet" in text]
-    assert [] == [path for path, text in pages.items() if "<script" in text]
+    assert [] == [path for path, text in pages.items() if 'src="http' in text or "<link" in text]
+    assert [] == [path for path, text in pages.items() if "<script" in text or " onclick=" in text]
+
+
+def test_no_link_of_the_quality_pages_leads_to_a_missing_file_and_no_time_has_microseconds(
+    folder: Folder,
+) -> None:
+    at = AT + timedelta(microseconds=123456)
+    folder.land("passages", [("0001", answer(passage(), passage(teorico=None)))], at=at)
+    stage(folder.settings)
+    first = build_data_docs(folder.settings)
+
+    n_links = 0
+    for path in first.parent.rglob("*.html"):
+        page = html.document_fromstring(path.read_text())
+        links = [link for link in page.xpath("//@href | //@src") if not link.startswith("#")]
+        assert [] == [link for link in links if not (path.parent / link.partition("#")[0]).exists()], path
+        assert "123456" not in page.text_content()
+        n_links += len(links)
+    assert n_links
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b"\xff", b'{"meta": {"last_received_at": 1}}'])
-def test_damaged_results_are_left_out_of_the_quality_pages(folder: Folder, damage: bytes) -> None:
+def test_damaged_results_have_no_page_until_the_dataset_is_validated_again(
+    folder: Folder, damage: bytes
+) -> None:
     folder.land("news", [("", [])])
     stage(folder.settings)
     (quality_results_dir(folder.settings.data_dir) / "news.json").write_bytes(damage)
 
-    page = build_data_docs(folder.settings).read_text()
+    page = build_data_docs(folder.settings)
 
-    assert "not validated yet" in page
+    assert "result: with the next window" in page.read_text()
+    assert not (page.parent / "validations" / "news").exists()

@@ -1,4 +1,4 @@
-"""Builds the Data Docs: pages that show the last validation of every dataset, rule by rule."""
+"""Builds the Data Docs: what was received of every dataset and what failed, and each last result by rule."""
 
 import json
 import logging
@@ -21,13 +21,9 @@ from transit_etl.files import (
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import validation_context
-from transit_etl.stage.data_docs_html import (
-    DatasetSummary,
-    escaped,
-    make_self_contained,
-    write_first_page,
-)
+from transit_etl.stage.data_docs_html import ResultPage, escaped, make_self_contained, write_first_page
 from transit_etl.stage.lake import pages_lock
+from transit_etl.stage.quality_history import read_history
 from transit_etl.stage.suites import Suite, load_suites
 
 if TYPE_CHECKING:
@@ -37,6 +33,7 @@ if TYPE_CHECKING:
 
 LastResults = Mapping[str, "ExpectationSuiteValidationResult"]
 _SITE = "quality"
+_OF_THE_MACHINE = ("batch_markers", "batch_spec")  # when and in which form it was read
 _log = logging.getLogger(__name__)
 _renderer = logging.getLogger("great_expectations.render.renderer.site_builder")
 
@@ -78,8 +75,8 @@ def _build(settings: Settings) -> Path:
     with named_in_errors(built):
         _render(context)
         make_self_contained(built)
-        summaries = [_summary(suite, results.get(dataset), built) for dataset, suite in suites.items()]
-        write_first_page(built / "index.html", summaries)
+        pages = {name: _result_page(name, results[name], built) for name in suites if name in results}
+        write_first_page(built / "index.html", suites, read_history(settings, _counted(suites)), pages)
     sync_tree(built)
     replace_folder(built, folder)
     return folder / "index.html"
@@ -118,23 +115,22 @@ def _render(context: "EphemeralDataContext") -> None:
         raise DataDocsError(f"cannot write the pages about data quality: {error!r}") from error
 
 
-def _summary(suite: Suite, result: "ExpectationSuiteValidationResult | None", folder: Path) -> DatasetSummary:
-    if result is None:
-        return DatasetSummary(suite.dataset, "", "", len(suite.rules), (), None)
+def _counted(suites: Mapping[str, Suite]) -> Iterator[tuple[str, str]]:
+    """Yield dataset and rule of the expectations that hold for any batch, and only count."""
+    for dataset, suite in suites.items():
+        for rule in suite.rules:
+            if suite.one(rule).configuration.kwargs.get("mostly") == 0:
+                yield dataset, rule.name
+
+
+def _result_page(dataset: str, result: "ExpectationSuiteValidationResult", folder: Path) -> ResultPage:
     meta = cast("dict[str, Any]", result.meta)
-    failed = [one.expectation_config for one in result.results if not one.success]
-    pages = folder / "validations" / suite.dataset / str(meta["window"])
+    window, received_at = str(meta["window"]), datetime.fromisoformat(meta["last_received_at"])
+    pages = folder / "validations" / dataset / window
     page = next(pages.rglob("*.html"), None)
     if page is None:  # rglob passes over a folder that cannot be read
         raise DataDocsError(f"no page can be read below {pages}")
-    return DatasetSummary(
-        suite.dataset,
-        str(meta["window"]),
-        str(meta["last_received_at"]),
-        len(result.results),
-        tuple((str(one.meta["rule"]), str(one.meta["reason"])) for one in failed if one is not None),
-        page.relative_to(folder).as_posix(),
-    )
+    return ResultPage(page.relative_to(folder).as_posix(), window, received_at)
 
 
 def _saved_results(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -167,7 +163,10 @@ def _add_result(context: "EphemeralDataContext", result: "ExpectationSuiteValida
     )
 
     meta = cast("dict[str, Any]", result.meta)
-    run = RunIdentifier(run_name=meta["window"], run_time=datetime.fromisoformat(meta["last_received_at"]))
+    received_at = datetime.fromisoformat(meta["last_received_at"]).replace(microsecond=0)
+    run = RunIdentifier(run_name=meta["window"], run_time=received_at)
     key = ValidationResultIdentifier(ExpectationSuiteIdentifier(name=result.suite_name), run, meta["window"])
+    for name in _OF_THE_MACHINE:
+        meta.pop(name, None)
     meta["run_id"] = run
     context.validation_results_store.set(key, result)

@@ -1,65 +1,39 @@
-"""Makes the Data Docs self-contained, without scripts or anything from elsewhere; writes their first page."""
+"""Makes the Data Docs self-contained, without scripts or other files; writes their first page."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
 from html import escape
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from jinja2 import Environment, StrictUndefined, Template
 from lxml import html
+from markupsafe import Markup
 
-# What runs, is loaded from elsewhere, or leads there: the footer links to the maker of the pages.
-_REMOVED = "//script | //footer | //link[starts-with(@href, 'http')] | //img[starts-with(@src, 'http')]"
+from transit_etl.stage.quality_history import QualityHistory
+
+# What runs, is loaded from another file, or leads elsewhere: the footer links to the maker of the pages.
+_REMOVED = "//script | //footer | //link | //img[starts-with(@src, 'http')]"
 _REMOTE_URL = re.compile(r"""url\(["']?https?://[^)]*\)""")  # in a style sheet
 
 # Whatever a page holds, it runs no script, loads nothing and sends nothing.
-_POLICY = (
-    '<meta http-equiv="Content-Security-Policy" '
-    "content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
-)
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-_STYLE = """
-:root { color-scheme: light; --line: #d9dde3; --soft: #f5f6f8; --good: #1a7f37; --bad: #b3261e; }
-body { margin: 0; font: 15px/1.5 system-ui, sans-serif; color: #1c2430; background: #fff; }
-a { color: #0b57d0; text-decoration: none; } a:hover { text-decoration: underline; }
-h1 { font-size: 26px; margin: 0 0 4px; } h4, h5, h6 { font-size: 16px; margin: 8px 0; }
-main { max-width: 1180px; margin: 0 auto; padding: 32px 24px; }
-nav.navbar.sticky-top { height: auto !important; border-bottom: 1px solid var(--line); padding: 10px 24px; }
-ol.breadcrumb { list-style: none; display: flex; gap: 8px; margin: 0; padding: 0; }
-ol.breadcrumb li + li::before { content: "/"; margin-right: 8px; color: #8a93a0; }
-.container-fluid { padding: 20px 24px; }
-.container-fluid > .row { display: flex; gap: 32px; flex-wrap: wrap; }
-.container-fluid > .row > :first-child { flex: 0 0 230px; }
-.container-fluid > .row > :last-child { flex: 1 1 600px; min-width: 0; }
-.card { border: 1px solid var(--line); border-radius: 8px; margin-bottom: 16px; padding: 10px; }
-.card:has(.btn-group-toggle), .cooltip, a[data-toggle="collapse"] { display: none; }
-ul.nav { list-style: none; margin: 0; padding: 4px; } .nav-item { padding: 2px 0; }
-.ge-section { border-top: 1px solid var(--line); padding-top: 8px; }
-table { border-collapse: collapse; width: 100%; margin: 8px 0 16px; }
-th, td { text-align: left; vertical-align: top; padding: 7px 10px; border-bottom: 1px solid var(--line); }
-th { background: var(--soft); font-weight: 600; }
-td table { width: auto; } code { background: var(--soft); padding: 1px 4px; border-radius: 4px; }
-.fa-check-circle::before { content: "\\2713 held"; color: var(--good); font-style: normal; font-weight: 600; }
-.fa-times::before, .fa-exclamation-triangle::before
-  { content: "\\2717 broken"; color: var(--bad); font-style: normal; font-weight: 600; }
-.badge { border: 1px solid var(--line); border-radius: 6px; padding: 0 6px; background: var(--soft); }
-.good { color: var(--good); font-weight: 600; } .bad { color: var(--bad); font-weight: 600; }
-.quiet { color: #5c6673; } li { margin: 2px 0; }
-@media (max-width: 700px) { main { padding: 16px 12px; } main > table { display: block; overflow-x: auto; } }
-"""
+_TEMPLATES = files("transit_etl.stage").joinpath("templates")
+_TIME, _DAY = "%Y-%m-%d %H:%M:%S", "%d %b"
 
 
 @dataclass(frozen=True, slots=True)
-class DatasetSummary:
-    """A dataset's last validation, as the first page shows it. Links are relative to that page."""
+class ResultPage:
+    """The page of a dataset's result that was kept last; the link is relative to the first page."""
 
-    dataset: str
+    link: str
     window: str
-    last_received_at: str
-    n_rules: int
-    broken: tuple[tuple[str, str], ...]
-    result_link: str | None
+    received_at: datetime
 
 
 def make_self_contained(folder: Path) -> None:
@@ -69,10 +43,14 @@ def make_self_contained(folder: Path) -> None:
         page = html.document_fromstring(path.read_bytes(), parser=parser)
         for element in page.xpath(_REMOVED):
             element.drop_tree()
+        for element in page.xpath("//*[@*[starts-with(name(), 'on')]]"):
+            for handler in [name for name in element.attrib if name.startswith("on")]:
+                del element.attrib[handler]
         for sheet in page.iter("style"):
             sheet.text = _REMOTE_URL.sub("none", sheet.text or "")
-        page.head.insert(0, html.fragment_fromstring(_POLICY))
-        page.head.append(html.fragment_fromstring(f"<style>{_STYLE}</style>"))
+        policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        page.head.insert(0, html.fragment_fromstring(policy))
+        page.head.append(html.fragment_fromstring(f"<style>{_style()}</style>"))
         path.write_text(html.tostring(page, doctype="<!DOCTYPE html>", encoding="unicode"), encoding="utf-8")
 
 
@@ -85,33 +63,71 @@ def escaped(document: Any) -> Any:  # noqa: ANN401 - any JSON
     return [escaped(value) for value in document] if isinstance(document, list) else document
 
 
-def write_first_page(path: Path, summaries: Iterable[DatasetSummary]) -> None:
-    """Write the page that lists every dataset: its last window, and which rules held."""
-    rows = "".join(_row(one) for one in summaries)
-    path.write_text(
-        '<!DOCTYPE html><html lang="en"><head>'
-        f'{_POLICY}<meta charset="utf-8"><title>Data quality</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<style>{_STYLE}</style></head><body><main><h1>Data quality</h1>"
-        '<p class="quiet">The last validation of every dataset. A row that breaks a row rule waits in '
-        "quarantine with its reason; a broken batch rule keeps the whole batch out of the lake.</p>"
-        "<table><tr><th>Dataset</th><th>Result</th><th>Broken rules</th><th>Last window</th><th></th></tr>"
-        f"{rows}</table></main></body></html>\n",
-        encoding="utf-8",
+def write_first_page(
+    path: Path, datasets: Iterable[str], history: QualityHistory, results: Mapping[str, ResultPage]
+) -> None:
+    """Write the page that says of each dataset what was received last, what failed, and the days before.
+
+    datasets: all that have rules, in their order.
+    results: the page of the last result of each, where there is one.
+    """
+    values = {
+        "policy": _POLICY,
+        "style": Markup(_style()),  # noqa: S704 - a file of ours
+        "answer": _answer(history),
+        "last_days": f"last {len(history.days)} days" if len(history.days) > 1 else "last day",
+        "days": history.days,
+        "set_aside": history.set_aside,
+        "noted": history.noted,
+        "time_format": _TIME,
+        "day_format": _DAY,
+        "datasets": [_dataset(name, history, results.get(name)) for name in datasets],
+    }
+    path.write_text(_first_page().render(values) + "\n", encoding="utf-8")
+
+
+def _answer(history: QualityHistory) -> str:
+    """Say in one sentence what was received in the days of a history, and what became of it."""
+    days = [each for of_dataset in history.by_day.values() for each in of_dataset]
+    if not days:
+        return "Nothing was received yet."
+    n_batches, n_rows = sum(each.n_batches for each in days), sum(each.n_rows for each in days)
+    n_aside, n_rejected = sum(each.n_set_aside for each in days), sum(each.n_rejected for each in days)
+    when = (
+        f"from {history.days[-1]} to {history.days[0]}" if len(history.days) > 1 else f"on {history.days[0]}"
     )
-
-
-def _row(one: DatasetSummary) -> str:
-    if one.result_link is None:
-        result, link = '<span class="quiet">not validated yet</span>', ""
-    else:
-        kind, n_held = ("bad" if one.broken else "good"), one.n_rules - len(one.broken)
-        result = f'<span class="{kind}">{n_held} of {one.n_rules} rules held</span>'
-        link = f'<a href="{escape(one.result_link)}">result</a> · '
-    broken = "".join(f"<li><code>{escape(rule)}</code> {escape(reason)}</li>" for rule, reason in one.broken)
-    window = f'{escape(one.window)}<br><span class="quiet">{escape(one.last_received_at)}</span>'
-    suite = f'<a href="expectations/{escape(one.dataset)}.html">rules</a>'
+    if not n_aside and not n_rejected:
+        return f"Of {n_rows:,} rows in {n_batches:,} batches received {when}, all kept every rule."
+    entries = "1 entry" if n_aside == 1 else f"{n_aside:,} entries"
+    batches = "1 batch was" if n_rejected == 1 else f"{n_rejected:,} batches were"
     return (
-        f"<tr><td><b>{escape(one.dataset)}</b></td><td>{result}</td><td><ul>{broken}</ul></td>"
-        f"<td>{window}</td><td>{link}{suite}</td></tr>"
+        f"Of {n_rows:,} rows in {n_batches:,} batches received {when}, {entries} went to quarantine, and "
+        f"{batches if n_rejected else 'no batch was'} kept out of the lake."
     )
+
+
+def _dataset(name: str, history: QualityHistory, result: ResultPage | None) -> dict[str, Any]:
+    """Return what the page says of a dataset; of another window than the last, the result says which."""
+    last, days = history.last.get(name), history.by_day.get(name, ())
+    is_other = result is not None and last is not None and result.window != last.window
+    return {
+        "name": name,
+        "last": last,
+        "days": days,
+        "n_set_aside": sum(each.n_set_aside for each in days),
+        "result_link": result.link if result else None,
+        "result_of": f"{result.received_at:{_TIME}}" if result and is_other else "",
+    }
+
+
+@cache
+def _style() -> str:
+    return _TEMPLATES.joinpath("pages.css").read_text("utf-8")
+
+
+@cache
+def _first_page() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_TEMPLATES.joinpath("first_page.html").read_text("utf-8"))
