@@ -147,8 +147,8 @@ where is_success and (expectation = 'left_out_by_normalising' or concat(suite, '
 group by suite, rule having sum(n_unexpected) > 0 order by suite, rule
 """
 _SET_ASIDE = """
-with counted as (
-    select dataset, rule, reason, received_date, count(*) as n from lake group by all
+with counted as materialized (
+    select dataset, rule, reason, received_date, count(*) as n from stored group by all
 ),
 
 by_day as (
@@ -180,6 +180,7 @@ def read_history(settings: Settings, counted: Iterable[tuple[str, str]]) -> Qual
 
     def read_results(files: list[Path]) -> _Results:
         with _opened(files) as connection:
+            connection.execute("create temp table lake as from stored")  # or each query reads the files
             connection.execute(_BATCHES)
             return _Results(
                 {row[0]: _last_batch(*row[1:]) for row in connection.execute(_LAST).fetchall()},
@@ -217,12 +218,12 @@ def _read(files: Sequence[Path], read: Callable[[list[Path]], T], nothing: T) ->
 
 @contextmanager
 def _opened(files: Sequence[Path]) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a database that has the rows of files as the view `lake`."""
+    """Open a database that has the rows of files as the view `stored`."""
     with duckdb.connect() as connection:
         rows = connection.read_parquet(
             [str(path) for path in files], union_by_name=True, hive_partitioning=False, filename=True
         )
-        rows.project(_WITH_DATE).create_view("lake")
+        rows.project(_WITH_DATE).create_view("stored")
         yield connection
 
 
