@@ -49,7 +49,7 @@ def main() -> None:
         catalog.update(found, no_fuzzy_matching=True)
         catalog.obsolete.clear()
         with path.open("wb") as target:
-            write_po(target, catalog, width=118, include_lineno=False)
+            write_po(target, catalog, width=118, include_lineno=False, omit_header=True)
         n_missing = len(untranslated(catalog))
         print(f"{path.relative_to(ROOT)}: {len(catalog)} texts, {n_missing} not translated")  # noqa: T201
 
