@@ -12,16 +12,13 @@ from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
 from airflow.api_fastapi.core_api.security import requires_access_view
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
-from markdown_it import MarkdownIt
-from markupsafe import Markup
 
 from transit_airflow.live import LivePage
 from transit_etl import paths
 from transit_etl.settings import load_settings
 from transit_etl.warehouse import model_page_policy
-from transit_reports.rendering import render, style_source
+from transit_exports.rendering import from_markdown, render, style_source
 
-_SCROLL = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
 _METHODS = ["GET", "HEAD"]
 _COMMON = "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 # What the pages of others may do: their styles and pictures are within them, and scripts do not run.
@@ -111,15 +108,13 @@ def policy_of(kind: str) -> str:
 
 def _from_markdown(path: Path) -> str:
     """Return a page of the dictionary: its texts are ours, and HTML in them is text."""
-    content = MarkdownIt("commonmark", {"html": False}).enable("table").render(path.read_text("utf-8"))
-    content = content.replace("<table>", _SCROLL + "<table>").replace("</table>", "</table></div>")
     values = {
         "title": "Data dictionary",
         "publisher": "transit-etl",
         "period": "data dictionary",
         "root": "",
         "pages": [],
-        "content": Markup(content),  # noqa: S704 - HTML of others is escaped
+        "content": from_markdown(path.read_text("utf-8")),
     }
     return render("dictionary.html", values, "transit_airflow")
 

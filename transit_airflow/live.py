@@ -10,7 +10,7 @@ from typing import Any
 from transit_etl.errors import first_line
 from transit_etl.operations import Examination, ago, examine, last_answer
 from transit_etl.settings import Settings
-from transit_reports.rendering import render
+from transit_exports.rendering import render
 
 FRESH_SECONDS = 10.0  # a state older than this is read again
 FIRST_SECONDS = 0.2  # how long the first reader waits for it

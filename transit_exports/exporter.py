@@ -174,7 +174,9 @@ def _write_pages(plan: Plan, built: Path, manifest: Manifest) -> list[File]:
     """Write the page of an export, as text and for a browser."""
     text = readme_of(manifest, plan.tables)
     write_text(built / README, text)
-    write_text(built / PAGE, dataset_page(manifest.title, text, is_listed=not plan.request.output))
+    is_listed = not plan.request.output
+    page = dataset_page(manifest.title, text, publisher=manifest.publisher, is_listed=is_listed)
+    write_text(built / PAGE, page)
     return [described(built, name, "", "", 0) for name in (PAGE, README)]
 
 

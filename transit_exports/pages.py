@@ -2,27 +2,54 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
+from importlib.resources import files
+from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from transit_exports.formats import FORMATS
 from transit_exports.manifest import Dataset, Manifest
+from transit_exports.rendering import from_markdown, render, source_of
 from transit_exports.settings import NO_LICENCE, ExportSettings, licence_address
 
 _MEGABYTE = 1_000_000
-# What people come to ask, and the datasets that answer it: the first of them that there is.
-_QUESTIONS = (
-    ("How punctual is the network?", ("on_time_months", "network_punctuality_monthly")),
-    ("How punctual is each line?", ("on_time_lines", "punctuality_monthly")),
-    ("How punctual is each stop?", ("on_time_stops", "punctuality_by_stop")),
-    ("How long do riders of frequent lines wait?", ("excess_waiting", "headways_daily")),
-    ("Which trips ran, and which did not?", ("trips_delivered", "service_delivered")),
-    ("Which lifts were out of use?", ("lifts", "lift_reliability")),
-    ("What was disrupted, and for how long?", ("service_disruptions", "disruptions")),
-    ("What ran, for a program that reads GTFS?", ("gtfs-retrospective",)),
+_PACKAGE = "transit_exports"
+
+
+class _First(NamedTuple):
+    """What a reporter asks first: title, answer, and the datasets that answer; the first there is counts."""
+
+    title: str
+    answer: str
+    subjects: Sequence[str]
+
+
+_FIRST = (
+    _First(
+        "On time, network",
+        "What share of all passages was on time in each month, with its 95 % interval.",
+        ("on_time_months", "network_punctuality_monthly"),
+    ),
+    _First(
+        "On time, by line",
+        "What share of the passages of a line was on time, by direction and month, with its 95 % interval.",
+        ("on_time_lines", "punctuality_monthly"),
+    ),
+    _First(
+        "Waits",
+        "How much longer riders of frequent lines waited than the timetable says, by line and month.",
+        ("excess_waiting", "headways_daily"),
+    ),
+    _First(
+        "Trips that ran",
+        "What share of the departures of a line ran, by direction and month, between hard bounds.",
+        ("trips_delivered", "service_delivered"),
+    ),
+    _First(
+        "Disruptions",
+        "What was disrupted, since when, and for how many minutes.",
+        ("service_disruptions", "disruptions"),
+    ),
 )
 _SECTIONS = {
     "headline": ("Answers", "A table for each question: the figure, its interval, and a sentence to cite."),
@@ -35,28 +62,50 @@ _OTHERS = ("Other datasets", "Exported one by one.")
 
 
 def index(settings: ExportSettings, publisher: str, datasets: Sequence[Dataset], dcat: str) -> str:
-    """Return the page that lists all datasets in groups, with a search over titles, meanings and columns."""
+    """Return the page that lists all datasets: what reporters ask first, then groups.
+
+    Its script, the only one that the page admits, searches titles, meanings and columns. Without it the page
+    has no search and is complete.
+    """
     licence, contact = settings.licence, settings.contact
-    return _render(
-        "index.html",
-        title=f"Datasets of {publisher}",
-        publisher=publisher,
-        publisher_url=settings.publisher_url,
-        licence=licence,
-        licence_url=None if licence == NO_LICENCE else licence_address(licence),
-        contact=contact,
-        contact_url=contact and address_of(contact),
-        dcat=dcat,
-        questions=[*_questions({each.subject for each in datasets})],
-        sections=[*_sections(datasets)],
-    )
+    first, sections = [*_first({each.subject for each in datasets})], [*_sections(datasets)]
+    first_title = "For reporters: these five" if len(first) == len(_FIRST) else "For reporters"
+    groups = [("reporters", "For reporters")] * bool(first)
+    groups += [(section["name"], section["title"]) for section in sections]
+    values = {
+        "title": f"Datasets of {publisher}",
+        "publisher": publisher,
+        "period": "datasets",
+        "root": "",
+        "pages": [(title, f"#{name}", False) for name, title in groups],
+        "navigation": "Groups of datasets",
+        "publisher_url": settings.publisher_url,
+        "licence": licence,
+        "licence_url": None if licence == NO_LICENCE else licence_address(licence),
+        "contact": contact,
+        "contact_url": contact and address_of(contact),
+        "dcat": dcat,
+        "first": first,
+        "first_title": first_title,
+        "sections": sections,
+        "script": Markup(_script()),  # noqa: S704 - a file of ours
+        "script_source": source_of(_script()),
+    }
+    return render("index.html", values, _PACKAGE)
 
 
-def dataset_page(title: str, markdown: str, *, is_listed: bool) -> str:
+def dataset_page(title: str, markdown: str, *, publisher: str, is_listed: bool) -> str:
     """Return the page of a dataset from its README; `is_listed` links the index."""
-    content = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    content = content.replace("<table>", '<div class="scroll"><table>').replace("</table>", "</table></div>")
-    return _render("dataset.html", title=title, content=Markup(content), is_listed=is_listed)  # noqa: S704 - without HTML of others
+    values = {
+        "title": title,
+        "publisher": publisher,
+        "period": "dataset",
+        "root": "",
+        "pages": [],
+        "content": from_markdown(markdown),
+        "is_listed": is_listed,
+    }
+    return render("dataset.html", values, _PACKAGE)
 
 
 def address_of(contact: str) -> str:
@@ -65,29 +114,22 @@ def address_of(contact: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
-    loader = PackageLoader("transit_exports")
-    return Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+def _script() -> str:
+    return files(_PACKAGE).joinpath("templates", "search.js").read_text("utf-8")
 
 
-def _render(name: str, **values: Any) -> str:  # noqa: ANN401 - what a template takes
-    return _environment().get_template(name).render(values) + "\n"
-
-
-def _questions(subjects: set[str]) -> Iterator[tuple[str, str]]:
-    for question, answers in _QUESTIONS:
-        found = next((each for each in answers if each in subjects), None)
+def _first(subjects: set[str]) -> Iterator[dict[str, str]]:
+    for each in _FIRST:
+        found = next((subject for subject in each.subjects if subject in subjects), None)
         if found is not None:
-            yield question, found
+            yield {"title": each.title, "answer": each.answer, "subject": found}
 
 
 def _sections(datasets: Sequence[Dataset]) -> Iterator[dict[str, Any]]:
     for group, (title, text) in [*_SECTIONS.items(), ("", _OTHERS)]:
         found = [_card(each) for each in datasets if _group(each) == group]
         if found:
-            yield {"title": title, "text": text, "datasets": found}
+            yield {"name": f"group-{group or 'others'}", "title": title, "text": text, "datasets": found}
 
 
 def _group(dataset: Dataset) -> str:
@@ -96,7 +138,7 @@ def _group(dataset: Dataset) -> str:
 
 def _card(dataset: Dataset) -> dict[str, Any]:
     newest = dataset.newest
-    text = " ".join(table["meaning"] for table in newest.tables) or " ".join(newest.notes).replace("`", "")
+    text = " ".join([table["meaning"] for table in newest.tables] or newest.notes).replace("`", "")
     columns = [column["name"] for table in newest.tables for column in table["columns"]]
     words = " ".join([newest.title, dataset.subject, text, *newest.keywords, *columns]).lower()
     formats = [

@@ -21,7 +21,7 @@ from transit_exports.source import Source, Table
 _LONGEST_NAME = 200  # of a folder, in characters
 FEEDS = "feeds"  # the group of datasets that are no tables of the warehouse
 _KEYWORDS = ("public transport", "punctuality", "service quality")
-_LAYOUT = 4  # of the files and their contents; another number makes incremental exports write all of them
+_LAYOUT = 5  # of the files and their contents; another number makes incremental exports write all of them
 
 
 @cache

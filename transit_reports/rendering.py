@@ -1,45 +1,28 @@
-"""Fills in the templates of pages; all have one style, which the content policy of a page admits."""
+"""Fills in the templates of reports, in the language of now."""
 
-from base64 import b64encode
 from collections.abc import Mapping
 from functools import cache
-from hashlib import sha256
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from jinja2.ext import InternationalizationExtension
-from markupsafe import Markup
 
+from transit_exports.rendering import environment_of
 from transit_reports.language import gettext, language, ngettext, number, short_day
 
 
-def render(template: str, values: Mapping[str, Any], package: str = "transit_reports") -> str:
-    """Return a page: a template of a package, which may build upon those of reports."""
-    return _environment(package).get_template(template).render(values) + "\n"
-
-
-def style_source() -> str:
-    """Return what a content policy admits the style by."""
-    return f"'sha256-{b64encode(sha256(_style().encode()).digest()).decode()}'"
+def render(template: str, values: Mapping[str, Any]) -> str:
+    """Return a page of a report, in the style of all pages."""
+    return _environment().get_template(template).render(values) + "\n"
 
 
 @cache
-def _style() -> str:
-    return files("transit_reports").joinpath("templates", "style.css").read_text("utf-8")
-
-
-@cache
-def _environment(package: str) -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader("transit_reports")]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.add_extension(InternationalizationExtension)
+def _environment() -> Environment:
+    environment = environment_of("transit_reports").overlay(extensions=[InternationalizationExtension])
+    environment.globals = environment.globals | {
+        "language": language,
+        "number": number,
+        "short_day": short_day,
+    }
     environment.install_gettext_callables(gettext, ngettext)  # type: ignore[attr-defined]
-    environment.globals |= {"language": language, "number": number, "short_day": short_day}
-    environment.globals |= {"style": Markup(_style()), "style_source": style_source()}  # noqa: S704 - a file of ours
     return environment

@@ -50,7 +50,7 @@ def dataset(settings: Settings) -> Path:
     name = "estimated_mean_delay_seconds_high_of_all_passages" * 2
     text = f"# {name}\n\n| file | column | meaning |\n|---|---|---|\n| `{name}.csv` | `{name}` | {name} |\n"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(dataset_page(name, text, is_listed=True))
+    path.write_text(dataset_page(name, text, publisher="City of Tests", is_listed=True))
     return path
 
 
