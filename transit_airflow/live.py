@@ -13,7 +13,8 @@ from transit_etl.settings import Settings
 from transit_exports.rendering import render
 
 FRESH_SECONDS = 10.0  # a state older than this is read again
-FIRST_SECONDS = 0.2  # how long the first reader waits for it
+FIRST_SECONDS = 0.1  # how long the first request waits for a state; no other waits
+SOON_SECONDS = 1.0  # when a page is to be loaded again that has no state, or one of long ago
 _MOST_LINES = 12
 _GIGABYTE = 1e9
 
@@ -36,23 +37,31 @@ class LivePage:
         self._state: _State | None = None
 
     def html(self, settings: Settings) -> str:
-        """Return the page with the last state that was read; an older one is read anew meanwhile."""
-        reader = self._start_reading(settings)
-        if self._state is None and reader is not None:
-            reader.join(FIRST_SECONDS)
+        """Return the page with the last state that was read; an older one is read anew meanwhile.
+
+        The request that begins to read the first state waits for it, at most `FIRST_SECONDS`; no other waits.
+        """
+        begun = self._begin_reading(settings)
+        if begun is not None and self._state is None:
+            begun.join(FIRST_SECONDS)
         state = self._state
         if state is None:
-            return _page(seconds=1)
+            return _page(seconds=SOON_SECONDS)
+        age = time.monotonic() - state.read_at
+        # Nobody looked for a while: the state that is being read now is shown as soon as it is there.
+        seconds = SOON_SECONDS if age > 2 * FRESH_SECONDS else FRESH_SECONDS
         if state.found is None:
-            return _page(error=state.error)
-        return _page(**_values(state.found), age=f"{time.monotonic() - state.read_at:.0f} s")
+            return _page(error=state.error, seconds=seconds)
+        return _page(**_values(state.found), age=f"{age:.0f} s", seconds=seconds)
 
-    def _start_reading(self, settings: Settings) -> threading.Thread | None:
+    def _begin_reading(self, settings: Settings) -> threading.Thread | None:
+        """Return the thread that this request started; None if none was needed, or one runs."""
         with self._lock:
             is_fresh = self._state is not None and time.monotonic() - self._state.read_at < FRESH_SECONDS
-            if not is_fresh and (self._reader is None or not self._reader.is_alive()):
-                self._reader = threading.Thread(target=self._read, args=[settings], daemon=True)
-                self._reader.start()
+            if is_fresh or (self._reader is not None and self._reader.is_alive()):
+                return None
+            self._reader = threading.Thread(target=self._read, args=[settings], daemon=True)
+            self._reader.start()
             return self._reader
 
     def _read(self, settings: Settings) -> None:
@@ -126,8 +135,13 @@ def _notices(found: Examination) -> Iterator[str]:
     if status.rehearsals:
         when = ", ".join(map(str, status.rehearsals))
         yield f"This folder holds answers of a rehearsal, not of real buses, on a virtual clock: {when}."
-    if not any(each.n_sent for each in status.usage):
-        yield "Nothing was asked in the last hour: nobody collects now."
+    if not any(each.n_last_minute for each in status.usage):
+        answered = max((each.last_good_at for each in status.usage if each.last_good_at), default=None)
+        since = "hour" if not any(each.n_sent for each in status.usage) else "minute"
+        yield (
+            f"Nothing was asked in the last {since}: nobody polls now. "
+            f"Last good answer: {last_answer(answered, status.now)}."
+        )
 
 
 def _facts(found: Examination) -> Iterator[tuple[str, str]]:

@@ -176,7 +176,7 @@ def test_the_live_page_is_read_in_the_background(user: TestClient, monkeypatch: 
             break
         time.sleep(0.1)
     assert "Requests of the last minute" in text
-    assert "nobody collects now" in text
+    assert "nobody polls now" in text
 
 
 def test_what_cannot_be_read_is_said(user: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
