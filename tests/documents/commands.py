@@ -76,7 +76,7 @@ SHORTENED = {
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),
     "python benchmarks/live_page.py --hours 2": (
-        "python benchmarks/live_page.py --size small --hours 0.2 --seconds 90"
+        "python benchmarks/live_page.py --size small --hours 0.2 --seconds 20"
     ),
     "python benchmarks/outage.py": "python benchmarks/outage.py --down 160",
     "python -m tests.disk_steps": "python -m tests.disk_steps",
