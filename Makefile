@@ -50,7 +50,7 @@ lint-python:
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
 	$(BIN)/deptry transit_etl transit_exports transit_reports transit_airflow transit_emulator dags
-	$(BIN)/deptry scripts benchmarks tests --exclude '^$$' --ignore DEP002,DEP004
+	$(BIN)/deptry scripts benchmarks tests docs/notebooks --exclude '^$$' --ignore DEP002,DEP004
 
 unit: setup ## every test but the long ones
 	$(CLEAN_ENV) $(BIN)/pytest -n 3 --dist loadgroup -m "$(SELECT)"
@@ -86,4 +86,5 @@ down: setup ## stop what `make up` started
 
 clean: ## remove caches; data/ and .venv/ stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis sql/target sql/logs build *.egg-info
-	find dags scripts sql tests transit_emulator transit_etl transit_exports transit_reports transit_airflow -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf docs/notebooks/__marimo__
+	find dags docs scripts sql tests transit_emulator transit_etl transit_exports transit_reports transit_airflow -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -101,6 +101,7 @@ ELSEWHERE = {
     "make test": (".ci/run", "make test"),
     "make test-long": (".ci/run", "make test-long"),
     "make up": ("tests/documents/test_local_stack.py", "make up"),
+    "marimo run docs/notebooks/punctuality.py": ("tests/browser/test_notebook.py", '_served("run"'),
     "pre-commit install": ("tests/documents/test_pre_commit.py", "pre-commit install"),
     "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
     "pytest tests/test_disk_faults.py": ("tests/test_disk_faults.py", "def test_"),
