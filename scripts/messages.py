@@ -14,18 +14,20 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "transit_reports"
 _METHODS = [("**.py", "python"), ("templates/**.html", "jinja2.ext:babel_extract")]
 _OPTIONS = {"templates/**.html": {"silent": "false"}}
+_SEEDS = {"null_reasons.csv": "words", "event_meanings.csv": "meaning"}
 _KEYWORDS = {"_": None, "_n": (1, 2), "N_": None, "gettext": None, "ngettext": (1, 2)}
 
 
 def messages() -> Catalog:
-    """Return every text that reports translate: code, templates, and the reasons why a figure is null."""
+    """Return every text that reports translate: code, templates, and words of seeds."""
     catalog = Catalog(charset="utf-8")
     found = extract_from_dir(PACKAGE, _METHODS, _OPTIONS, keywords=_KEYWORDS)
     for path, _line, message, _comments, context in sorted(found, key=lambda each: (each[0], each[1])):
         catalog.add(message, locations=[(path, 0)], context=context)
-    with (ROOT / "sql" / "seeds" / "null_reasons.csv").open(encoding="utf-8", newline="") as seed:
-        for row in csv.DictReader(seed):
-            catalog.add(row["words"], locations=[("null_reasons.csv", 0)])
+    for name, column in _SEEDS.items():
+        with (ROOT / "sql" / "seeds" / name).open(encoding="utf-8", newline="") as seed:
+            for row in csv.DictReader(seed):
+                catalog.add(row[column], locations=[(name, 0)])
     return catalog
 
 

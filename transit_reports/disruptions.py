@@ -5,7 +5,7 @@ from typing import Any
 
 from transit_reports import charts
 from transit_reports.figures import Column, Figure, hard_bounds, written
-from transit_reports.language import N_, _, _n, number
+from transit_reports.language import N_, _, _n, number, translated
 from transit_reports.page import Page
 from transit_reports.queries import Row
 from transit_reports.report import Report
@@ -57,6 +57,7 @@ def disruption_rows(report: Report) -> list[dict[str, Any]]:
     return [
         {
             **row,
+            "event": translated(row["event"]),
             "minutes": None,
             "line_minutes": None,
             "line_names": row["line_names"] or _("no line named"),
@@ -123,7 +124,13 @@ def _shortened(names: str) -> str:
 def _by_line(report: Report) -> Figure:
     answer = report.ask("disruption_minutes")
     rows = [
-        {**row, "minutes": None, "line_number": row["line_number"] or _("none named")} for row in answer.rows
+        {
+            **row,
+            "event": translated(row["event"]),
+            "minutes": None,
+            "line_number": row["line_number"] or _("none named"),
+        }
+        for row in answer.rows
     ]
     reading = (
         _(

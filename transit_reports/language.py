@@ -71,8 +71,13 @@ def N_(message: str) -> str:  # noqa: N802 - the usual name of this mark
     return message
 
 
+def translated(text: str) -> str:
+    """Return the translation of a text that the published file has, or the text if it has none."""
+    return gettext(text)
+
+
 def gettext(message: str) -> str:
-    """Return the translation of a message."""
+    """Return the translation of a message of code or of a template."""
     return _translations(language()).gettext(message) if message else ""
 
 

@@ -15,7 +15,7 @@ from transit_reports.figures import (
     with_ends,
     written,
 )
-from transit_reports.language import N_, _, _n, gettext, number, weekday
+from transit_reports.language import N_, _, _n, number, translated, weekday
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
 from transit_reports.report import LineKey, Report, line_page
@@ -203,7 +203,7 @@ class _Direction:
     def _parts(self, row: Row) -> Figure:
         answer = self._ask("lines_by_part_of_week")
         rows = [
-            {**each, "part": gettext(part), "label": precision_label(each)}
+            {**each, "part": translated(part), "label": precision_label(each)}
             for part, each in [(_EVERY_DAY, row), *((each["part"], each) for each in answer.rows)]
         ]
         figure = self._figure(

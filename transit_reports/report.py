@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from transit_exports.source import Source
-from transit_reports.language import _, gettext
+from transit_reports.language import _, translated
 from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Answer, Row, ask
 
@@ -94,7 +94,7 @@ class Report:
     def reason(self, row: Row) -> str:
         """Say why a figure is not known."""
         reason = row.get("null_reason") or "nothing due"
-        return gettext(self._reasons.get(reason, str(reason)))
+        return translated(self._reasons.get(reason, str(reason)))
 
     @property
     def is_newest(self) -> bool:
