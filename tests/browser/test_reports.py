@@ -1,5 +1,6 @@
 """Reports in a browser: accessible, without scripts, on a telephone, whatever the texts of the upstream."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,33 @@ def test_the_keyboard_reaches_everything_in_order(page: Page, report: ReportSumm
 
     assert len({*reached}) >= 10
     assert n_expected - 40 <= len(reached) <= n_expected + 2  # what is folded away is skipped
+
+
+def test_five_questions_are_answered_within_two_clicks(page: Page, report: ReportSummary) -> None:
+    """From the first page of all reports, as whoever gets its address would go."""
+    ways = {
+        "Which line is the worst?": ["All lines, from the worst"],
+        "Which stop is the worst?": ["All stops, from the worst"],
+        "What went wrong?": ["All disruptions"],
+        "Did the new timetable help?": ["Did a new timetable help?"],
+        "How sure is that?": [],
+    }
+    answers = {
+        "Which line is the worst?": "Surely the worst is|Which line is the worst cannot be told|Too little",
+        "Which stop is the worst?": "leave open that it is the worst|Too little",
+        "What went wrong?": "disruptions? held|named no disruption",
+        "Did the new timetable help?": "had a new timetable|New timetables began|No line had other",
+        "How sure is that?": "95 % interval|It is not known",
+    }
+    for question, links in ways.items():
+        page.goto((report.page.parents[1] / "index.html").as_uri())
+        page.get_by_role("link", name="The report of").click()
+        for link in links:
+            page.get_by_role("link", name=link, exact=True).first.click()
+        text = page.locator("main").inner_text().replace("\u00a0", " ")
+
+        assert len(links) <= 1
+        assert re.search(answers[question], text), question
 
 
 def test_print_has_the_figures_and_not_the_links_between_pages(page: Page, report: ReportSummary) -> None:

@@ -110,8 +110,8 @@ ELSEWHERE = {
         "tests/operations/check/test_mistakes.py",
         "def test_",
     ),
-    "pytest -m long tests/reports/test_against_the_truth.py": (
-        "tests/reports/test_against_the_truth.py",
+    "pytest -m long tests/browser/test_rehearsed_week.py": (
+        "tests/browser/test_rehearsed_week.py",
         "pytest.mark.long",
     ),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
