@@ -164,8 +164,9 @@ class Report:
         return not self.lines or not self.names_of(code).isdisjoint(self.lines)
 
     def names_of(self, code: str) -> set[str]:
-        """Return by what a line may be asked for: its code and its public number."""
-        return {code, self.line_name(code, "outbound"), self.line_name(code, "inbound")}
+        """Return by what a line may be asked for: its code, its name and its public number."""
+        names = {self.line_name(code, "outbound"), self.line_name(code, "inbound")}
+        return {code} | names | {name.partition(" (")[0] for name in names}
 
 
 def line_page(code: str) -> str:

@@ -269,6 +269,13 @@ def test_the_pages_of_a_second_language_are_in_a_folder_of_its_own(report: Repor
     check_links([folder.parent / "it" / "index.html"])
 
 
+def test_a_number_that_several_lines_have_asks_for_all_of_them(own: ExportSettings, tmp_path: Path) -> None:
+    asked = ReportRequest(first=DAY, last=DAY, lines=["18"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+
+    assert ["018-00", "018-01"] == sorted(path.name for path in (written.page.parent / "line").iterdir())
+
+
 def test_a_language_that_there_is_not_is_refused(own: ExportSettings, tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="no report in xx: there are en and it"):
         write_reports(own, tmp_path / "reports", ReportRequest(languages=["xx"]))
