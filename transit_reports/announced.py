@@ -32,6 +32,7 @@ _CHANGES = [
     Column("n_added", N_("Departures added"), "count"),
     Column("n_withdrawn", N_("Withdrawn"), "count"),
     Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
+    Column("n_edited", N_("Sign or service edited"), "count"),
 ]
 _NEWS = [
     Column("published", N_("Published"), "time"),

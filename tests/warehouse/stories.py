@@ -15,6 +15,7 @@ def write(data_dir: Path) -> Lake:
     _lost_and_found(lake)
     _edges_of_the_day(lake)
     _departures(lake)
+    _edited_timetable(lake)
     _patterns(lake)
     _ambiguous_labels(lake)
     _status(lake)
@@ -33,6 +34,7 @@ def _network(lake: Lake) -> None:
         Line("004-00", "4", "LIGHTHOUSE", "PARK"),
         Line("005-00", "5", "CASTLE", "PARK"),
         Line("005-01", "5", "CASTLE", "PARK"),
+        Line("006-00", "6", "MILL", "PARK"),
     ]
     lake.lines("06:00", *lines, Line("009-00", "9", "OLD TOWN", "HILL"))
     lake.lines("12:00", *lines, Line("009-00", "9", "NEW TOWN", "HILL"))
@@ -45,6 +47,7 @@ def _network(lake: Lake) -> None:
     lake.stops("005-00", "06:01", outbound=["5001", "5003"])
     lake.stops("005-01", "06:01", outbound=["5002", "5003"])
     lake.stops("003-00", "06:01", outbound=["3001", "3002"])
+    lake.stops("006-00", "06:01", outbound=["6001", "6002"])
 
 
 def _passages(lake: Lake) -> None:
@@ -126,6 +129,22 @@ def _departures(lake: Lake) -> None:
         lake.poll("3001", clock)
     lake.poll("3001", "09:40", Listed("LIVE", "09:41:00", line="3"))
     lake.poll("3001", "09:42")
+
+
+def _edited_timetable(lake: Lake) -> None:
+    """Four buses that ran, while the sign was edited, no departure was listed once, and one of the past was added."""
+    departures = ("08:00", "08:20", "08:40", "09:00")
+    lake.timetable("006-00", "06:04", *departures, headsign="MILL")
+    lake.timetable("006-00", "08:30", *departures, headsign="THE MILL")
+    lake.timetable("006-00", "08:50")
+    lake.timetable("006-00", "09:10", "07:40", *departures, headsign="THE MILL")
+    for trip, clock in enumerate(departures):
+        hour, minute = clock.split(":")
+        destination = "MILL" if clock < "08:30" else "THE MILL"
+        for before in (7, 4, 1):
+            at = f"{int(hour) - (minute == '00'):02}:{(int(minute) - before) % 60:02}"
+            lake.poll("6001", at, Listed(f"E{trip}", f"{clock}:30", line="6", destination=destination))
+        lake.poll("6001", f"{hour}:{int(minute) + 1:02}")
 
 
 def _patterns(lake: Lake) -> None:

@@ -32,6 +32,31 @@ def test_each_departure_takes_one_trip_or_says_why_it_has_none(ask: Ask) -> None
     ] == rows
 
 
+def test_a_timetable_that_is_edited_or_once_empty_invents_no_departure_that_did_not_run(ask: Ask) -> None:
+    departures = ask(
+        "select strftime(departure_at, '%H:%M') as departs, is_in_force, outcome, count(*) as n "
+        "from core.scheduled_departures where line_code = '006-00' group by all order by all"
+    )
+    delivered = ask(
+        "select n_scheduled_trips, n_run, n_not_run from marts.service_delivered where line_code = '006-00'"
+    )
+    changes = ask(
+        f"select {_clock('changed_at')}, n_added, n_withdrawn, n_edited from marts.timetable_changes "
+        "where line_code = '006-00' order by timetable_changes.changed_at"
+    )
+
+    assert [(clock, "run") for clock in ("07:00", "07:20", "07:40", "08:00")] == [
+        (row["departs"], row["outcome"]) for row in departures if row["is_in_force"]
+    ]
+    assert {"edited", "added_late"} == {row["outcome"] for row in departures if not row["is_in_force"]}
+    assert [{"n_scheduled_trips": 4, "n_run": 4, "n_not_run": 0}] == delivered
+    assert [
+        {"changed_at": "07:30", "n_added": 0, "n_withdrawn": 0, "n_edited": 4},
+        {"changed_at": "07:50", "n_added": 0, "n_withdrawn": 4, "n_edited": 0},
+        {"changed_at": "08:10", "n_added": 5, "n_withdrawn": 0, "n_edited": 0},
+    ] == changes
+
+
 def test_a_departure_is_valid_from_its_first_answer_to_the_first_without_it(ask: Ask) -> None:
     rows = ask(
         f"select {_clock('valid_from')}, {_clock('valid_to')}, is_current from core.scheduled_departures "

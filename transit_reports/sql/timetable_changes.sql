@@ -6,7 +6,8 @@ select
     local_time(changed_at) as changed,
     n_added,
     n_withdrawn,
-    n_withdrawn_after_due
+    n_withdrawn_after_due,
+    n_edited
 from marts.timetable_changes
 where service_date between $first and $last
 order by all

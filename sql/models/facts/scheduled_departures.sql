@@ -27,7 +27,7 @@ select
     matches.match_score,
     case
         when departures.is_in_force then coalesce(missing.outcome, trips.outcome)
-        else 'withdrawn'
+        else departures.not_in_force_reason
     end as outcome,
     rules.ruleset_version
 from {{ built('timetable_departures') }} as departures

@@ -1,11 +1,17 @@
 -- One row per operator, service_date, line, direction and change: departures that an answer about the timetable added
--- or withdrew. The first answer about a line and date is no change.
+-- or withdrew, or of which it edited the sign or the service. The first answer about a line and date is no change.
 {%- set line_day = "operator, service_date, line_code, direction" %}
 with departures as (
     select
         *,
-        min(valid_from) over (partition by operator, service_date, line_code) as first_promised_at
+        min(valid_from) over (partition by operator, service_date, line_code) as first_promised_at,
+        -- a validity that begins when another of the same departure ends is an edit
+        coalesce(valid_from = lag(valid_to) over departure, false) as is_edited,
+        coalesce(valid_to = lead(valid_from) over departure, false) as is_edited_later
     from {{ built('timetable_departures') }}
+    window departure as (
+        partition by operator, service_date, line_code, direction, departure_at, repeat_number order by valid_from
+    )
 ),
 
 changes as (
@@ -13,15 +19,15 @@ changes as (
     select
         *,
         valid_from as changed_at,
-        1 as is_added
+        case when is_edited then 'edited' else 'added' end as change
     from departures
     union all
     select
         *,
         valid_to as changed_at,
-        0 as is_added
+        'withdrawn' as change
     from departures
-    where valid_to is not null
+    where valid_to is not null and not is_edited_later
 ),
 
 sums as (
@@ -29,9 +35,10 @@ sums as (
         {{ line_day }},
         changed_at,
         min(first_promised_at) as first_promised_at,
-        count(case when is_added = 1 then 1 end) as n_added,
-        count(case when is_added = 0 then 1 end) as n_withdrawn,
-        count(case when is_added = 0 and departure_at <= changed_at then 1 end) as n_withdrawn_after_due,
+        count(case when change = 'added' then 1 end) as n_added,
+        count(case when change = 'withdrawn' then 1 end) as n_withdrawn,
+        count(case when change = 'withdrawn' and departure_at <= changed_at then 1 end) as n_withdrawn_after_due,
+        count(case when change = 'edited' then 1 end) as n_edited,
         min(departure_at) as first_departure_at,
         max(departure_at) as last_departure_at
     from changes
@@ -52,6 +59,7 @@ select
     n_added,
     n_withdrawn,
     n_withdrawn_after_due,
+    n_edited,
     n_promised - n_added + n_withdrawn as n_promised_before,
     n_promised,
     first_departure_at,

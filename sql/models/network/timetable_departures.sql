@@ -8,24 +8,53 @@ with departures as (
         row_number() over (
             partition by operator, request_id, service_date, line_code, direction, service_code, departure_at
             order by departure_number, headsign, leg_description
-        ) as duplicate_number
+        ) as duplicate_number,
+        row_number() over (
+            partition by operator, request_id, service_date, line_code, direction, departure_at
+            order by service_code, departure_number, headsign, leg_description
+        ) as repeat_number
     from {{ ref('staging_timetables') }}
     where departure_at is not null and {{ is_built() }} and {{ is_received_around(days_before=15) }}
 ),
 
 {{ validity(good_answers('timetables', 'key', of_date ~ ' and ' ~ is_received_around(days_before=15)), 'departures', [
-    'service_date', 'line_code', 'direction', 'service_code', 'departure_at', 'duplicate_number', 'service_hour',
-    'service_seconds', 'is_slash_variant', 'headsign', 'service_description', 'leg_description'
+    'service_date', 'line_code', 'direction', 'service_code', 'departure_at', 'duplicate_number', 'repeat_number',
+    'service_hour', 'service_seconds', 'is_slash_variant', 'headsign', 'service_description', 'leg_description'
 ]) }},
+
+listings as (
+    -- a departure has several validities when its sign or service was edited, or when it was not listed for a while
+    select
+        *,
+        min(valid_from) over departure as first_listed_at,
+        max(coalesce(valid_to, timestamp '9999-12-31')) over departure as last_listed_until,
+        min(valid_from) over (partition by operator, service_date, line_code) as first_promised_at,
+        -- the validity at its time: the last that had begun, or else the first that began later
+        row_number() over (
+            partition by operator, service_date, line_code, direction, departure_at, repeat_number
+            order by
+                case when valid_from <= departure_at then 0 else 1 end,
+                abs({{ seconds_between('valid_from', 'departure_at') }})
+        ) as nearest_number
+    from validity
+    window departure as (
+        partition by operator, service_date, line_code, direction, departure_at, repeat_number
+    )
+),
 
 described as (
     select
-        *,
+        * exclude (first_listed_at, last_listed_until, first_promised_at, nearest_number),
         -- departures of one leg serve the same stops, whatever service they belong to
         case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
-        -- false when withdrawn before it was due
-        coalesce(valid_to > departure_at, true) as is_in_force
-    from validity
+        case
+            when last_listed_until <= departure_at then 'withdrawn'
+            -- an earlier answer about the line and date did not have it
+            when first_listed_at > departure_at and first_listed_at > first_promised_at then 'added_late'
+            when nearest_number > 1 then 'edited'
+        end as not_in_force_reason,
+        not_in_force_reason is null as is_in_force
+    from listings
 ),
 
 slots as (
