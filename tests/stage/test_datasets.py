@@ -157,10 +157,16 @@ def test_an_event_whose_start_cannot_be_read_stays_with_its_text(folder: Folder)
     assert (None, "da ieri", "MM") == (row["started_at"], row["started_text"], row["category_asked"])
 
 
-def test_a_status_without_stato_says_that_nothing_is_disrupted(folder: Folder) -> None:
-    assert [] == staged(folder, "status", "status", "", {})
+@pytest.mark.parametrize(("body", "n_rows"), [({}, None), ({"stato": None}, None), ({"stato": []}, 0)])
+def test_a_status_without_its_list_says_nothing_and_with_an_empty_one_that_nothing_is_disrupted(
+    folder: Folder, body: dict[str, list[str] | None], n_rows: int | None
+) -> None:
+    assert [] == staged(folder, "status", "status", "", body)
 
-    assert ([0], []) == ([row["n_rows"] for row in folder.rows("requests")], folder.quarantine("status"))
+    assert [n_rows] == [row["n_rows"] for row in folder.rows("requests")]
+    assert (["unreadable_answer"] if n_rows is None else []) == [
+        row["rule"] for row in folder.quarantine("status")
+    ]
 
 
 def test_news_and_their_texts_have_instants_and_dates(folder: Folder) -> None:

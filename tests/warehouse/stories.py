@@ -132,7 +132,7 @@ def _departures(lake: Lake) -> None:
 
 
 def _edited_timetable(lake: Lake) -> None:
-    """Four buses that ran, while the sign was edited, no departure was listed once, and one of the past was added."""
+    """Four buses that ran; the sign was edited, no departure was listed once, and one of the past was added."""
     departures = ("08:00", "08:20", "08:40", "09:00")
     lake.timetable("006-00", "06:04", *departures, headsign="MILL")
     lake.timetable("006-00", "08:30", *departures, headsign="THE MILL")
@@ -180,6 +180,8 @@ def _status(lake: Lake) -> None:
     lake.status("08:00", flapping, returning, unknown)
     lake.status("08:01", flapping, returning, unknown)
     lake.status("08:02", outcome="timeout")
+    lake.status("08:02:30", returning, n_rows=3)  # two of its rows are in quarantine
+    lake.status("08:02:40", n_rows=None)  # the answer had no list
     lake.status("08:03", returning, unknown)
     lake.status("08:04", edited, returning, unknown)
     lake.status("08:10", unknown)

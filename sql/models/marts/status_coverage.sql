@@ -2,17 +2,16 @@
 -- An answer to a request for all categories counts for each of them.
 with answers as (
     select
-        requests.operator,
-        requests.service_date,
+        polls.operator,
+        polls.service_date,
         categories.category,
-        requests.received_at,
-        {{ seconds_between('lag(requests.received_at) over category_day', 'requests.received_at') }} as gap_seconds
-    from {{ built('requests') }} as requests
-    inner join {{ ref('category_meanings') }} as categories on requests.key in ('', categories.category)
-    where requests.endpoint = 'status' and requests.is_good
+        polls.received_at,
+        {{ seconds_between('lag(polls.received_at) over category_day', 'polls.received_at') }} as gap_seconds
+    from {{ built('status_polls') }} as polls
+    inner join {{ ref('category_meanings') }} as categories on polls.category_asked in ('', categories.category)
     window category_day as (
-        partition by requests.operator, requests.service_date, categories.category
-        order by requests.received_at, requests.request_id
+        partition by polls.operator, polls.service_date, categories.category
+        order by polls.received_at, polls.request_id
     )
 )
 

@@ -1,18 +1,18 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator, UTC day of receipt, event of the service status and interval: consecutive good answers that
--- list the event.
+-- One row per operator, UTC day of receipt, event of the service status and interval: consecutive answers of
+-- status_polls that list the event.
 -- An event has no identifier: it is identified by its category, code, lines and start.
 {%- set event = "operator, received_date, category, event, lines_text, started_at, twin_number" %}
 with answers as (
     select
         operator,
         request_id,
-        key,
+        category_asked,
         received_at,
         received_date,
         service_date
-    from {{ ref('staging_requests') }}
-    where endpoint = 'status' and is_good and {{ is_received_around() }}
+    from {{ ref('status_polls') }}
+    where {{ is_received_around() }}
 ),
 
 entries as (
@@ -53,7 +53,7 @@ timeline as (
             request_id
         from entries
     ) as listing using (operator, request_id, category)
-    where answers.key in ('', categories.category) or listing.request_id is not null
+    where answers.category_asked in ('', categories.category) or listing.request_id is not null
     window category_answers as (
         partition by answers.operator, categories.category, answers.received_date
         order by answers.received_at, answers.request_id

@@ -1,4 +1,4 @@
--- One row per entry of the service status. An answer without `stato` says that nothing is disrupted.
+-- One row per entry of the service status. An answer without the list `stato` says nothing: its n_rows is null.
 create or replace temp table answers as
 with read as (
     select
@@ -10,7 +10,7 @@ select
     * exclude (b),
     left_over(b, map {'stato': 'list'}, 'answer.') as members,
     as_list(b -> 'stato') as entries,
-    case when json_type(b) = 'OBJECT' then coalesce(len(entries), 0) end as n_rows
+    case when json_type(b -> 'stato') = 'ARRAY' then len(entries) end as n_rows
 from read;
 
 with listed as (
