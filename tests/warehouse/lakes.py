@@ -189,7 +189,7 @@ class Lake:
     def status(
         self, clock: str, *events: Event, outcome: str = "ok", category: str = "", n_rows: int | None = -1
     ) -> None:
-        """Add an answer to the service status, of one category if given, with other n_rows than events if given."""
+        """Add an answer to the service status, of one category if given; n_rows if not theirs."""
         n_listed = len(events) if n_rows == -1 else n_rows
         answer = self.request("status", category, clock, outcome=outcome, n_rows=n_listed)
         for number, event in enumerate(events, start=1):

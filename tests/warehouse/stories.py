@@ -132,7 +132,7 @@ def _departures(lake: Lake) -> None:
 
 
 def _edited_timetable(lake: Lake) -> None:
-    """Four buses that ran; the sign was edited, no departure was listed once, and one of the past was added."""
+    """Four buses that ran; the sign was edited, no departure was listed once, one of the past was added."""
     departures = ("08:00", "08:20", "08:40", "09:00")
     lake.timetable("006-00", "06:04", *departures, headsign="MILL")
     lake.timetable("006-00", "08:30", *departures, headsign="THE MILL")

@@ -1,8 +1,8 @@
 {{ config(schema='core', materialized='table', meta={'reads_all_dates': 'an episode may last for many days'}) }}
 -- One row per episode: an event of the service status, from the first answer that lists it to the first later one that
 -- does not.
--- A failed answer, one without all its rows, or none, is no evidence of an end. Made of the intervals of each day, of which there are few, so
--- that an episode may last for many days.
+-- A failed answer, one without all its rows, or none, is no evidence of an end. Made of the intervals of each day, of
+-- which there are few, so that an episode may last for many days.
 {%- set event = "operator, category, event, lines_text, started_at, twin_number" %}
 with next_days as (
     -- the first answer after each day that would have listed an event of the category
