@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from transit_etl.files import write_text
+from transit_etl.files import write_changed
 from transit_etl.paths import models_dir
 from transit_etl.promised import SCHEMAS, WORKING, original_schema
 from transit_etl.settings import Settings
@@ -61,14 +61,7 @@ def write_model_page(settings: Settings) -> bool:
         return False
     with open_build_database(settings) as connection:
         columns = found_columns(connection, ("staging", WORKING, *SCHEMAS))
-    path, page = models_dir(settings.data_dir) / "index.html", model_page(manifest, columns)
-    try:
-        if path.read_text("utf-8") == page:
-            return False
-    except (FileNotFoundError, UnicodeDecodeError):
-        pass
-    write_text(path, page)
-    return True
+    return write_changed(models_dir(settings.data_dir) / "index.html", model_page(manifest, columns))
 
 
 def model_page(manifest: Manifest, columns: Iterable[FoundColumn]) -> str:
