@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import duckdb
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
@@ -54,6 +55,17 @@ def test_it_uses_the_allowance_and_is_never_refused(
     assert report.n_rate_limited == 0
     assert 0.95 <= report.allowance_share <= 1
     assert report.virtual_seconds == 900
+
+
+def test_secrets_of_the_settings_do_not_keep_it_from_staging(tmp_path: Path) -> None:
+    settings = Settings(
+        data_dir=tmp_path / "data", window_seconds=WINDOW_SECONDS, token=SecretStr("s3cr3t"),
+        limiter_url=SecretStr(f"sqlite:///{tmp_path / 'limiter.db'}"), alert_urls=SecretStr("json://localhost/"),
+    )  # fmt: skip
+    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+    rehearse(settings, START, 0.02, transport=transport, period_seconds=PERIOD_SECONDS, in_two_processes=True)
+
+    assert _checksums(settings.data_dir)
 
 
 def test_every_dataset_is_collected_in_the_same_virtual_time(

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
+from pydantic import SecretStr
+
 from transit_etl.rehearsal.journal import RehearsalError
 from transit_etl.settings import Settings
 from transit_etl.stage import build_data_docs, stage
@@ -67,7 +69,9 @@ class SubprocessStaging(Staging):
         assert self._process.stdin is not None  # noqa: S101 - both are pipes
         assert self._process.stdout is not None  # noqa: S101
         self._requests, self._replies = self._process.stdin, self._process.stdout
-        self._send(settings.model_dump(mode="json", exclude={"token", "legacy_token"}))
+        # staging needs no secret, and as text a secret is only asterisks
+        secrets = {name for name, value in settings if isinstance(value, SecretStr)}
+        self._send(settings.model_dump(mode="json", exclude=secrets))
 
     def begin(self, endpoints: Sequence[str]) -> None:
         """Have endpoints staged after those of the calls before."""
