@@ -107,6 +107,7 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
         ("The warehouse, a DuckDB file", "warehouse/warehouse.duckdb"),
         ("What truly happened", "truth/*.parquet"),
         ("Results of the data checks", "reports/quality/index.html"),
+        ("The models, as a page", "reports/models/index.html"),
     ):
         console.print(f"{what}: {place / where}", highlight=False, soft_wrap=True)
 
