@@ -9,6 +9,7 @@ with answers as (
         {{ seconds_between('lag(polls.received_at) over category_day', 'polls.received_at') }} as gap_seconds
     from {{ built('status_polls') }} as polls
     inner join {{ ref('category_meanings') }} as categories on polls.category_asked in ('', categories.category)
+    where polls.is_complete and {{ is_received_around('polls.received_date') }}
     window category_day as (
         partition by polls.operator, polls.service_date, categories.category
         order by polls.received_at, polls.request_id

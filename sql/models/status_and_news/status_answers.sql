@@ -1,6 +1,6 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator, UTC day of receipt and category asked for: the first and the last answer that shows what is
--- not disrupted.
+-- One row per operator, UTC day of receipt and category asked for: the first and the last complete answer to the
+-- service status.
 select
     operator,
     received_date,
@@ -9,5 +9,5 @@ select
     max(received_at) as last_answer_at,
     count(*) as n_answers
 from {{ ref('status_polls') }}
-where {{ is_received_around() }}
+where is_complete and {{ is_received_around() }}
 group by operator, received_date, category_asked

@@ -1,6 +1,6 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator, UTC day of receipt, event of the service status and interval: consecutive answers of
--- status_polls that list the event.
+-- One row per operator, UTC day of receipt, event of the service status and interval: consecutive answers that
+-- list the event, with no complete answer between them that does not.
 -- An event has no identifier: it is identified by its category, code, lines and start.
 {%- set event = "operator, received_date, category, event, lines_text, started_at, twin_number" %}
 with answers as (
@@ -10,7 +10,8 @@ with answers as (
         category_asked,
         received_at,
         received_date,
-        service_date
+        service_date,
+        is_complete
     from {{ ref('status_polls') }}
     where {{ is_received_around() }}
 ),
@@ -38,7 +39,12 @@ timeline as (
         answers.*,
         categories.category,
         row_number() over category_answers as answer_number,
-        lead(answers.received_at) over category_answers as next_answer_at
+        count(case when answers.is_complete then 1 end) over (
+            category_answers rows between unbounded preceding and current row
+        ) as n_complete,
+        min(case when answers.is_complete then answers.received_at end) over (
+            category_answers rows between 1 following and unbounded following
+        ) as next_answer_at
     from (
         select distinct
             operator,
@@ -76,16 +82,30 @@ listed as (
         timeline.received_at,
         timeline.next_answer_at,
         timeline.service_date,
-        timeline.answer_number
+        timeline.answer_number,
+        timeline.n_complete,
+        timeline.n_complete - case when timeline.is_complete then 1 else 0 end as n_complete_before
     from entries
     inner join timeline using (operator, request_id, category)
+),
+
+begun as (
+    select
+        *,
+        case
+            when n_complete_before > lag(n_complete) over (partition by {{ event }} order by answer_number) then 1
+            else 0
+        end as is_first
+    from listed
 ),
 
 numbered as (
     select
         *,
-        answer_number - row_number() over (partition by {{ event }} order by answer_number) as interval_number
-    from listed
+        sum(is_first) over (
+            partition by {{ event }} order by answer_number rows between unbounded preceding and current row
+        ) as interval_number
+    from begun
 ),
 
 intervals as (
@@ -104,7 +124,7 @@ select
     {{ event }},
     first_seen_at,
     received_at as last_seen_at,
-    -- the first later answer of that day; null when the last one still listed it
+    -- the first later complete answer of that day; null when the last one still listed it
     next_answer_at,
     n_answers,
     first_service_date,
