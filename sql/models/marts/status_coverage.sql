@@ -7,9 +7,12 @@ with answers as (
         categories.category,
         polls.received_at,
         {{ seconds_between('lag(polls.received_at) over category_day', 'polls.received_at') }} as gap_seconds
-    from {{ built('status_polls') }} as polls
+    from (
+        select *
+        from {{ ref('status_polls') }}
+        where is_complete and {{ is_built() }} and {{ is_received_around() }}
+    ) as polls
     inner join {{ ref('category_meanings') }} as categories on polls.category_asked in ('', categories.category)
-    where polls.is_complete and {{ is_received_around('polls.received_date') }}
     window category_day as (
         partition by polls.operator, polls.service_date, categories.category
         order by polls.received_at, polls.request_id
