@@ -1,16 +1,20 @@
 """The pages of what was announced: changes of the timetable, with what came of them, and news."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
+from typing import Any
 
 from transit_exports.periods import Period
 from transit_reports.figures import FEWEST_UNITS, Column, Figure
 from transit_reports.language import N_, _, _n, number
+from transit_reports.lines import CHANGE_COLUMNS
 from transit_reports.page import Page
-from transit_reports.periods import ReportPeriod, period_within
+from transit_reports.periods import period_within
 from transit_reports.queries import Answer, Row
 from transit_reports.report import Report
-from transit_reports.words import difference, figure_as
+from transit_reports.words import NO_CHANGE, difference, figure_as
 
+_Lines = Mapping[tuple[Any, ...], Answer]  # by code and direction
 _LONGEST, _SHORTEST = 28, 3  # dates on each side of a new timetable
 _WEEK = 7
 _NEW = [
@@ -24,16 +28,7 @@ _NEW = [
     Column("now", N_("On time since"), "share", "interval"),
     Column("change", N_("Difference"), "difference", "interval"),
 ]
-_CHANGES = [
-    Column("line", N_("Line"), link="line_page"),
-    Column("towards", N_("Towards")),
-    Column("service_date", N_("Date of service"), "date"),
-    Column("changed", N_("Seen"), "time"),
-    Column("n_added", N_("Departures added"), "count"),
-    Column("n_withdrawn", N_("Withdrawn"), "count"),
-    Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
-    Column("n_edited", N_("Sign or service edited"), "count"),
-]
+_CHANGES = [Column("line", N_("Line"), link="line_page"), *CHANGE_COLUMNS]
 _NEWS = [
     Column("published", N_("Published"), "time"),
     Column("title", N_("Title")),
@@ -58,17 +53,16 @@ def timetable_page(report: Report) -> Page:
 def _new_timetables(report: Report) -> Figure:
     answer = report.ask("new_timetables")
     rows = report.named(answer, "../")
-    sides = {day: _sides(report, day) for day in {row["from_date"] for row in rows}}
-    before_and_after = [(row, *_both(report, row, sides[row["from_date"]])) for row in rows]
+    days = {row["from_date"] for row in rows if row["n_dates"] >= _SHORTEST}
+    sides = {day: _sides(report, day) for day in days}
+    before_and_after = [(row, *_both(row, sides.get(row["from_date"], []))) for row in rows]
     n_compared = sum(
         None not in {then.get("on_time"), now.get("on_time")} for _row, then, now in before_and_after
     )
     told = []
     for row, then, now in before_and_after:
         change = difference(now, then, "on_time", max(n_compared, 1))
-        told.append(
-            row | figure_as(then, "then") | figure_as(now, "now") | (change or dict.fromkeys(_CHANGE))
-        )
+        told.append(row | figure_as(then, "then") | figure_as(now, "now") | (change or NO_CHANGE))
     better = sum(row["change_low"] is not None and row["change_low"] > 0 for row in told)
     worse = sum(row["change_high"] is not None and row["change_high"] < 0 for row in told)
     if not told:
@@ -93,39 +87,35 @@ def _new_timetables(report: Report) -> Figure:
     )
 
 
-_CHANGE = ("change", "change_low", "change_high")
-
-
-def _sides(report: Report, day: date) -> tuple[ReportPeriod, ReportPeriod] | None:
-    """Return the dates before a new timetable and since, as many of both; None if there are too few.
+def _sides(report: Report, day: date) -> list[_Lines]:
+    """Return the lines in the dates before a new timetable and since, as many of both; none if they are few.
 
     Whole weeks where there are any, so that both sides have the same weekdays.
     """
     first, last = report.source.publication.first_date, report.source.publication.last_date
     if first is None or last is None:
-        return None
+        return []
     n_dates = min((day - first).days, (last - day).days + 1, _LONGEST)
     if n_dates < _SHORTEST:
-        return None
+        return []
     n_dates -= n_dates % _WEEK if n_dates >= _WEEK else 0
-    return (
-        period_within(Period(day - timedelta(days=n_dates), day - timedelta(days=1))),
-        period_within(Period(day, day + timedelta(days=n_dates - 1))),
+    sides = (
+        Period(day - timedelta(days=n_dates), day - timedelta(days=1)),
+        Period(day, day + timedelta(days=n_dates - 1)),
     )
+    return [report.ask("lines", period_within(side)).by("line_code", "direction") for side in sides]
 
 
-def _both(report: Report, row: Row, sides: tuple[ReportPeriod, ReportPeriod] | None) -> tuple[Row, Row]:
-    if sides is None or row["n_dates"] < _SHORTEST:
+def _both(row: Row, sides: Sequence[_Lines]) -> tuple[Row, Row]:
+    """Return what is known of the line of a row on both sides; nothing where it is too little."""
+    if not sides or row["n_dates"] < _SHORTEST:
         return {}, {}
-    found = [_line(report.ask("lines", side), row) for side in sides]
-    return found[0], found[1]
+    then, now = (side.get((row["line_code"], row["direction"])) for side in sides)
+    return _enough(then), _enough(now)
 
 
-def _line(answer: Answer, row: Row) -> Row:
-    for each in answer.rows:
-        if (each["line_code"], each["direction"]) == (row["line_code"], row["direction"]):
-            return each if each["n_due"] >= FEWEST_UNITS else {}
-    return {}
+def _enough(answer: Answer | None) -> Row:
+    return answer.rows[0] if answer and answer.rows[0]["n_due"] >= FEWEST_UNITS else {}
 
 
 def _changes(report: Report) -> Figure:

@@ -12,7 +12,7 @@ from transit_reports.page import Page
 from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Row
 from transit_reports.report import Report, folder_name
-from transit_reports.words import change_text, difference, figure_as, is_told_apart
+from transit_reports.words import NO_CHANGE, change_text, difference, figure_as, is_told_apart
 
 _MOST_BARS = 25
 _BOTH = [
@@ -102,7 +102,7 @@ def changed_lines(report: Report, before: ReportPeriod, root: str = "", most: in
 
     The intervals hold for all lines together with a probability of 95 %. The chart has at most `most` lines.
     """
-    pairs = _pairs(line_rows(report, root), report.ask("lines", before).rows, ("line_code", "direction"))
+    pairs = _line_pairs(report, before, root)
     rows = _told_apart(pairs)
     if not pairs:
         reading = _("No line can be compared: too little is known of {before}.", before=before.title)
@@ -130,7 +130,7 @@ def changed_lines(report: Report, before: ReportPeriod, root: str = "", most: in
 
 
 def _every_line(report: Report, before: ReportPeriod, root: str) -> Figure:
-    pairs = _pairs(line_rows(report, root), report.ask("lines", before).rows, ("line_code", "direction"))
+    pairs = _line_pairs(report, before, root)
     rows = [
         {**now, **change, **figure_as(now, "now"), **figure_as(then, "then")}
         for now, then, change in _changes(pairs, 1)
@@ -206,8 +206,7 @@ def _network(  # noqa: PLR0917 - in the order in which a figure is read
 
 
 def _compared(title: str, row: Row, then: Row, name: str) -> dict[str, Any]:
-    unknown = dict.fromkeys(["change", "change_low", "change_high"])
-    change = difference(row, then, name) or unknown
+    change = difference(row, then, name) or NO_CHANGE
     return {"what": title} | figure_as(row, "now", name) | figure_as(then, "then", name) | change
 
 
@@ -237,6 +236,10 @@ def _delivered(report: Report, before: ReportPeriod) -> Figure:
 def _directed(report: Report, row: Row) -> str:
     key = (row["line_code"], row["direction"])
     return _("{line} towards {towards}", line=report.line_name(*key), towards=report.towards(*key))
+
+
+def _line_pairs(report: Report, before: ReportPeriod, root: str) -> list[tuple[Row, Row]]:
+    return _pairs(line_rows(report, root), report.ask("lines", before).rows, ("line_code", "direction"))
 
 
 def _pairs(now: Sequence[Row], then: Sequence[Row], keys: Sequence[str]) -> list[tuple[Row, Row]]:

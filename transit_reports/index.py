@@ -10,7 +10,7 @@ from lxml import etree
 
 from transit_etl.files import write_changed
 from transit_exports.source import Source
-from transit_reports.language import SOURCE, _, day_text, language, language_name, number
+from transit_reports.language import SOURCE, _, day_text, folder_of, language, language_name, number
 from transit_reports.rendering import render
 
 ABOUT = "report.json"  # in the folder of each report: what the index says of it
@@ -24,7 +24,7 @@ def write_index(source: Source, folder: Path, codes: Sequence[str]) -> None:
     all_reports = [
         about[code]
         | {"name": name, "first_date": about["first_date"], "last_date": about["last_date"]}
-        | {"address": f"{up}{name}/{'' if code == first else f'{code}/'}index.html"}
+        | {"address": f"{up}{name}/{folder_of(code, first)}index.html"}
         for name, about in found
         if code in about
     ]
@@ -38,7 +38,7 @@ def write_index(source: Source, folder: Path, codes: Sequence[str]) -> None:
         "root": "",
         "pages": [],
         "translations": [
-            (other, language_name(other), f"{up}{'' if other == first else f'{other}/'}index.html")
+            (other, language_name(other), f"{up}{folder_of(other, first)}index.html")
             for other in codes
             if other != code
         ],
@@ -46,7 +46,7 @@ def write_index(source: Source, folder: Path, codes: Sequence[str]) -> None:
         "newest": newest,
         "today": _today(source),
     }
-    place = folder if code == first else folder / code
+    place = folder / folder_of(code, first)
     write_changed(place / "index.html", render("periods.html", values))
     write_changed(place / "feed.atom", _feed(source, reports))
 

@@ -35,6 +35,11 @@ def language() -> str:
     return _language.get()
 
 
+def folder_of(code: str, first: str) -> str:
+    """Return the folder of the pages in a language, within that of the first, such as `it/`."""
+    return "" if code == first else f"{code}/"
+
+
 def language_name(code: str) -> str:
     """Return the name of a language in itself, such as `italiano`."""
     return str(Locale.parse(code).get_display_name(code) or code)

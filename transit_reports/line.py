@@ -16,6 +16,7 @@ from transit_reports.figures import (
     written,
 )
 from transit_reports.language import N_, _, _n, number, translated, weekday
+from transit_reports.lines import CHANGE_COLUMNS
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
 from transit_reports.report import LineKey, Report, line_page
@@ -87,15 +88,6 @@ _DISRUPTIONS = [
     Column("ended", N_("To"), "time"),
     Column("minutes", N_("Minutes"), "minutes", "hard"),
     Column("message", N_("Message")),
-]
-_CHANGES = [
-    Column("towards", N_("Towards")),
-    Column("service_date", N_("Date of service"), "date"),
-    Column("changed", N_("Seen"), "time"),
-    Column("n_added", N_("Departures added"), "count"),
-    Column("n_withdrawn", N_("Withdrawn"), "count"),
-    Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
-    Column("n_edited", N_("Sign or service edited"), "count"),
 ]
 
 
@@ -372,7 +364,7 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
             "The timetable was seen to change {n} times after it was first answered.",
             len(rows),
         ),
-        _CHANGES, rows, changes.sql, "timetable",
+        CHANGE_COLUMNS, rows, changes.sql, "timetable",
     )  # fmt: skip
 
 

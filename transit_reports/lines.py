@@ -20,6 +20,15 @@ _COLUMNS = [
     Column("observed_share", N_("Observed"), "share"),
     Column("label", N_("Precision")),
 ]
+CHANGE_COLUMNS = [  # of a timetable
+    Column("towards", N_("Towards")),
+    Column("service_date", N_("Date of service"), "date"),
+    Column("changed", N_("Seen"), "time"),
+    Column("n_added", N_("Departures added"), "count"),
+    Column("n_withdrawn", N_("Withdrawn"), "count"),
+    Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
+    Column("n_edited", N_("Sign or service edited"), "count"),
+]
 _NOT_RANKED = [
     Column("line", N_("Line"), link="line_page"),
     Column("towards", N_("Towards")),

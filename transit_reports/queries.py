@@ -48,9 +48,10 @@ def _literal(value: Any) -> str:  # noqa: ANN401 - what a column holds
 
 def ask(connection: duckdb.DuckDBPyConnection, name: str, period: Period) -> Answer:
     """Return the answer to a query of `sql` about a period."""
-    text = Template(_text(name)).substitute(
-        first=f"date {sql_text(str(period.first))}", last=f"date {sql_text(str(period.last))}"
-    )
+    dates = {"first": f"date {sql_text(str(period.first))}", "last": f"date {sql_text(str(period.last))}"}
+    # `$asked` is the common table expression of the instants between which the period lies
+    asked = Template(_text("asked")).substitute(dates).strip()
+    text = Template(_text(name)).substitute(dates, asked=asked)
     cursor = connection.execute(text)
     names = [column[0] for column in cursor.description or ()]
     return Answer(text.strip(), [dict(zip(names, row, strict=True)) for row in cursor.fetchall()])

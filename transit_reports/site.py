@@ -20,6 +20,7 @@ from transit_reports.language import (
     N_,
     SOURCE,
     _,
+    folder_of,
     language,
     language_name,
     languages,
@@ -192,7 +193,7 @@ class _Writer:
     def _write_page(self, page: Page) -> None:
         """Write a page, and in the first language the CSV of each figure beside it."""
         first = self._asked.languages[0]
-        path = self._place / page.address if language() == first else self._place / language() / page.address
+        path = self._place / folder_of(language(), first) / page.address
         self._summary.n_pages += 1
         self._change(path, render(page.template, self._common(page) | dict(page.values)))
         if language() == first:
@@ -204,7 +205,7 @@ class _Writer:
         is_first = language() == first
         up = page.root if is_first else f"{page.root}../"  # to the folder of the report
         section = _SECTION_OF.get(page.address.split("/")[0], page.address)
-        overview = self._place / ("" if is_first else language())
+        overview = self._place / folder_of(language(), first)
         return {
             "title": f"{page.title}: {report.source.publisher}, {report.period.title}",
             "heading": page.title,
@@ -220,7 +221,7 @@ class _Writer:
             ],
             "others": [],
             "translations": [
-                (code, language_name(code), f"{up}{'' if code == first else f'{code}/'}{page.address}")
+                (code, language_name(code), f"{up}{folder_of(code, first)}{page.address}")
                 for code in self._asked.languages
                 if code != language()
             ],
@@ -231,7 +232,7 @@ class _Writer:
     def _print(self) -> None:
         """Print the overview of each language; those whose page did not change are left alone."""
         for code in self._asked.languages:
-            page = self._place / ("" if code == self._asked.languages[0] else code) / "index.html"
+            page = self._place / folder_of(code, self._asked.languages[0]) / "index.html"
             pdf = page.with_name(_PDF)
             if not pdf.exists() or pdf.stat().st_mtime_ns < page.stat().st_mtime_ns:
                 print_page(page, pdf)

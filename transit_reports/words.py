@@ -67,6 +67,9 @@ def difference(now: Row, then: Row, name: str, n_compared: int = 1) -> dict[str,
     return {"change": change, "change_low": change - half, "change_high": change + half}
 
 
+NO_CHANGE: dict[str, Any] = dict.fromkeys(["change", "change_low", "change_high"])
+
+
 def is_told_apart(change: Row) -> bool:
     """Tell whether the interval of a change leaves 0 out."""
     return bool(change["change_low"] > 0 or change["change_high"] < 0)
