@@ -179,13 +179,17 @@ def check_lake_holds_the_good_answers(rehearsed: Rehearsed) -> None:
         assert (dataset, list(rows - kept), list(kept - rows)) == (dataset, [], [])
 
 
-def check_only_repeated_rows_are_quarantined(rehearsed: Rehearsed) -> None:
-    """Check that the rows whose key is repeated within their answer are in quarantine, and no others."""
+def check_quarantine_holds_only_what_must_be_there(rehearsed: Rehearsed) -> None:
+    """Check that only rows of a repeated key and answers without a list are in quarantine."""
     expected: Counter[str] = Counter()
     for row in rehearsed.ledger:
-        if row["outcome"] == "ok" and row["endpoint"] in _KEYS:
-            body = json.loads(rehearsed.raw[row["request_id"]]["body"])
+        if row["outcome"] != "ok":
+            continue
+        body = json.loads(rehearsed.raw[row["request_id"]]["body"])
+        if row["endpoint"] in _KEYS:
             expected.update(_repeated(row["endpoint"], body))
+        if row["endpoint"] == "status" and "stato" not in body:
+            expected["status.unreadable_answer"] += 1
 
     assert rehearsed.quarantined_by_rule() == expected
     assert rehearsed.report.rejected == []
@@ -285,8 +289,11 @@ _COLUMNS = {
 
 
 def _kept(rehearsed: Rehearsed, dataset: str) -> Counter[Listed]:
-    """Count the rows in the lake and in quarantine, there once however many rules a row broke."""
-    quarantined = {row["row"] for row in rehearsed.quarantine(dataset)}
+    """Count the rows in the lake and in quarantine, there once however many rules a row broke.
+
+    An answer that could not be read is in quarantine as a whole: it has no rows.
+    """
+    quarantined = {row["row"] for row in rehearsed.quarantine(dataset) if row["rule"] != "unreadable_answer"}
     rows = rehearsed.lake(dataset, ", ".join(("request_id", *_COLUMNS[dataset])))
     return Counter(
         Listed(row["request_id"], tuple(_plain(row[name]) for name in _COLUMNS[dataset]))

@@ -10,7 +10,7 @@ from tests.accounting import (
     Rehearsed,
     check_every_request_is_explained,
     check_lake_holds_the_good_answers,
-    check_only_repeated_rows_are_quarantined,
+    check_quarantine_holds_only_what_must_be_there,
     rehearse_world,
 )
 from transit_emulator.faults.definitions import Fault, FaultKind
@@ -47,7 +47,7 @@ def _rehearse(folder: Path, minutes: float, faults: Sequence[Fault]) -> Rehearse
     )
     check_every_request_is_explained(rehearsed)
     check_lake_holds_the_good_answers(rehearsed)
-    check_only_repeated_rows_are_quarantined(rehearsed)
+    check_quarantine_holds_only_what_must_be_there(rehearsed)
     return rehearsed
 
 

@@ -13,7 +13,7 @@ from tests.accounting import (
     Row,
     check_every_request_is_explained,
     check_lake_holds_the_good_answers,
-    check_only_repeated_rows_are_quarantined,
+    check_quarantine_holds_only_what_must_be_there,
     rehearse_world,
 )
 from transit_emulator.local_time import local
@@ -43,7 +43,7 @@ def _rehearse(
     rehearsed = rehearse_world(folder, world, start, minutes, timetable_days_ahead=days_ahead)
     check_every_request_is_explained(rehearsed)
     check_lake_holds_the_good_answers(rehearsed)
-    check_only_repeated_rows_are_quarantined(rehearsed)
+    check_quarantine_holds_only_what_must_be_there(rehearsed)
     assert rehearsed.report.n_refused == 0
     return rehearsed
 

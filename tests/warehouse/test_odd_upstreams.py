@@ -121,7 +121,10 @@ def _read(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
 
 
 def _staged(connection: duckdb.DuckDBPyConnection) -> Counts:
-    """Count the rows of each answer in the lake and in quarantine, once however many rules a row broke."""
+    """Count the rows of each answer in the lake and in quarantine, once however many rules a row broke.
+
+    An answer that could not be read is in quarantine as a whole: it has no rows.
+    """
     counts: Counts = Counter()
     for dataset in DATASETS:
         for operator, request_id, n in connection.execute(
@@ -129,7 +132,8 @@ def _staged(connection: duckdb.DuckDBPyConnection) -> Counts:
             select operator, request_id, count(*) from lake_{dataset} group by all
             union all
             select operator, request_id, max(n) from (
-                select operator, request_id, "row", rule, count(*) as n from quarantine_{dataset} group by all
+                select operator, request_id, "row", rule, count(*) as n from quarantine_{dataset}
+                where rule <> 'unreadable_answer' group by all
             ) group by operator, request_id, "row"
             """
         ).fetchall():
