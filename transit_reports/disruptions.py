@@ -27,7 +27,6 @@ _COLUMNS = [
 _LINE_COLUMNS = [
     Column("line_number", N_("Line")),
     Column("event", N_("What")),
-    Column("n_episodes", N_("Disruptions"), "count"),
     Column("minutes", N_("Minutes"), "minutes", "hard"),
 ]
 _CAUSE_COLUMNS = [

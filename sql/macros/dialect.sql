@@ -335,3 +335,55 @@
 {% macro exact_sum(value) -%}
     cast(sum(cast({{ value }} as decimal(38, 3))) as double)
 {%- endmacro %}
+
+{# The names in a list of lines of the service status, as a list: a text such as `Linee 12, 13 e 17/` is several line
+   numbers, any other text is one name. #}
+{% macro names_in(lines) -%}
+    {{ adapter.dispatch("names_in", "transit")(lines) }}
+{%- endmacro %}
+{% macro default__names_in(lines) -%}
+    {%- set label = "[A-Z]{0,3}[0-9]{1,4}[A-Z]{0,2}/?" -%}
+    flatten(list_transform({{ lines }}, lambda entry: case
+        when regexp_full_match(
+            upper(trim(entry)), '(LINE[AE] +)?{{ label }}( *([,;+&]| E | - ) *{{ label }})*'
+        ) then regexp_extract_all(regexp_replace(upper(entry), 'LINE[AE] ', ''), '{{ label }}')
+        else [trim(entry)]
+    end))
+{%- endmacro %}
+
+{# The names in a list of lines of the service status in the form in which they are compared. #}
+{% macro line_keys(lines) -%}
+    {{ adapter.dispatch("line_keys", "transit")(lines) }}
+{%- endmacro %}
+{% macro default__line_keys(lines) -%}
+    list_transform({{ names_in(lines) }}, lambda name: {{ normal_label("regexp_replace(strip_accents(name), ' +', ' ', 'g')") }})
+{%- endmacro %}
+
+{# Of the different words of two texts, the share that both have, from 0 to 1; upper and lower case and accents do not
+   count. Two missing texts are alike, one missing text is not like another. #}
+{% macro common_word_share(first, second) -%}
+    {{ adapter.dispatch("common_word_share", "transit")(first, second) }}
+{%- endmacro %}
+{% macro default__common_word_share(first, second) -%}
+    {%- set words = [] -%}
+    {%- for text in [first, second] -%}
+        {%- do words.append("regexp_extract_all(lower(strip_accents(coalesce(" ~ text ~ ", ''))), '[a-z0-9]+')") -%}
+    {%- endfor -%}
+    (
+        (len(list_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
+        / (len(list_distinct(list_concat({{ words[0] }}, {{ words[1] }}))) + 1e-9)
+    )
+{%- endmacro %}
+
+{# A text in the form in which words are looked for in it: lower case, without accents. #}
+{% macro comparable_text(column) -%}
+    {{ adapter.dispatch("comparable_text", "transit")(column) }}
+{%- endmacro %}
+{% macro default__comparable_text(column) -%}
+    lower(strip_accents({{ column }}))
+{%- endmacro %}
+
+{# True if a text has another in it; not null. #}
+{% macro has_text(text, part) -%}
+    coalesce(contains({{ text }}, {{ part }}), false)
+{%- endmacro %}

@@ -6,7 +6,7 @@
         select
             *,
             {{ each_of('lines') }} as named,
-            coalesce(started_at, first_seen_at) as from_at,
+            begun_before as from_at,
             ended_after as low_to_at,
             coalesce(ended_before, ended_after) as high_to_at
         from {{ ref('disruptions') }}

@@ -71,7 +71,8 @@
     )
 {%- endmacro %}
 
-{# The good answers of an endpoint, as the `answers` of validity().
+{# The answers of an endpoint that may stand for the list they give, as the `answers` of validity(): one of which nothing
+   could be read, that is suddenly short, or that lost rows while others did not, is no evidence of what was not listed.
 
    stream:   the expression that names the stream of an answer.
    received: the condition on when they were received; left out in a model that is_continued(). #}
@@ -79,7 +80,7 @@
     (
         select
             operator, {{ stream }} as stream, request_id, received_at
-        from {{ ref('staging_requests') }}
-        where endpoint = '{{ endpoint }}' and is_good and {{ received or is_continued() }}
+        from {{ ref('answer_evidence') }}
+        where endpoint = '{{ endpoint }}' and is_whole_list and {{ received or is_continued() }}
     ) as good_answers
 {%- endmacro %}

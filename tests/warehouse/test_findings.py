@@ -22,6 +22,7 @@ def test_a_finding_is_reported_published_and_gone_once_a_build_no_longer_finds_i
         lake = Lake(settings.data_dir, settings.operator)
         lake.status("08:00", event)
         lake.status("08:10")
+        lake.status("08:11")
         lake.write()
         report = warehouse.build(settings)
         warehouse.publish(settings)

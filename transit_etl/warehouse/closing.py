@@ -1,6 +1,6 @@
 """Records which service dates are over: only these count in headlines, recipes and exports."""
 
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import duckdb
 
@@ -13,7 +13,7 @@ _HAS_REQUESTS = "select count(*) from duckdb_tables() where (schema_name, table_
 
 
 def record_closed_date(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    """Write the last service date that is over into `quality.closing`, in place of what it had.
+    """Write the last service date that is over, and when service days begin, into `quality.closing`.
 
     A date is over once the clock, or an answer received, is past its end: rehearsed answers can be of days to
     come.
@@ -23,5 +23,7 @@ def record_closed_date(connection: duckdb.DuckDBPyConnection, settings: Settings
     answers = connection.execute(_LAST_ANSWER).fetchall() if has_requests else []
     latest = max([now, *(received_at for (received_at,) in answers if received_at is not None)])
     today = service_date(latest.replace(tzinfo=UTC), settings.zone, settings.service_day_cutoff)
+    cutoff = settings.service_day_cutoff
+    starts = timedelta(hours=cutoff.hour, minutes=cutoff.minute, seconds=cutoff.second)
     connection.execute("delete from quality.closing")
-    connection.execute("insert into quality.closing values (?)", [today - DAY])
+    connection.execute("insert into quality.closing values (?, ?)", [today - DAY, starts.seconds])

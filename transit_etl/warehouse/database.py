@@ -39,6 +39,7 @@ create table if not exists quality.variants (
 create table if not exists quality.closing (
     closed_date date not null
 );
+alter table quality.closing add column if not exists service_day_starts_seconds bigint;
 create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 

@@ -2,7 +2,7 @@
 with found as (
     select
         *,
-        coalesce(started_at, first_seen_at) as start_at,
+        begun_before as start_at,
         ended_before as end_at
     from marts.disruptions
     where
@@ -13,11 +13,12 @@ with found as (
 
 routes as (
     select
-        listed.episode_id,
-        list(distinct lines.line_code order by lines.line_code) as routes
-    from (select episode_id, operator, unnest(lines) as line_number from found where lines_kind = 'array') as listed
-    inner join core.latest_lines as lines using (operator, line_number)
-    group by listed.episode_id
+        named.episode_id,
+        list(distinct named.line_code order by named.line_code) as routes
+    from core.status_episode_lines as named
+    inner join found using (operator, episode_id)
+    where named.line_code is not null
+    group by named.episode_id
 ),
 
 stops as (
@@ -25,7 +26,7 @@ stops as (
     select
         lifts.episode_id,
         list(distinct stops.stop_code order by stops.stop_code) as stops
-    from (select episode_id, operator, unnest(lines) as lift from found where lines_kind = 'text') as lifts
+    from (select episode_id, operator, unnest(lines) as lift from found where is_plant) as lifts
     inner join core.stops as stops
         on
             lifts.operator = stops.operator
@@ -45,7 +46,7 @@ select
     stops.stops,
     concat_ws(
         ': ',
-        case when found.category = 'ASC' then found.category_meaning else coalesce(found.event_meaning, found.event) end,
+        coalesce(found.event_meaning, found.event),
         array_to_string(found.lines, ', ')
     ) as header,
     found.message

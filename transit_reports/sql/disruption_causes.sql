@@ -6,7 +6,7 @@ select
     case when count(duration_high_seconds) = count(*) then sum(duration_high_seconds) / 60 end as minutes_high
 from marts.disruptions
 where
-    category != 'ASC'
-    and service_date(coalesce(started_at, first_seen_at)) between $first and $last
+    not is_plant
+    and service_date(begun_before) between $first and $last
 group by all
 order by minutes_low desc, cause

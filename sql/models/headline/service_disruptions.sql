@@ -6,11 +6,11 @@ with episodes as (
         disruptions.*,
         coalesce(disruptions.event_meaning, disruptions.event, 'A disruption') as shown_event,
         coalesce(' of ' || nullif({{ joined_text('disruptions.lines', ', ') }}, ''), '') as shown_lines,
-        coalesce(disruptions.started_at, disruptions.first_seen_at) as from_at
+        disruptions.begun_before as from_at
     from {{ ref('disruptions') }} as disruptions
     inner join {{ source('quality', 'closing') }} as closing
         on cast(disruptions.first_seen_at as date) <= closing.closed_date
-    where coalesce(disruptions.category, '') != 'ASC'
+    where not disruptions.is_plant
 ),
 
 figures as (

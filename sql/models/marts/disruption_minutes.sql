@@ -1,69 +1,72 @@
-{{ config(materialized='table', meta={'reads_all_dates': 'an episode may last for many days'}) }}
--- One row per operator, service_date, category, event and line number: how long it was disrupted, from the first to the
--- last status answer of the date. Overlapping episodes count once; an episode lasts at least until the last answer with
--- it, at most until the first later answer without it. Episodes that name no line are under a null line; one withdrawn
--- before it was to start took no time, and has no row.
-{%- set keys = ["operator", "service_date", "category", "event", "line_number"] %}
-{%- set grain = keys | join(", ") %}
-with line_days as (
-    select
-        episodes.operator,
-        watched.service_date,
-        episodes.category,
-        episodes.event,
-        coalesce(episodes.named, '') as line_number,
-        episodes.episode_id,
-        watched.ruleset_version,
-        greatest(episodes.from_at, watched.watched_from) as from_at,
-        least(episodes.low_to_at, watched.watched_to) as low_to_at,
-        least(episodes.high_to_at, watched.watched_to) as high_to_at
-    from {{ named_episodes() }} as episodes
-    inner join {{ ref('status_coverage') }} as watched
+{{ config(materialized='view') }}
+-- One row per operator, service_date, service_hour that is over, and line known then: how long the line was disrupted,
+-- with or without an episode. Overlapping episodes count once. `low_seconds` is certain; `high_seconds` also has the time
+-- between two answers in which an episode began or ended, and the time in which nobody looked.
+with lines as (
+    select distinct
+        lines.operator,
+        lines.line_code,
+        days.service_date
+    from {{ ref('lines') }} as lines
+    inner join (
+        select
+            operator,
+            service_date,
+            min(from_at) as from_at,
+            max(to_at) as to_at
+        from {{ ref('service_hours') }}
+        group by operator, service_date
+    ) as days
         on
-            episodes.operator = watched.operator
-            and episodes.category = watched.category
-            and episodes.from_at <= watched.watched_to
-            and episodes.high_to_at >= watched.watched_from
-    where episodes.high_to_at >= episodes.from_at
+            lines.operator = days.operator
+            and lines.valid_from < days.to_at
+            and coalesce(lines.valid_to > days.from_at, true)
 ),
 
-merged as (
-    {{ merged_intervals('line_days', keys) }}
+unwatched as (
+    select
+        hours.operator,
+        hours.service_date,
+        hours.service_hour,
+        {{ exact_sum(seconds_between('greatest(hours.from_at, gaps.from_at)', 'least(hours.to_at, gaps.to_at)')) }}
+            as unwatched_seconds
+    from {{ ref('service_hours') }} as hours
+    inner join {{ ref('status_unwatched') }} as gaps
+        on
+            hours.operator = gaps.operator
+            and hours.from_at < gaps.to_at
+            and hours.to_at > gaps.from_at
+    where gaps.category_asked = ''
+    group by hours.operator, hours.service_date, hours.service_hour
 ),
 
 sums as (
     select
-        {{ grain }},
-        cast(sum(
-            case when bound = 'low' then floor({{ seconds_between('from_at', 'to_at') }}) else 0 end
-        ) as bigint) as low_seconds,
-        cast(sum(
-            case when bound = 'high' then ceil({{ seconds_between('from_at', 'to_at') }}) else 0 end
-        ) as bigint) as high_seconds
-    from merged
-    group by {{ grain }}
-),
-
-counts as (
-    select
-        {{ grain }},
-        count(distinct episode_id) as n_episodes,
-        max(ruleset_version) as ruleset_version
-    from line_days
-    group by {{ grain }}
+        operator,
+        service_date,
+        service_hour,
+        line_code,
+        sum(n_episodes) as n_parts,
+        {{ exact_sum('low_seconds') }} as low_seconds,
+        {{ exact_sum('high_seconds') }} as high_seconds
+    from {{ ref('disruption_minutes_by_part') }}
+    where line_code is not null
+    group by operator, service_date, service_hour, line_code
 )
 
 select
-    operator,
-    service_date,
-    category,
-    event,
-    nullif(line_number, '') as line_number,
-    counts.n_episodes,
-    sums.low_seconds,
-    sums.high_seconds,
-    sums.low_seconds / 60.0 as low_minutes,
-    sums.high_seconds / 60.0 as high_minutes,
-    counts.ruleset_version
-from counts
-inner join sums using ({{ grain }})
+    hours.operator,
+    hours.service_date,
+    hours.service_hour,
+    lines.line_code,
+    cast({{ seconds_between('hours.from_at', 'hours.to_at') }} as bigint) as hour_seconds,
+    cast(round(
+        {{ seconds_between('hours.from_at', 'hours.to_at') }} - coalesce(unwatched.unwatched_seconds, 0)
+    ) as bigint) as watched_seconds,
+    coalesce(sums.n_parts, 0) > 0 as has_episode,
+    cast(floor(coalesce(sums.low_seconds, 0)) as bigint) as low_seconds,
+    cast(ceil(coalesce(sums.high_seconds, 0)) as bigint) as high_seconds
+from {{ ref('service_hours') }} as hours
+inner join lines using (operator, service_date)
+left join unwatched using (operator, service_date, service_hour)
+left join sums using (operator, service_date, service_hour, line_code)

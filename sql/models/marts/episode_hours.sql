@@ -46,7 +46,7 @@ undisturbed as (
             where
                 hours.operator = episodes.operator
                 and hours.line_code = episodes.line_code
-                and episodes.from_at < hours.to_at
+                and episodes.high_from_at < hours.to_at
                 and episodes.high_to_at > hours.from_at
         )
 ),

@@ -1,6 +1,13 @@
 -- One row per operator, service_date and category: how well the service status was polled for it.
--- An answer to a request for all categories counts for each of them.
-with answers as (
+-- An answer to a request for all categories counts for each of them; one that does not prove what it leaves out for none.
+with categories as (
+    select category from {{ ref('category_meanings') }}
+    union
+    select category from {{ ref('status_listings') }}
+    where category is not null and {{ is_received_around() }}
+),
+
+answers as (
     select
         polls.operator,
         polls.service_date,
@@ -9,10 +16,10 @@ with answers as (
         {{ seconds_between('lag(polls.received_at) over category_day', 'polls.received_at') }} as gap_seconds
     from (
         select *
-        from {{ ref('status_polls') }}
-        where is_complete and {{ is_built() }} and {{ is_received_around() }}
+        from {{ ref('answer_evidence') }}
+        where endpoint = 'status' and evidence = 'complete' and {{ is_built() }} and {{ is_received_around() }}
     ) as polls
-    inner join {{ ref('category_meanings') }} as categories on polls.category_asked in ('', categories.category)
+    inner join categories on polls.key in ('', categories.category)
     window category_day as (
         partition by polls.operator, polls.service_date, categories.category
         order by polls.received_at, polls.request_id

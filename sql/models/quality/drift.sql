@@ -7,6 +7,7 @@ select
     name,
     min(first_seen_at) as first_seen_at,
     max(last_seen_at) as last_seen_at,
-    cast(sum(n) as bigint) as n
+    cast(sum(n) as bigint) as n,
+    min(example) as example
 from {{ ref('drift_days') }}
 group by operator, dataset, kind, name

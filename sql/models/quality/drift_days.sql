@@ -9,22 +9,32 @@ with undescribed as (
             '{{ dataset }}' as dataset,
             'key' as kind,
             unnest({{ json_keys_of('extra') }}) as name,
-            received_at
+            received_at,
+            extra as example
         from {{ ref('staging_' ~ dataset) }}
         where extra is not null and {{ is_received_around() }}
         union all
     {% endfor %}
-    {% for code in ['event', 'category'] %}
+    {% for code in ['event', 'category', 'cause'] %}
         select
             operator,
             received_date,
             'status' as dataset,
             '{{ code }}' as kind,
             {{ code }} as name,
-            received_at
-        from {{ ref('staging_status') }}
+            received_at,
+            concat_ws(', ', category, event, {{ sorted_text('lines') }}, cause, message) as example
+        from {{ ref('staging_status') }} as staging_status
         where
-            {{ code }} not in (select meanings.{{ code }} from {{ ref(code ~ '_meanings') }} as meanings)
+            {{ code }} != ''
+            and not exists (
+                select 1 from {{ ref(code ~ '_meanings') }} as meanings
+                where {% if code == 'cause' -%}
+                    {{ has_text(comparable_text('staging_status.cause'), 'meanings.cause') }}
+                {%- else -%}
+                    meanings.{{ code }} = staging_status.{{ code }}
+                {%- endif %}
+            )
             and {{ is_received_around() }}
         {{ "union all" if not loop.last }}
     {% endfor %}
@@ -38,6 +48,7 @@ select
     name,
     min(received_at) as first_seen_at,
     max(received_at) as last_seen_at,
-    count(*) as n
+    count(*) as n,
+    left(min(example), 200) as example
 from undescribed
 group by operator, received_date, dataset, kind, name

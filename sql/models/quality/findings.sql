@@ -33,6 +33,44 @@ with found as (
     union all
     select
         operator,
+        cast(last_seen_at as date) as found_date,
+        'core.status_episodes' as found_in,
+        'An event is said to have started long before or after it was first listed: it counts from the first answer with it.'
+            as finding,
+        concat_ws(', ', category, event, lines_text, started_at) as example
+    from {{ ref('status_episodes') }}
+    where
+        abs({{ seconds_between('started_at', 'first_seen_at') }}) > 86400 * (
+            select parameters.implausible_start_days from {{ ref('inference_parameters') }} as parameters
+        )
+        and {{ is_received_around('cast(last_seen_at as date)') }}
+    union all
+    select
+        operator,
+        cast(named_to as date) as found_date,
+        'core.status_episode_lines' as found_in,
+        'An event names a line that is not known: it counts for no line.' as finding,
+        named as example
+    from {{ ref('status_episode_lines') }}
+    inner join {{ ref('disruptions') }} using (operator, episode_id)
+    where line_code is null and not is_plant and {{ is_received_around('cast(named_to as date)') }}
+    union all
+    select
+        operator,
+        received_date as found_date,
+        'intermediate.answer_evidence' as found_in,
+        case evidence
+            when 'shrunk' then 'An answer has far fewer rows than the one before, and the next has them again or has not come yet: '
+                || 'nothing counts as gone.'
+            when 'partly_quarantined' then 'An answer lost rows to quarantine: nothing that it does not list counts as gone.'
+            else 'No row of an answer could be read: it says nothing.'
+        end as finding,
+        concat_ws(', ', endpoint, key, request_id) as example
+    from {{ ref('answer_evidence') }}
+    where evidence != 'complete' and endpoint != 'passages' and {{ is_received_around() }}
+    union all
+    select
+        operator,
         received_date as found_date,
         'staging.status' as found_in,
         'The start of an event cannot be read: the first answer with the event counts instead.' as finding,

@@ -1,16 +1,6 @@
 {{ config(incremental_strategy='validity') }}
 -- One row per news item, title, publication and validity: its content in the news list, from when to when.
-with answers as (
-    select
-        operator,
-        '' as stream,
-        request_id,
-        received_at
-    from {{ ref('staging_requests') }}
-    where endpoint = 'news' and is_good and {{ is_continued() }}
-),
-
-listed as (
+with listed as (
     select *
     from (
         select
@@ -22,7 +12,7 @@ listed as (
     where nth = 1
 ),
 
-{{ validity('answers', 'listed', ['news_id', 'title', 'published_at'], held="''") }}
+{{ validity(good_answers('news', "''"), 'listed', ['news_id', 'title', 'published_at'], held="''") }}
 
 select
     operator,

@@ -1,118 +1,98 @@
 {{ config(schema='core', materialized='table', meta={'reads_all_dates': 'an episode may last for many days'}) }}
 -- One row per episode: an event of the service status, from the first answer that lists it to the first later one that
--- does not.
--- A failed answer, one without all its rows, or none, is no evidence of an end. Made of the intervals of each day, of
--- which there are few, so that an episode may last for many days.
-{%- set event = "operator, category, event, lines_text, started_at, twin_number" %}
-with next_days as (
-    -- the first answer after each day that would have listed an event of the category
+-- proves that it was no longer listed. `status_chains` says which listings are one episode.
+-- A failed answer, one that proves nothing absent, or none, is no evidence of an end.
+{%- set is_plausible = "abs(" ~ seconds_between("started_at", "root_seen_at") ~ ")"
+    " <= 86400 * parameters.implausible_start_days" %}
+with listings as (
     select
-        intervals.operator,
-        intervals.received_date,
-        intervals.category,
-        min(later.first_answer_at) as next_answer_at
-    from (
-        select distinct
-            operator,
-            received_date,
-            category
-        from {{ ref('status_intervals') }}
-        where next_answer_at is null
-    ) as intervals
-    inner join {{ ref('status_answers') }} as later
-        on
-            intervals.operator = later.operator
-            and later.category_asked in ('', intervals.category)
-            and intervals.received_date < later.received_date
-    group by intervals.operator, intervals.received_date, intervals.category
+        chains.*,
+        case when {{ is_plausible }} then started_at end as plausible_start_at,
+        row_number() over (partition by episode_id order by version_number desc) as from_last
+    from {{ ref('status_chains') }} as chains
+    cross join {{ ref('inference_parameters') }} as parameters
 ),
 
-intervals as (
+sums as (
     select
-        intervals.*,
-        coalesce(intervals.next_answer_at, next_days.next_answer_at) as gone_at
-    from {{ ref('status_intervals') }} as intervals
-    left join next_days using (operator, received_date, category)
-),
-
-steps as (
-    select
-        intervals.*,
-        case
-            when {{ seconds_between('lag(gone_at) over event_intervals', 'first_seen_at') }} > rules.flap_seconds then 1
-            else 0
-        end as is_new_episode
-    from intervals
-    {{ join_rules('first_service_date') }}
-    window event_intervals as (partition by {{ event }} order by first_seen_at)
-),
-
-numbered as (
-    select
-        *,
-        sum(is_new_episode) over (
-            partition by {{ event }} order by first_seen_at rows between unbounded preceding and current row
-        ) as episode_number
-    from steps
+        episode_id,
+        min(case when version_number = 1 then started_at end) as announced_start_at,
+        min(plausible_start_at) as earliest_start_at,
+        max(plausible_start_at) as latest_start_at,
+        max(case when version_number = 1 then absent_before_at end) as listed_after,
+        min(first_seen_at) as first_seen_at,
+        sum(n_answers) as n_answers,
+        count(distinct message) as n_messages,
+        count(case when is_after_gap then 1 end) as n_flaps,
+        sum(case when is_after_gap then ceil({{ seconds_between('previous_seen_at', 'first_seen_at') }}) else 0 end)
+            as most_absent_seconds
+    from listings
+    group by episode_id
 ),
 
 episodes as (
     select
-        *,
-        md5(concat_ws(
-            '|', operator, {{ key_part('category') }}, {{ key_part('event') }},
-            coalesce({{ key_part('lines_text') }}, ''), coalesce(cast(started_at as varchar), ''), twin_number,
-            episode_number
-        )) as episode_id
-    from numbered
+        listings.* exclude (first_seen_at, n_answers, absent_before_at, from_last),
+        sums.* exclude (episode_id)
+    from listings
+    inner join sums using (episode_id)
+    where listings.from_last = 1
 ),
 
-latest as (
+earlier as (
+    -- an event with the same start that had ended before: the time between was none of this episode
     select
-        episodes.*,
-        rules.ruleset_version,
-        row_number() over (partition by episode_id order by first_seen_at desc) as from_last,
-        min(first_seen_at) over episode as episode_seen_at,
-        sum(n_answers) over episode as n_episode_answers
+        episodes.episode_id,
+        max(before.absent_after_at) as ended_at
     from episodes
-    {{ join_rules('last_service_date') }}
-    window episode as (partition by episode_id)
-),
-
-messages as (
-    select
-        episode_id,
-        count(distinct one_message) as n_messages
-    from (
-        select
-            episode_id,
-            {{ each_of('messages') }} as one_message
-        from episodes
-    ) as listed
-    group by episode_id
+    inner join episodes as before
+        on
+            episodes.operator = before.operator
+            and episodes.category is not distinct from before.category
+            and episodes.earliest_start_at = before.latest_start_at
+            and episodes.first_seen_at > before.absent_after_at
+            and (
+                episodes.root_key = before.root_key
+                or {{ have_common(line_keys('episodes.lines'), line_keys('before.lines')) }}
+            )
+    group by episodes.episode_id
 )
 
 select
-    episode_id,
-    latest.operator,
-    latest.category,
-    latest.event,
-    latest.lines,
-    latest.lines_text,
-    latest.lines_kind,
-    latest.cause,
-    latest.message,
-    messages.n_messages,
-    latest.started_at,
-    latest.episode_seen_at as first_seen_at,
-    latest.last_seen_at,
-    latest.last_seen_at as ended_after,
-    latest.gone_at as ended_before,
-    latest.gone_at is null as is_open,
-    cast(latest.n_episode_answers as bigint) as n_answers,
-    latest.twin_number,
-    cast(latest.episode_number + 1 as bigint) as episode_number,
-    latest.ruleset_version
-from latest
-inner join messages using (episode_id)
-where latest.from_last = 1
+    episodes.episode_id,
+    episodes.operator,
+    episodes.category,
+    episodes.event,
+    episodes.lines,
+    episodes.lines_text,
+    episodes.lines_kind,
+    episodes.cause,
+    episodes.message,
+    episodes.n_messages,
+    episodes.started_at,
+    episodes.announced_start_at,
+    case
+        when episodes.earliest_start_at is null then coalesce(episodes.listed_after, episodes.first_seen_at)
+        when earlier.ended_at is null then episodes.earliest_start_at
+        else greatest(episodes.earliest_start_at, earlier.ended_at, episodes.listed_after)
+    end as begun_after,
+    case
+        when episodes.earliest_start_at is null then episodes.first_seen_at
+        when earlier.ended_at is null then episodes.latest_start_at
+        else greatest(episodes.latest_start_at, episodes.first_seen_at)
+    end as begun_before,
+    episodes.listed_after,
+    episodes.first_seen_at,
+    episodes.last_seen_at,
+    episodes.last_seen_at as ended_after,
+    episodes.absent_after_at as ended_before,
+    episodes.absent_after_at is null as is_open,
+    cast(episodes.n_answers as bigint) as n_answers,
+    episodes.n_flaps,
+    cast(episodes.most_absent_seconds as bigint) as most_absent_seconds,
+    episodes.twin_number,
+    episodes.episode_number,
+    rules.ruleset_version
+from episodes
+left join earlier using (episode_id)
+{{ join_rules('episodes.last_service_date') }}

@@ -1,0 +1,131 @@
+{{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
+{%- set tables = {
+    'lines': 'lines', 'stops': 'line_stops', 'timetables': 'timetables', 'status': 'status', 'news': 'news',
+    'news_details': 'news_details', 'passages': 'passages'
+} %}
+{%- set stream = "operator, endpoint, key" %}
+-- One row per operator and good answer: what it proves.
+-- A complete answer proves that what it lists was listed, and that nothing else was. One that lost rows to quarantine
+-- (`partly_quarantined`), or lists far less than the one before it (`shrunk`), proves the first alone; one of which
+-- nothing could be read (`unreadable`, `rejected`) proves nothing. A failed request has no row.
+-- Answers up to two days earlier and one day later are compared, so that building by days gives the same.
+with kept as (
+    {% for endpoint, table in tables.items() %}
+        select
+            operator,
+            request_id,
+            count(*) as n_kept
+        from {{ ref('staging_' ~ table) }}
+        where {{ is_received_around(days_before=3, days_after=2) if endpoint != 'passages' else is_received_around() }}
+        group by operator, request_id
+        {{ "union all" if not loop.last }}
+    {% endfor %}
+),
+
+answers as (
+    select
+        requests.operator,
+        requests.received_date,
+        requests.service_date,
+        requests.endpoint,
+        requests.key,
+        requests.request_id,
+        requests.received_at,
+        requests.n_rows,
+        coalesce(kept.n_kept, 0) as n_kept,
+        case
+            when requests.n_rows is null then 'unreadable'
+            when requests.n_rows > 0 and kept.n_kept is null then 'rejected'
+            when requests.n_rows > kept.n_kept then 'partly_quarantined'
+            else 'complete'
+        end as reading
+    from {{ ref('staging_requests') }} as requests
+    left join kept using (operator, request_id)
+    where
+        requests.is_good
+        and requests.endpoint in ({% for endpoint in tables %}'{{ endpoint }}'{{ ", " if not loop.last }}{% endfor %})
+        and (
+            requests.endpoint != 'passages' and {{ is_received_around('requests.received_date', 3, 2) }}
+            or requests.endpoint = 'passages' and {{ is_received_around('requests.received_date') }}
+        )
+),
+
+neighbours as (
+    -- of the complete answers of a stream: how many rows the one before and the one after have
+    select
+        *,
+        case
+            when received_date - lag(received_date) over one_stream <= 2 then lag(n_rows) over one_stream
+        end as n_rows_before,
+        case
+            when lead(received_date) over one_stream - received_date <= 1 then lead(n_rows) over one_stream
+        end as n_rows_after
+    from answers
+    where reading = 'complete' and endpoint in ('lines', 'stops', 'timetables', 'status', 'news')
+    window one_stream as (partition by {{ stream }} order by received_at, request_id)
+),
+
+shrunk as (
+    -- held back until the next answer is as short
+    select
+        neighbours.operator,
+        neighbours.request_id
+    from neighbours
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        neighbours.n_rows < parameters.shrunk_share * neighbours.n_rows_before
+        and coalesce(neighbours.n_rows_after >= parameters.shrunk_share * neighbours.n_rows_before, true)
+),
+
+judged as (
+    select
+        answers.*,
+        case when shrunk.request_id is not null then 'shrunk' else answers.reading end as evidence
+    from answers
+    left join shrunk using (operator, request_id)
+),
+
+complete_dates as (
+    select distinct
+        {{ stream }},
+        received_date
+    from judged
+    where evidence = 'complete' and endpoint != 'passages'
+),
+
+beside_complete as (
+    -- a complete answer of the stream is near: the one that lost rows need not stand for it
+    select distinct
+        judged.operator,
+        judged.request_id
+    from judged
+    inner join complete_dates as complete
+        on
+            judged.operator = complete.operator
+            and judged.endpoint = complete.endpoint
+            and judged.key = complete.key
+            and complete.received_date between judged.received_date - 2 and judged.received_date + 1
+    where judged.evidence = 'partly_quarantined'
+)
+
+select
+    judged.operator,
+    judged.received_date,
+    judged.service_date,
+    judged.endpoint,
+    judged.key,
+    judged.request_id,
+    judged.received_at,
+    judged.n_rows,
+    judged.n_kept,
+    judged.evidence,
+    -- the rows of which it is not known what they said; null where the answer proves nothing absent
+    case
+        when judged.evidence in ('complete', 'partly_quarantined') then judged.n_rows - judged.n_kept
+    end as n_unread,
+    -- of lists that are compared as a whole: whether the answer may stand for the list
+    judged.evidence = 'complete' or judged.evidence = 'partly_quarantined' and beside_complete.request_id is null
+        as is_whole_list
+from judged
+left join beside_complete using (operator, request_id)
+where {{ is_received_around('judged.received_date') }}

@@ -1,0 +1,171 @@
+{{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
+{%- set n_rounds, n_doublings = 3, 12 -%}
+-- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
+-- was known not to be listed before and after.
+-- Upstream gives events no identifier. Two listings of a category are one episode if the later one begins where the
+-- earlier one ended, or at most `flap_seconds` after an answer without both, and
+--   - they read the same; or
+--   - they have the same start, and a line in common or a text that is somewhat alike (`same_start_likeness`); or
+--   - they have a line in common, and texts that are alike (`edit_likeness`).
+-- Each listing has one successor and one predecessor at most: the most alike, and of these the nearest.
+with completed as (
+    -- what proves that an event was not listed may have come on another day
+    select
+        listings.operator,
+        listings.received_date,
+        listings.listing_key,
+        listings.first_seen_at,
+        max(earlier.last_answer_at) as proof_before_at,
+        min(later.first_answer_at) as proof_after_at
+    from {{ ref('status_listings') }} as listings
+    left join {{ ref('status_answers') }} as earlier
+        on
+            listings.operator = earlier.operator
+            and earlier.category_asked in ('', listings.category)
+            and listings.received_date > earlier.received_date
+            and listings.n_hidden_first >= earlier.n_unread
+            and listings.proof_before_at is null
+    left join {{ ref('status_answers') }} as later
+        on
+            listings.operator = later.operator
+            and later.category_asked in ('', listings.category)
+            and listings.received_date < later.received_date
+            and listings.n_hidden_last >= later.n_unread
+            and listings.proof_after_at is null
+    group by listings.operator, listings.received_date, listings.listing_key, listings.first_seen_at
+),
+
+listings as (
+    select
+        listings.* exclude (proof_before_at, proof_after_at),
+        coalesce(listings.proof_before_at, completed.proof_before_at) as absent_before_at,
+        coalesce(listings.proof_after_at, completed.proof_after_at) as absent_after_at,
+        row_number() over (
+            order by listings.operator, listings.first_seen_at, listings.received_date, listings.listing_key
+        ) as listing_number
+    from {{ ref('status_listings') }} as listings
+    inner join completed using (operator, received_date, listing_key, first_seen_at)
+),
+
+alike as (
+    select
+        earlier.listing_number as earlier_number,
+        later.listing_number as later_number,
+        later.first_seen_at - earlier.last_seen_at as gap,
+        case when earlier.listing_key = later.listing_key then 4 else 0 end
+        + case when earlier.started_at = later.started_at then 2 else 0 end
+        + case
+            when {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }} then 1 else 0
+        end
+        + {{ common_word_share('earlier.message', 'later.message') }} as likeness,
+        earlier.listing_key = later.listing_key
+        or coalesce(earlier.started_at = later.started_at, false)
+        and (
+            {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }}
+            or {{ common_word_share('earlier.message', 'later.message') }} >= parameters.same_start_likeness
+        )
+        or {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }}
+        and {{ common_word_share('earlier.message', 'later.message') }} >= parameters.edit_likeness as is_alike
+    from listings as earlier
+    {{ join_rules('earlier.last_service_date') }}
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join listings as later
+        on
+            earlier.operator = later.operator
+            and earlier.category is not distinct from later.category
+            and earlier.last_seen_at < later.first_seen_at
+            and coalesce(
+                later.first_seen_at <= {{ add_seconds('earlier.absent_after_at', 'rules.flap_seconds') }}, true
+            )
+),
+
+{% for round in range(1, n_rounds + 1) %}
+    links_{{ round }} as (
+        -- the pairs in which each is the best of the other, of those that no earlier round paired
+        select
+            earlier_number,
+            later_number
+        from (
+            select
+                earlier_number,
+                later_number,
+                row_number() over (
+                    partition by earlier_number order by likeness desc, gap, later_number
+                ) as nth_of_earlier,
+                row_number() over (
+                    partition by later_number order by likeness desc, gap, earlier_number desc
+                ) as nth_of_later
+            from alike
+            where
+                is_alike
+                {%- for before in range(1, round) %}
+                    and earlier_number not in (select links.earlier_number from links_{{ before }} as links)
+                    and later_number not in (select links.later_number from links_{{ before }} as links)
+                {%- endfor %}
+        ) as ranked
+        where nth_of_earlier = 1 and nth_of_later = 1
+    ),
+{% endfor %}
+
+roots_0 as (
+    select
+        listings.listing_number,
+        coalesce(links.earlier_number, listings.listing_number) as root_number
+    from listings
+    left join (
+        {%- for round in range(1, n_rounds + 1) %}
+            select * from links_{{ round }}
+            {{ "union all" if not loop.last }}
+        {%- endfor %}
+    ) as links on listings.listing_number = links.later_number
+),
+
+{% for doubling in range(1, n_doublings + 1) %}
+    roots_{{ doubling }} as (
+        select
+            nearer.listing_number,
+            farther.root_number
+        from roots_{{ doubling - 1 }} as nearer
+        inner join roots_{{ doubling - 1 }} as farther on nearer.root_number = farther.listing_number
+    ),
+{% endfor %}
+
+chains as (
+    select
+        listings.*,
+        roots.root_number,
+        row_number() over chain as version_number,
+        lag(listings.absent_after_at) over chain < listings.first_seen_at as is_after_gap,
+        lag(listings.last_seen_at) over chain as previous_seen_at,
+        lead(listings.first_seen_at) over chain as next_seen_at,
+        first_value(listings.started_at) over (
+            partition by roots.root_number, listings.started_text order by listings.first_seen_at, listings.listing_number
+        ) as first_read_start_at
+    from listings
+    inner join roots_{{ n_doublings }} as roots using (listing_number)
+    window chain as (partition by roots.root_number order by listings.first_seen_at, listings.listing_number)
+),
+
+numbered as (
+    select
+        * exclude (started_at, is_after_gap, first_read_start_at),
+        first_read_start_at as started_at,
+        coalesce(is_after_gap, false) as is_after_gap,
+        first_value(listing_key) over chain as root_key,
+        first_value(first_seen_at) over chain as root_seen_at
+    from chains
+    window chain as (partition by root_number order by first_seen_at, listing_number)
+),
+
+episodes as (
+    select
+        *,
+        dense_rank() over (partition by operator, root_key order by root_seen_at, root_number) as episode_number
+    from numbered
+)
+
+select
+    md5(concat_ws('|', {{ key_part('operator') }}, root_key, episode_number)) as episode_id,
+    * exclude (listing_number, root_number, absent_before_at),
+    case when version_number = 1 or is_after_gap then absent_before_at end as absent_before_at
+from episodes
