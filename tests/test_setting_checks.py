@@ -61,6 +61,7 @@ BAD = {
     "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b",
                  "a[b]", "a*", "a?b", "a{b,c}", "a\\b", "operator=x/data", "x/date=2026-03-02"],
     "judged_stops_file": ["stops", "stops.zip", "/etc/hostname", ".csv"],
+    "plant_file": ["lifts", "lifts.zip", "/etc/hostname", ".csv"],
     "stops_file": ["stops", "stops.parquet", "/etc/hostname", ".csv"],
     "publisher": [" x", "x ", "x\ny", "x" * 201, "\u202e"],
     "publisher_url": BAD_URLS,

@@ -188,8 +188,8 @@ def metrics_file(path: Path | None) -> Path | None:
     return path
 
 
-def judged_stops_file(path: Path | None) -> Path | None:
-    """Check that a path can be a reference file of judged stops; it is read by builds only."""
+def csv_file(path: Path | None) -> Path | None:
+    """Check that a path can be a reference file of judged stops or of plant; builds alone read it."""
     if path is not None and path.suffix.lower() != ".csv":
         raise ValueError("must be a CSV file (.csv)")
     return path

@@ -98,7 +98,8 @@ class Settings(BaseSettings):
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
     data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
     stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
-    judged_stops_file: Annotated[Path | None, AfterValidator(setting_checks.judged_stops_file)] = None
+    judged_stops_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
+    plant_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
 
     publisher: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     language: str = Field("it", pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")
@@ -225,7 +226,7 @@ def _in_project(settings: Settings, project: Path) -> Settings:
     """Let relative paths start from the project, wherever the program was started."""
     if project == Path.cwd():
         return settings
-    names = ("data_dir", "stops_file", "judged_stops_file", "metrics_file")
+    names = ("data_dir", "stops_file", "judged_stops_file", "plant_file", "metrics_file")
     paths = {name: getattr(settings, name) for name in names}
     return settings.model_copy(update={name: project / path for name, path in paths.items() if path})
 

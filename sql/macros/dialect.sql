@@ -387,3 +387,17 @@
 {% macro has_text(text, part) -%}
     coalesce(contains({{ text }}, {{ part }}), false)
 {%- endmacro %}
+
+{# The name of a lift or other plant in the form in which names are compared: letters and digits in upper case, without
+   the word for what it is, so that `Ascensore Castello`, `ASC. CASTELLO` and `castello` are one. #}
+{% macro plant_key(name) -%}
+    {{ adapter.dispatch("plant_key", "transit")(name) }}
+{%- endmacro %}
+{% macro default__plant_key(name) -%}
+    regexp_replace(
+        regexp_replace(
+            trim(upper(strip_accents({{ name }}))), '^(ASCENSOR[EI]|ASC[.]?|IMPIANTO|ELEVATORE)[^A-Z0-9]+(DI |DEL |DELLA )?', ''
+        ),
+        '[^A-Z0-9]', '', 'g'
+    )
+{%- endmacro %}

@@ -153,7 +153,7 @@ def test_only_the_current_version_of_news_is_marked_as_current(ask: Ask) -> None
 def test_undescribed_keys_and_codes_are_drift(ask: Ask) -> None:
     rows = ask("select kind, name, n from quality.drift order by kind")
 
-    assert [{"kind": "event", "name": "XYZ", "n": 6}, {"kind": "key", "name": "piano", "n": 1}] == rows
+    assert [{"kind": "event", "name": "XYZ", "n": 7}, {"kind": "key", "name": "piano", "n": 1}] == rows
 
 
 def test_validation_results_are_in_the_warehouse(ask: Ask) -> None:

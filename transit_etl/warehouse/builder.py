@@ -26,6 +26,7 @@ from transit_etl.warehouse.findings import built_findings
 from transit_etl.warehouse.judged_stops import are_others_built, judged_stops, load_judged_stops
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
 from transit_etl.warehouse.model_pages import write_model_page
+from transit_etl.warehouse.plant_file import load_plant_names, plant_names
 from transit_etl.warehouse.stop_names import load_stop_names, stop_names
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
@@ -145,7 +146,7 @@ def date_ranges(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
 def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:
     """Decide which dates to build; when there are any, record that the build is running."""
     files = lake_changes.lake_files(settings)
-    stops, judged = stop_names(settings), judged_stops(settings)
+    stops, judged, plant = stop_names(settings), judged_stops(settings), plant_names(settings)
     with open_build_database(settings) as connection:
         number, _ = last_build(connection)
         changes = lake_changes.find_changes(connection, settings, files)
@@ -165,6 +166,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
             drop_models(connection)
         load_stop_names(connection, settings.operator, stops)
         load_judged_stops(connection, settings.operator, judged)
+        load_plant_names(connection, settings.operator, plant)
         if dates:
             record_closed_date(connection, settings)
             connection.execute(

@@ -175,6 +175,9 @@ MISTAKES: dict[str, tuple[Callable[[Operator], None], str, str]] = {
         lambda it: it.sets(judged_stops_file=f"{it.folder}/no.csv"), "judged_stops_file: ",
         "TRANSIT_JUDGED_STOPS_FILE",
     ),
+    "lost plant file": (
+        lambda it: it.sets(plant_file=f"{it.folder}/no.csv"), "plant_file: ", "TRANSIT_PLANT_FILE",
+    ),
     "wrong metrics file": (
         lambda it: it.sets(metrics_file="/proc/no/x.prom"), "metrics_file: ", "TRANSIT_METRICS_FILE",
     ),

@@ -11,7 +11,7 @@ from transit_etl.project import TOML, read_toml
 from transit_etl.settings import PREFIX, Settings
 
 _OF_THE_MACHINE = {"data_dir", "project_dir"}
-_FILES = ("stops_file", "judged_stops_file")  # each is kept in a folder of its name
+_FILES = ("stops_file", "judged_stops_file", "plant_file")  # each is kept in a folder of its name
 _MISSING = "# not kept here, set it again: "
 
 

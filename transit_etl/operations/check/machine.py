@@ -15,6 +15,7 @@ from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.warehouse.judged_stops import JudgedStopsFileError, judged_stops
+from transit_etl.warehouse.plant_file import PlantFileError, plant_names
 from transit_etl.warehouse.stop_names import StopsFileError, stop_names
 
 MIB = 1024 * 1024
@@ -83,6 +84,10 @@ def _named_files(settings: Settings) -> Iterator[Problem]:
         judged_stops(settings)
     except JudgedStopsFileError as error:
         yield Problem("judged_stops_file", f"{error}; look at TRANSIT_JUDGED_STOPS_FILE")
+    try:
+        plant_names(settings)
+    except PlantFileError as error:
+        yield Problem("plant_file", f"{error}; look at TRANSIT_PLANT_FILE")
     if settings.metrics_file is not None:
         try:
             check_writable(settings.metrics_file.parent)
