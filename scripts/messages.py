@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "transit_reports"
 _METHODS = [("**.py", "python"), ("templates/**.html", "jinja2.ext:babel_extract")]
 _OPTIONS = {"templates/**.html": {"silent": "false"}}
-_SEEDS = {"null_reasons.csv": "words", "event_meanings.csv": "meaning"}
+_SEEDS = {"null_reasons.csv": "words", "event_meanings.csv": "meaning", "lift_definitions.csv": "meaning"}
 _KEYWORDS = {"_": None, "_n": (1, 2), "N_": None, "gettext": None, "ngettext": (1, 2)}
 
 

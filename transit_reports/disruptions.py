@@ -38,9 +38,9 @@ _IMPACT_COLUMNS = [
     Column("line", N_("Line")),
     Column("what", N_("Disruption")),
     Column("impact", N_("Change of the on-time share"), "difference", "interval"),
-    Column("on_time_share_during", N_("On time during it"), "share"),
-    Column("on_time_share_expected", N_("Usual at such hours"), "share"),
-    Column("n_judged", N_("Passages judged"), "count"),
+    Column("during_value", N_("On time during it"), "share"),
+    Column("expected_value", N_("Usual at such hours"), "share"),
+    Column("n_dates_compared", N_("Dates compared with"), "count"),
 ]
 _LIFT_COLUMNS = [
     Column("lift", N_("Lift")),
@@ -177,16 +177,21 @@ def _impact(report: Report, disruptions: list[dict[str, Any]]) -> Figure:
     reading = (
         _(
             "Pairs of a disruption and a line with enough passages: {n_pairs}. Of these {n_apart} have an "
-            "interval without 0. One in twenty would by chance, so about {n_chance} are expected without any "
-            "effect. Pairs with too few passages: {n_few}.",
+            "interval without 0. Pairs with too few passages or dates: {n_few}.",
             n_pairs=number(len(rows)),
             n_apart=number(worse),
-            n_chance=number(len(rows) * 0.05),
             n_few=number(len(answer.rows) - len(rows)),
         )
         if rows
         else _("No disruption had enough passages before and during it.")
     )
+    placebo = report.one("impact_placebo")
+    if rows and placebo:
+        reading += " " + _(
+            "On dates without a disruption, {share} of {n} such intervals leave 0 out; 5 % would by chance.",
+            share=written(placebo["placebo_rate"], "share"),
+            n=number(placebo["n_placebos"]),
+        )
     return Figure(
         "impact",
         _("What disruptions changed"),
@@ -218,6 +223,18 @@ def lifts_page(report: Report) -> Page:
         if rows and rows[0]["available_high"] is not None and rows[0]["available_high"] < 1
         else _("No lift was reported out of use.")
     )
+    repairs = report.ask("lift_repairs")
+    if repairs.rows:
+        reading += " " + _("Counted {definition}.", definition=translated(repairs.rows[0]["meaning"]))
+    for row in repairs.rows:
+        if row["hours_low"] is not None and row["hours_high"] is not None:
+            reading += " " + _(
+                "Half of {n} repairs took longer than {low} to {high} hours (95 % interval of the median, all "
+                "dates).",
+                n=number(row["n_failures"]),
+                low=number(row["hours_low"], 1),
+                high=number(row["hours_high"], 1),
+            )
     table = Figure("lifts", _("Availability"), reading, _LIFT_COLUMNS, rows, answer.sql, "lifts")
     days = report.ask("lift_days")
     calendar: dict[str, dict[Any, Row]] = {}

@@ -1,4 +1,4 @@
--- What did disruptions do to punctuality? Change of the on-time share of the visits seen during each episode, with its
+-- What did disruptions do to punctuality? Change of the estimated on-time share of a line during each episode, with its
 -- 95 % interval. An interval that contains 0 shows no effect. Episodes whose change cannot be told have a reason
 -- instead: they are part of what disruptions cost, and not those with the least. One that is open has no end, and its
 -- change is that of the hours so far. Only episodes that began on dates that are over count.
@@ -9,9 +9,9 @@ select
     impact.from_at,
     case when not episodes.is_open then impact.to_at end as to_at,
     episodes.is_open,
-    impact.n_judged,
-    case when impact.null_reason is null then round(impact.on_time_share_during, 3) end as on_time_share_during,
-    case when impact.null_reason is null then round(impact.on_time_share_expected, 3) end as on_time_share_expected,
+    impact.n_hours_compared,
+    round(impact.during_value, 3) as on_time_share_during,
+    round(impact.expected_value, 3) as on_time_share_expected,
     round(impact.impact, 3) as impact,
     round(impact.impact_low, 3) as impact_low,
     round(impact.impact_high, 3) as impact_high,
@@ -24,4 +24,5 @@ select
 from marts.disruption_impact as impact
 inner join marts.disruptions as episodes using (operator, episode_id)
 inner join quality.closing on cast(impact.from_at as date) <= closing.closed_date
+where impact.metric = 'on_time_share'
 order by impact.impact nulls last, impact.line_code, impact.from_at

@@ -1,120 +1,91 @@
-{{ config(materialized='view') }}
-{%- set n_draws = 200 -%}
+{{ config(materialized='table', meta={'reads_all_dates': 'an episode is compared with four weeks'}) }}
 {%- set line_episode = "operator, episode_id, line_code" -%}
--- One row per episode and line it names: the line's on-time share in the hours of the episode minus its share in
--- comparable hours without one, by the point estimate of each passage.
--- The interval holds 95 % of the differences in 200 draws of the hours: a Poisson bootstrap, with the same draws in
--- every run.
-with draws as (
-    -- draw 0 takes every hour once; the others each as often as a Poisson distribution with mean 1 gives
-    select
-        *,
-        case
-            when draw = 0 then 1
-            when chance < 0.367879 then 0
-            when chance < 0.735759 then 1
-            when chance < 0.919699 then 2
-            when chance < 0.981012 then 3
-            when chance < 0.996340 then 4
-            else 5
-        end as weight
-    from (
-        select
-            hours.*,
-            numbers.number - 1 as draw,
-            {{ chance(
-                'hours.line_code, hours.service_date, hours.service_hour, hours.is_during, numbers.number'
-            ) }} as chance
-        from {{ ref('episode_hours') }} as hours
-        cross join {{ numbers(n_draws + 1) }} as numbers
-        where hours.n_judged > 0
-    ) as chances
-),
-
-hours_of_day as (
+-- One row per episode, line it is about, and metric: the metric of the line in the hours of the episode, minus what it was
+-- in comparable hours before it (`impact_days`), both taken against the network in the same hours.
+-- The 95 % interval has the spread between the dates compared, of which each counts once, however many hours it has: one
+-- more date would differ from their mean by that spread. It is of Student's t distribution.
+with dates as (
     select
         {{ line_episode }},
-        draw,
-        sum(case when is_during then weight * n_on_time else 0 end) as n_on_time_during,
-        sum(case when is_during then weight * n_judged else 0 end) as n_judged_during,
-        sum(case when is_during then 0 else weight * n_on_time end) as n_on_time_without,
-        sum(case when is_during then 0 else weight * n_judged end) as n_judged_without,
-        count(case when is_during then 1 end) as n_hours_during,
-        count(case when not is_during then 1 end) as n_hours_without
-    from draws
-    group by {{ line_episode }}, weekday_type, service_hour, draw
-),
-
-shares as (
-    -- the expected share gives each hour of day the weight it has during the episode
-    select
-        {{ line_episode }},
-        draw,
-        cast(sum(n_hours_during) as bigint) as n_hours_compared,
-        cast(sum(n_hours_without) as bigint) as n_hours_without,
-        cast(sum(n_on_time_during) as double) / sum(n_judged_during) as on_time_share_during,
-        -- decimals, because a sum of them does not depend on the order of the rows
-        sum(cast(cast(n_judged_during * n_on_time_without as double) / n_judged_without as decimal(18, 9)))
-        / sum(n_judged_during) as on_time_share_expected
-    from hours_of_day
-    where n_judged_during > 0 and n_judged_without > 0
-    group by {{ line_episode }}, draw
-),
-
-compared as (
-    select
-        {{ line_episode }},
-        {%- for name in ["n_hours_compared", "n_hours_without", "on_time_share_during", "on_time_share_expected"] %}
-            max(case when draw = 0 then {{ name }} end) as {{ name }},
-        {%- endfor %}
-        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.025) }}
-            as impact_low,
-        {{ quantile('case when draw > 0 then on_time_share_during - on_time_share_expected end', 0.975) }}
-            as impact_high
-    from shares
-    group by {{ line_episode }}
+        metric,
+        episode_date,
+        max(n_dates) as n_dates,
+        max(mean_value) as mean_value,
+        max(variance) as variance
+    from {{ ref('impact_comparisons') }}
+    group by {{ line_episode }}, metric, episode_date
 ),
 
 during as (
     select
+        days.operator,
+        days.episode_id,
+        days.line_code,
+        days.metric,
+        days.n_hours,
+        days.weight,
+        days.line_value,
+        days.line_value - days.network_value - dates.mean_value as difference,
+        dates.n_dates,
+        dates.variance
+    from {{ ref('impact_days') }} as days
+    left join dates using (operator, episode_id, line_code, metric, episode_date)
+    where days.is_during
+),
+
+sums as (
+    select
         {{ line_episode }},
-        count(*) as n_hours,
-        cast(sum(n_judged) as bigint) as n_judged,
-        cast(sum(n_indeterminate) as bigint) as n_indeterminate
-    from {{ ref('episode_hours') }}
-    where is_during
-    group by {{ line_episode }}
+        metric,
+        sum(n_hours) as n_hours,
+        sum(case when n_dates is not null then n_hours else 0 end) as n_hours_compared,
+        min(n_dates) as n_dates_compared,
+        sum(case when n_dates is not null then weight end) as weight,
+        sum(case when n_dates is not null then weight * line_value end) as during_sum,
+        sum(case when n_dates is not null then weight * difference end) as difference_sum,
+        sum(case when n_dates is not null then weight * weight * variance end) as own_variance_sum,
+        -- the dates compared may be the same for all dates of the episode
+        sum(case when n_dates is not null then weight * sqrt(variance / n_dates) end) as common_error_sum
+    from during
+    group by {{ line_episode }}, metric
 ),
 
 impacts as (
     select
-        {{ line_episode }},
-        episodes.from_at,
-        episodes.low_to_at as to_at,
-        {%- for count in ["n_hours", "n_judged", "n_indeterminate", "n_hours_compared", "n_hours_without"] %}
-            coalesce({{ count }}, 0) as {{ count }},
-        {%- endfor %}
-        case
-            when during.n_hours is null then 'no hour covered'
-            when during.n_judged = 0 then 'no visit judged'
-            when compared.n_hours_compared is null then 'no hour to compare with'
-            when least(compared.n_hours_compared, compared.n_hours_without) < 2 then 'too few hours'
-        end as null_reason,
-        compared.on_time_share_during,
-        compared.on_time_share_expected,
-        compared.on_time_share_during - compared.on_time_share_expected as impact,
-        compared.impact_low,
-        compared.impact_high
-    from {{ ref('line_episodes') }} as episodes
-    left join during using ({{ line_episode }})
-    left join compared using ({{ line_episode }})
+        *,
+        during_sum / weight as during_value,
+        difference_sum / weight as difference,
+        {{ t_quantile('n_dates_compared - 1') }}
+        * sqrt(own_variance_sum + common_error_sum * common_error_sum) / weight as half_width
+    from sums
 )
 
 select
-    * replace (
-        {%- for difference in ["impact", "impact_low", "impact_high"] %}
-            case when null_reason is null then {{ difference }} end as {{ difference }}
-            {{- "," if not loop.last }}
-        {%- endfor %}
-    )
-from impacts
+    episodes.operator,
+    episodes.episode_id,
+    episodes.line_code,
+    metrics.metric,
+    episodes.from_at,
+    episodes.low_to_at as to_at,
+    coalesce(impacts.n_hours, 0) as n_hours,
+    coalesce(impacts.n_hours_compared, 0) as n_hours_compared,
+    coalesce(impacts.n_dates_compared, 0) as n_dates_compared,
+    case
+        when impacts.n_hours is null then 'nothing due while polled'
+        when impacts.n_dates_compared is null then 'no hour to compare with'
+    end as null_reason,
+    impacts.during_value,
+    impacts.during_value - impacts.difference as expected_value,
+    impacts.difference as impact,
+    impacts.difference - impacts.half_width as impact_low,
+    impacts.difference + impacts.half_width as impact_high
+from {{ ref('line_episodes') }} as episodes
+cross join (
+    values ('on_time_share'), ('gaps_share'), ('excess_wait_seconds'), ('not_run_share')
+) as metrics(metric)
+left join impacts
+    on
+        episodes.operator = impacts.operator
+        and episodes.episode_id = impacts.episode_id
+        and episodes.line_code = impacts.line_code
+        and metrics.metric = impacts.metric

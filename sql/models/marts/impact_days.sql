@@ -1,0 +1,178 @@
+{{ config(schema='intermediate', materialized='table', meta={'reads_all_dates': 'an episode is compared with four weeks'}) }}
+{%- set days_back = 28 -%}
+{%- set line_episode = "operator, episode_id, line_code" -%}
+-- One row per episode, line, metric, date of the episode and date: the metric of the line, minus that of the network, in the
+-- hours of that date that the episode covers at least half of; and in the same hours of earlier dates to compare with.
+-- These are of the same weekday type, in the four weeks before the episode began, and in the same other episodes of the
+-- line, mostly none. The window is fixed by the episode, so that its figure does not move as dates come. The network is
+-- taken off because weather and traffic change all lines.
+with hours as (
+    select
+        operator,
+        service_date,
+        service_hour,
+        from_at,
+        to_at,
+        {{ weekday_type('service_date') }} as weekday_type
+    from {{ ref('service_hours') }}
+),
+
+possible as (
+    -- the hours in which an episode of a line may have lasted
+    select distinct
+        episodes.operator,
+        episodes.episode_id,
+        episodes.line_code,
+        hours.service_date,
+        hours.service_hour,
+        {{ seconds_between(
+            'greatest(episodes.from_at, hours.from_at)', 'least(episodes.low_to_at, hours.to_at)'
+        ) }} >= 1800 as is_during
+    from {{ ref('line_episodes') }} as episodes
+    inner join hours
+        on
+            episodes.operator = hours.operator
+            and episodes.high_from_at < hours.to_at
+            and episodes.high_to_at > hours.from_at
+),
+
+first_dates as (
+    select
+        {{ line_episode }},
+        min(service_date) as first_date
+    from possible
+    group by {{ line_episode }}
+),
+
+during as (
+    select
+        possible.operator,
+        possible.episode_id,
+        possible.line_code,
+        possible.service_date,
+        possible.service_hour,
+        hours.weekday_type,
+        first_dates.first_date,
+        coalesce({{ joined_text(list_of_distinct('others.episode_id'), ',') }}, '') as other_episodes
+    from possible
+    inner join hours using (operator, service_date, service_hour)
+    inner join first_dates using ({{ line_episode }})
+    left join possible as others
+        on
+            possible.operator = others.operator
+            and possible.line_code = others.line_code
+            and possible.service_date = others.service_date
+            and possible.service_hour = others.service_hour
+            and possible.episode_id != others.episode_id
+    where possible.is_during
+    group by
+        possible.operator, possible.episode_id, possible.line_code, possible.service_date, possible.service_hour,
+        hours.weekday_type, first_dates.first_date
+),
+
+states as (
+    select
+        operator,
+        line_code,
+        service_date,
+        service_hour,
+        {{ joined_text(list_of_distinct('episode_id'), ',') }} as episodes
+    from possible
+    group by operator, line_code, service_date, service_hour
+),
+
+measures as (
+    select
+        measures.*,
+        hours.weekday_type,
+        coalesce(states.episodes, '') as episodes
+    from {{ ref('line_measures') }} as measures
+    inner join hours using (operator, service_date, service_hour)
+    left join states using (operator, line_code, service_date, service_hour)
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        measures.seen_share >= parameters.impact_seen_share
+        and (measures.operator, measures.line_code) in (
+            select (first_dates.operator, first_dates.line_code) from first_dates
+        )
+),
+
+network as (
+    select
+        operator,
+        service_date,
+        service_hour,
+        metric,
+        sum(first_sum) as first_sum,
+        sum(first_weight) as first_weight,
+        sum(second_sum) as second_sum,
+        sum(second_weight) as second_weight
+    from {{ ref('line_measures') }}
+    group by operator, service_date, service_hour, metric
+),
+
+compared as (
+    select
+        during.operator,
+        during.episode_id,
+        during.line_code,
+        during.service_date as episode_date,
+        during.service_hour,
+        during.service_date as measured_date,
+        true as is_during,
+        measures.metric,
+        {% for part in ['first_sum', 'first_weight', 'second_sum', 'second_weight'] -%}
+            measures.{{ part }}{{ ", " }}
+        {%- endfor %}
+        measures.episodes
+    from during
+    inner join measures using (operator, line_code, service_date, service_hour)
+    union all
+    select
+        during.operator,
+        during.episode_id,
+        during.line_code,
+        during.service_date as episode_date,
+        during.service_hour,
+        measures.service_date as measured_date,
+        false as is_during,
+        measures.metric,
+        {% for part in ['first_sum', 'first_weight', 'second_sum', 'second_weight'] -%}
+            measures.{{ part }}{{ ", " }}
+        {%- endfor %}
+        measures.episodes
+    from during
+    inner join measures
+        on
+            during.operator = measures.operator
+            and during.line_code = measures.line_code
+            and during.service_hour = measures.service_hour
+            and during.weekday_type = measures.weekday_type
+            and during.other_episodes = measures.episodes
+            and measures.service_date between during.first_date - {{ days_back }} and during.first_date - 1
+)
+
+select
+    compared.operator,
+    compared.episode_id,
+    compared.line_code,
+    compared.metric,
+    compared.episode_date,
+    compared.measured_date,
+    compared.is_during,
+    count(*) as n_hours,
+    sum(compared.first_weight) as weight,
+    sum(compared.first_sum) / sum(compared.first_weight)
+    - sum(compared.second_sum) / sum(compared.second_weight) as line_value,
+    sum(network.first_sum) / sum(network.first_weight)
+    - sum(network.second_sum) / sum(network.second_weight) as network_value
+from compared
+inner join network
+    on
+        compared.operator = network.operator
+        and compared.measured_date = network.service_date
+        and compared.service_hour = network.service_hour
+        and compared.metric = network.metric
+group by
+    compared.operator, compared.episode_id, compared.line_code, compared.metric, compared.episode_date,
+    compared.measured_date, compared.is_during
