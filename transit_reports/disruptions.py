@@ -229,8 +229,8 @@ def lifts_page(report: Report) -> Page:
     for row in repairs.rows:
         if row["hours_low"] is not None and row["hours_high"] is not None:
             reading += " " + _(
-                "Half of {n} repairs took longer than {low} to {high} hours (95 % interval of the median, all "
-                "dates).",
+                "Half of {n} repairs took longer than {low} to {high} hours (95 % interval of the median, "
+                "all dates).",
                 n=number(row["n_failures"]),
                 low=number(row["hours_low"], 1),
                 high=number(row["hours_high"], 1),

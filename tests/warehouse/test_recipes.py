@@ -296,7 +296,8 @@ def test_every_disruption_is_shown_with_its_effect_or_why_it_cannot_be_told() ->
         select
             'o' as operator, episode_id, '018-00' as line_code,
             timestamp '2026-11-10 08:00' + (episode_id = 'later')::int * interval 1 day as from_at,
-            timestamp '2026-11-11 09:00' as to_at, 10 as n_hours_compared, 'on_time_share' as metric, 0.5 as during_value,
+            timestamp '2026-11-11 09:00' as to_at, 10 as n_hours_compared,
+            'on_time_share' as metric, 0.5 as during_value,
             0.5 - impact as expected_value, impact, impact - 0.2 as impact_low,
             impact + 0.2 as impact_high, case when impact is null then 'no hour covered' end as null_reason
         from (values ('mild', -0.12345), ('severe', -0.4), ('unknown', null), ('later', -0.5))

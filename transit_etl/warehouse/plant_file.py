@@ -1,4 +1,4 @@
-"""Reads the optional reference file of lifts and other plant: also those that never failed, and their names."""
+"""Reads the optional reference file of lifts and other plant, with their names."""
 
 import csv
 import io
@@ -15,14 +15,16 @@ from transit_etl.warehouse.database import WarehouseError
 _TABLE = """
 create schema if not exists intermediate;
 create table if not exists intermediate.plant_names (
-    operator varchar, plant varchar, category varchar, name varchar, opens_seconds bigint, closes_seconds bigint
+    operator varchar, plant varchar, category varchar, name varchar,
+    opens_seconds bigint, closes_seconds bigint
 );
 delete from intermediate.plant_names;
 """
 _INSERT = """
 insert into intermediate.plant_names
 select
-    ?, unnest(?::varchar[]), unnest(?::varchar[]), unnest(?::varchar[]), unnest(?::bigint[]), unnest(?::bigint[])
+    ?, unnest(?::varchar[]), unnest(?::varchar[]), unnest(?::varchar[]),
+    unnest(?::bigint[]), unnest(?::bigint[])
 """
 _HOURS = re.compile(r"(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2})")
 _LAST_HOUR = 30
