@@ -1,6 +1,7 @@
 """A rehearsal is the real pipeline on a virtual clock: it repeats itself, and survives its own death."""
 
 import hashlib
+from collections.abc import Collection
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -34,6 +35,30 @@ def _rehearse(
     return rehearse(
         settings, start, hours, transport=transport, period_seconds=PERIOD_SECONDS, on_progress=die
     )
+
+
+def _rehearse_lists(
+    data_dir: Path, only: Collection[str], hours: float = 13.0, die_at: datetime | None = None
+) -> RehearsalReport:
+    """Rehearse some collections without passages, in periods of six hours."""
+    settings = Settings(data_dir=data_dir, status_interval_seconds=600)
+    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+
+    def die(progress: RehearsalProgress) -> None:
+        if die_at and progress.now >= die_at:
+            raise KeyboardInterrupt
+
+    return rehearse(
+        settings, START, hours, transport=transport, only=only, period_seconds=21_600, on_progress=die
+    )
+
+
+def _rows(data_dir: Path, query: str) -> list[tuple[object, ...]]:
+    """Run a query over the ledger, `requests`."""
+    with duckdb.connect() as connection:
+        files = f"{data_dir}/lake/operator=emulated/dataset=requests/*/*.parquet"
+        connection.read_parquet(files).create_view("requests")
+        return connection.sql(query).fetchall()
 
 
 def _checksums(data_dir: Path) -> dict[str, str]:
@@ -87,6 +112,71 @@ def test_the_same_rehearsal_gives_the_same_lake(
     _rehearse(tmp_path)
 
     assert _checksums(tmp_path) == _checksums(rehearsed[0])
+
+
+@pytest.fixture(scope="module")
+def lists_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    data_dir = tmp_path_factory.mktemp("lists")
+    _rehearse_lists(data_dir, ["status", "news", "timetables", "network"])
+    return data_dir
+
+
+def test_without_passages_every_list_is_asked_for_at_its_instants_within_windows_of_hours(
+    lists_alone: Path,
+) -> None:
+    n_runs = dict(_rows(lists_alone, """
+        select endpoint, count(distinct time_bucket(interval '1 hour', planned_at)) from requests
+        group by endpoint
+    """))  # fmt: skip
+    n_windows = dict(_rows(lists_alone, """
+        select endpoint, count(distinct "window") from requests where endpoint in ('status', 'news')
+        group by endpoint
+    """))  # fmt: skip
+
+    assert {"lines", "stops", "timetables", "status", "news", "news_details"} == n_runs.keys()
+    assert 13 == n_runs["news"]
+    assert 4 == n_runs["timetables"]
+    assert 1 == n_runs["lines"]
+    assert {"status": 3, "news": 13} == n_windows
+    assert [(13 * 6,)] == _rows(
+        lists_alone, "select count(*) from requests where endpoint = 'status' and key = ''"
+    )
+
+
+def test_without_passages_no_news_item_is_fetched_again_as_long_as_its_version_is_the_same(
+    lists_alone: Path,
+) -> None:
+    fetched = _rows(lists_alone, """
+        select key, count(*) from requests where endpoint = 'news_details' group by key having count(*) > 1
+    """)  # fmt: skip
+
+    assert [] == fetched
+
+
+def test_what_is_rehearsed_alone_brings_the_network_that_it_asks_about(tmp_path: Path) -> None:
+    _rehearse_lists(tmp_path / "timetables", ["timetables"], hours=1)
+    _rehearse_lists(tmp_path / "news", ["news"], hours=1)
+
+    assert {("lines",), ("stops",), ("timetables",)} == set(
+        _rows(tmp_path / "timetables", "select distinct endpoint from requests")
+    )
+    assert {("news",), ("news_details",)} == set(
+        _rows(tmp_path / "news", "select distinct endpoint from requests")
+    )
+
+
+@pytest.mark.parametrize("hour", [3, 9], ids=["in the first period", "in a later one"])
+def test_a_killed_rehearsal_without_passages_is_resumed_and_leaves_the_same_lake(
+    lists_alone: Path, tmp_path: Path, hour: int
+) -> None:
+    everything = ["status", "news", "timetables", "network"]
+    with pytest.raises(KeyboardInterrupt):
+        _rehearse_lists(tmp_path, everything, die_at=START + timedelta(hours=hour))
+    with pytest.raises(RehearsalError, match="another rehearsal"):
+        _rehearse_lists(tmp_path, ["status"])
+    _rehearse_lists(tmp_path, everything)
+
+    assert _checksums(tmp_path) == _checksums(lists_alone)
 
 
 @pytest.mark.parametrize(

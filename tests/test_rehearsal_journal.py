@@ -1,6 +1,7 @@
 """A journal that is damaged anywhere ends in one clear line, and never in another rehearsal's course."""
 
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +25,18 @@ def _journal_text() -> str:
 
 
 TEXT = _journal_text()
+
+
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(1, 40))
+def test_each_interval_begins_in_exactly_one_window(every: int, window: int, n_windows: int) -> None:
+    windows = [START + timedelta(minutes=window * number) for number in range(n_windows + 1)]
+    found = [
+        due
+        for first, end in pairwise(windows)
+        for due in SCHEDULE.due_between(timedelta(minutes=every), first, end)
+    ]
+
+    assert found == [START + timedelta(minutes=at) for at in range(0, window * n_windows, every)]
 
 
 @given(st.integers(0, len(TEXT)), st.integers(0, 40), st.binary(max_size=10))

@@ -85,6 +85,7 @@ CADENCES = {
         Cadence("legacy_v0", Kind.LEGACY, "40 */6 * * *", timedelta(hours=6), is_paused=True),
     )
 }
+REHEARSED = tuple(cadence.dag for cadence in CADENCES.values() if not cadence.is_paused)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

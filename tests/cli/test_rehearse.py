@@ -170,6 +170,7 @@ def test_a_start_is_an_instant_of_the_operators_day(text: str, instant: str) -> 
     ("words", "complaint"),
     [
         (["--start", "tomorrow"], "is not an instant"),
+        (["--start", "2026-11-18", "--only", "news,stato"], "'stato' is not one of status, news, network"),
         (["--start", "2026-11-18", "--seed", "2"], "need --size, --gtfs or --actuals"),
         (["--start", "2026-11-18", "--size", "small", "--base-url", "http://x.test/api/v1/"], "--base-url"),
         (["--start", "2026-11-18", "--base-url", "http://x.test/"], "TRANSIT_BASE_URL: must end in /api/v1/"),

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 from datetime import date, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -70,6 +71,14 @@ def collection(text: str) -> str:
     if text not in COLLECTIONS:
         raise typer.BadParameter(f"{text!r} is not one of {', '.join(map(repr, COLLECTIONS))}")
     return text
+
+
+def names_among(known: Sequence[str], text: str) -> tuple[str, ...]:
+    """Read `one,other` as some of the known names, in their order."""
+    given = {name.strip() for name in text.split(",")}
+    if unknown := sorted(given.difference(known)):
+        raise typer.BadParameter(f"{', '.join(map(repr, unknown))} is not one of {', '.join(known)}")
+    return tuple(name for name in known if name in given)
 
 
 def query_text(text: str) -> str:

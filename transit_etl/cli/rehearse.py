@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from transit_etl.cli import world
-from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, instant
+from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, instant, names_among
 from transit_etl.cli.output import fields_of, print_error, print_fields, print_json
 from transit_etl.cli.progress import rehearsing
 from transit_etl.cli.world import Actuals, Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
+from transit_etl.endpoints import REHEARSED
 from transit_etl.settings import BadSettingError, PolicyName, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ def rehearse(
         str, typer.Option(metavar="INSTANT", help="An instant, or a date: the start of its service day.")
     ],
     hours: Annotated[float, typer.Option(help="Hours to rehearse, from the start.", min=0.01)] = 24,
+    only: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Of {','.join(REHEARSED)}: those to rehearse.")
+    ] = ",".join(REHEARSED),
     rate: Annotated[int | None, typer.Option(help="Requests per minute.", min=1, max=6000)] = None,
     policy: Annotated[PolicyName | None, typer.Option(help="How the next stop to poll is chosen.")] = None,
     base_url: Annotated[
@@ -46,7 +50,8 @@ def rehearse(
 
     Asks an emulator over HTTP (TRANSIT_BASE_URL or --base-url), or in this process with --size, --gtfs or
     --actuals. The lake is the same as that of a collector; build it next. After an interruption the same
-    command continues. Fails if the upstream refused a request (429) and no injected fault was the reason.
+    command continues. Without passages (--only) months take minutes. Fails if the upstream refused a request
+    (429) and no injected fault was the reason.
 
     Example: transit-etl rehearse --start 2026-03-02 --hours 24 --size small
     """
@@ -69,6 +74,7 @@ def rehearse(
                 start_instant(start, settings),
                 hours,
                 transport=transport,
+                only=names_among(REHEARSED, only),
                 in_two_processes=True,
                 on_progress=bar.update,
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.state_text import dumps, loads
+from transit_etl.endpoints import REHEARSED
 from transit_etl.errors import MISSHAPEN, TransitError
 from transit_etl.files import write_text
 from transit_etl.paths import (
@@ -30,7 +31,7 @@ class RehearsalError(TransitError):
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What is rehearsed: a period consists of several windows, as long as the settings say."""
+    """What is rehearsed: the collections of the DAGs in `only`, in periods of several windows."""
 
     start: datetime
     hours: float
@@ -38,6 +39,7 @@ class Schedule:
     window: timedelta
     period: timedelta
     policy: str
+    only: tuple[str, ...] = REHEARSED
 
     @property
     def end(self) -> datetime:
@@ -49,9 +51,15 @@ class Schedule:
         n_begun = (instant - self.start) // self.window
         return min(self.end, self.start + self.window * (n_begun + 1))
 
-    def is_due(self, every: timedelta, window_start: datetime) -> bool:
-        """Return whether a window is the first of an interval; intervals begin with the rehearsal."""
-        return (window_start - self.start) % every < self.window
+    def due_between(self, every: timedelta, first: datetime, end: datetime) -> list[datetime]:
+        """Return the instants in [first, end) at which intervals begin, counted from the schedule's start."""
+        n_begun = -((self.start - first) // every)
+        due_at = self.start + every * n_begun
+        found = []
+        while due_at < end:
+            found.append(due_at)
+            due_at += every
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,8 @@ class Journal:
             "policy": schedule.policy,
             "operator": settings.operator,
         }
+        if schedule.only != REHEARSED:  # a journal without it is of a rehearsal of everything
+            self._identity["only"] = ",".join(schedule.only)
         self.checkpoint = self._read() or Checkpoint(schedule.start, dumps(BudgetState()), n_refused=0)
 
     def begin(self) -> None:

@@ -1,6 +1,7 @@
 """Collects one period of a rehearsal: one window after another, with everything that is due in parallel.
 
-Status and passages are polled in windows without a pause, lists at their intervals, as the DAGs do.
+Status and passages are polled in windows without a pause, lists at their intervals, as the DAGs do; what the
+schedule leaves out is not asked for.
 A period ends with the first window, from its planned end on, in which no list is being collected: then the
 data folder and the state of the budget hold everything that the next period begins with. What passages are
 polled by is learned again from the answers of the last hour when a period begins, as at the beginning of a
@@ -22,15 +23,16 @@ from transit_etl.collect.datasets import source_of
 from transit_etl.collect.session import landing_of, session_of
 from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import Tally
-from transit_etl.endpoints import CADENCES, Cadence, collections_of, is_polled
+from transit_etl.endpoints import CADENCES, Cadence, collections_of, endpoints_of, is_polled
 from transit_etl.paths import REHEARSAL_WORKER
 from transit_etl.rehearsal.journal import RehearsalError, Schedule
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
 LISTS = [cadence for cadence in CADENCES.values() if cadence.every and not cadence.is_paused]
-# Stops are requested per staged line, and visits are drawn for the audit from staged timetables.
-_STAGED_AT_ONCE = ("network", "timetables")
+# Stops are requested per staged line, the audit draws visits from staged timetables, and a news item whose text is
+# staged is not asked for again.
+_STAGED_AT_ONCE = ("network", "timetables", "news")
 LINES_RETRY_SECONDS = 60.0
 MAX_LINES_RETRIES = 4  # after so many without any answer the rehearsal fails
 
@@ -38,8 +40,9 @@ MAX_LINES_RETRIES = 4  # after so many without any answer the rehearsal fails
 class Period:
     """A period from `start`, with the state of the budget at the end of the period before.
 
-    `stage` is called after a dataset was collected that decides what others request, `on_window_end` after
-    each window of passages except the last, `on_answer` after each answer.
+    `begin_staging` is called with the endpoints of a collection whose answers decide what is requested later,
+    and `wait_for_staging` before that is decided; `on_window_end` after each window of passages except the
+    last, `on_answer` after each answer.
     """
 
     def __init__(
@@ -51,7 +54,8 @@ class Period:
         *,
         transport: httpx.AsyncBaseTransport | None,
         meter: Meter,
-        stage: Callable[[str], None],
+        begin_staging: Callable[..., None],
+        wait_for_staging: Callable[[], None],
         on_window_end: Callable[[], None],
         on_answer: Callable[[datetime], None],
     ) -> None:
@@ -62,7 +66,9 @@ class Period:
         self._settings = settings
         self._schedule = schedule
         self._start = start
-        self._stage = stage
+        self._begin_staging = begin_staging
+        self._wait_for_staging = wait_for_staging
+        self._is_being_staged = False  # whether what decides on requests may not be in the lake yet
         self._on_window_end = on_window_end
         self._on_answer = on_answer
         self._meter = meter
@@ -73,7 +79,7 @@ class Period:
             settings, self._clock, client=self._client, store=store, measure=meter.part
         )
         self._first_network: asyncio.Task[None] | None = None
-        self._lists: dict[str, asyncio.Task[None]] = {}
+        self._lists: dict[str, list[asyncio.Task[None]]] = {}  # begun or due in this window, by DAG
         self._passages_source: Source | None = None
         self._n_lines_unanswered = 0
 
@@ -97,24 +103,47 @@ class Period:
                 window_start, self.end = self.end, self._schedule.window_after(self.end)
                 self._begin_lists(group, window_start)
                 async with asyncio.TaskGroup() as window:
-                    window.create_task(self._collect("status", self.end))
-                    window.create_task(self._collect_passages(self.end))
+                    if "status" in self._schedule.only:
+                        window.create_task(self._collect("status", self.end))
+                    if "passages" in self._schedule.only:
+                        window.create_task(self._collect_passages(self.end))
+                    window.create_task(self._sleep_until(self.end))
 
     def _is_over(self) -> bool:
         """Return whether the planned end is reached and no list is being collected."""
         if self.end >= self._schedule.end:
             return True
-        is_collecting = any(not task.done() for task in self._lists.values())
-        return self.end >= self._start + self._schedule.period and not is_collecting
+        return self.end >= self._start + self._schedule.period and not any(map(self._is_on, self._lists))
+
+    def _is_on(self, dag: str) -> bool:
+        """Return whether a list is being collected."""
+        return any(not task.done() for task in self._lists.get(dag, []))
 
     def _begin_lists(self, group: asyncio.TaskGroup, window_start: datetime) -> None:
-        """Begin the lists that are due in a window, unless they are still being collected."""
+        """Begin the lists that are due in a window, each at its instants."""
         for cadence in LISTS:
-            is_on = cadence.dag in self._lists and not self._lists[cadence.dag].done()
-            if cadence.every and self._schedule.is_due(cadence.every, window_start) and not is_on:
-                self._lists[cadence.dag] = group.create_task(self._collect_lists(cadence))
-        if window_start == self._schedule.start:
-            self._first_network = self._lists["network"]
+            if cadence.every is None or cadence.dag not in self._schedule.only:
+                continue
+            before = [task for task in self._lists.get(cadence.dag, []) if not task.done()]
+            due = self._schedule.due_between(cadence.every, window_start, self.end)
+            self._lists[cadence.dag] = before
+            for due_at in due:
+                before = [group.create_task(self._collect_when_due(cadence, due_at, list(before)))]
+                self._lists[cadence.dag] += before
+        if window_start == self._schedule.start and "network" in self._lists:
+            self._first_network = self._lists["network"][0]
+
+    async def _collect_when_due(
+        self, cadence: Cadence, due_at: datetime, before: list[asyncio.Task[None]]
+    ) -> None:
+        """Collect lists from an instant on, unless those due before are still being collected then."""
+        await self._sleep_until(due_at)
+        if all(task.done() for task in before):
+            await self._collect_lists(cadence)
+
+    async def _sleep_until(self, instant: datetime) -> None:
+        while self._clock.now() < instant:
+            await self._clock.sleep((instant - self._clock.now()).total_seconds())
 
     async def _collect_lists(self, cadence: Cadence) -> None:
         if cadence.runs_after and self._first_network:
@@ -127,7 +156,8 @@ class Period:
                 if self._clock.now() >= self._schedule.end:
                     return
             if cadence.dag in _STAGED_AT_ONCE:
-                self._stage(dataset)
+                self._begin_staging(*(endpoint.name for endpoint in endpoints_of(dataset)))
+                self._is_being_staged = True
             if cadence.dag == "network":
                 self._passages_source = None  # the next window polls the new stops too
 
@@ -162,6 +192,9 @@ class Period:
         """Return the source of a dataset's requests; that of passages is kept until the stops may change."""
         if dataset == "passages" and self._passages_source is not None:
             return self._passages_source
+        if self._is_being_staged:
+            self._wait_for_staging()
+            self._is_being_staged = False
         with self._meter.part("planning"):
             source = source_of(dataset, self._settings, SteadyInstant(self._clock, start))
         if dataset == "passages":

@@ -6,6 +6,7 @@ folder.
 
 import time
 from collections import Counter
+from collections.abc import Collection
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -14,7 +15,7 @@ from functools import partial
 import httpx
 
 from transit_etl.collect.allowance.state_text import dumps, loads
-from transit_etl.endpoints import ENDPOINTS
+from transit_etl.endpoints import CADENCES, ENDPOINTS, REHEARSED
 from transit_etl.identity import claim, mark_rehearsed
 from transit_etl.rehearsal.journal import Checkpoint, Journal, Schedule
 from transit_etl.rehearsal.metering import Meter
@@ -25,6 +26,8 @@ from transit_etl.rehearsal.upstream import require_emulated_clock
 from transit_etl.settings import Settings
 
 PERIOD_SECONDS = 14_400.0
+# Without passages a day has few answers, and nothing learns from them: fewer and larger files are enough.
+DAY_SECONDS, LISTS_WINDOW = 86_400.0, timedelta(hours=6)
 # The next period reads the lake to decide what to request: what it reads is staged before it begins.
 _READ_BY_SOURCES = [row.name for row in ENDPOINTS.values() if row.is_read_by_sources]
 _NOT_READ = [row.name for row in ENDPOINTS.values() if not row.is_read_by_sources]
@@ -36,7 +39,8 @@ def rehearse(
     hours: float,
     *,
     transport: httpx.AsyncBaseTransport | None = None,
-    period_seconds: float = PERIOD_SECONDS,
+    only: Collection[str] = REHEARSED,
+    period_seconds: float | None = None,
     in_two_processes: bool = False,
     on_progress: OnProgress | None = None,
 ) -> RehearsalReport:
@@ -46,16 +50,23 @@ def rehearse(
     replaces the network. After an interruption at most two periods are repeated. With `in_two_processes`
     a second process stages passages while the next window is collected; the lake is the same.
 
+    `only` names the DAGs whose collections are rehearsed. The network is collected as well where others
+    request what it lists. Without passages windows are hours long, and a period (`period_seconds`, four
+    hours unless given) is a day.
+
     RehearsalError unless the data folder is new or holds the same rehearsal, and the server answers about
     the time that it is told.
     """
+    rehearsed = _in_order(only)
+    has_passages = "passages" in rehearsed
     schedule = Schedule(
         start.astimezone(UTC).replace(microsecond=0),  # windows are named by the second
         hours,
         settings.rate_per_minute,
-        window=timedelta(seconds=settings.window_seconds),
-        period=timedelta(seconds=period_seconds),
+        window=timedelta(seconds=settings.window_seconds) if has_passages else LISTS_WINDOW,
+        period=timedelta(seconds=period_seconds or (PERIOD_SECONDS if has_passages else DAY_SECONDS)),
         policy=settings.policy.value,
+        only=rehearsed,
     )
     claim(settings)
     if transport is None:
@@ -65,6 +76,14 @@ def rehearse(
     journal.begin()
     with closing(SubprocessStaging(settings) if in_two_processes else Staging(settings)) as staging:
         return _Rehearsal(settings, schedule, journal, staging, transport, on_progress).run()
+
+
+def _in_order(only: Collection[str]) -> tuple[str, ...]:
+    """Return the DAGs named, and those whose answers say what they request, in order of priority."""
+    needed = {ahead for dag in only if (ahead := CADENCES[dag].runs_after)}
+    if "passages" in only:
+        needed.add("network")
+    return tuple(dag for dag in REHEARSED if dag in needed or dag in only)
 
 
 @dataclass(slots=True)
@@ -105,7 +124,8 @@ class _Rehearsal:
             loads(before.budget),
             transport=self.transport,
             meter=self.meter,
-            stage=self._stage,
+            begin_staging=self._begin_staging,
+            wait_for_staging=self._wait_for_staging,
             on_window_end=partial(self._begin_staging, *_NOT_READ),
             on_answer=self._count_answer,
         )
@@ -113,7 +133,8 @@ class _Rehearsal:
         self.outcomes.update(period.outcomes)
         self.n_sent += period.n_sent
         self._write_checkpoint()
-        self._stage(*_READ_BY_SOURCES)
+        self._begin_staging(*_READ_BY_SOURCES)
+        self._wait_for_staging()
         self._begin_staging(*_NOT_READ)
         self.checkpoint = Checkpoint(period.end, dumps(period.budget), before.n_refused + period.n_refused)
         return self.checkpoint
@@ -122,15 +143,13 @@ class _Rehearsal:
         with self.meter.part("staging"):
             self.staging.begin(endpoints)
 
-    def _stage(self, *endpoints: str) -> None:
-        self._begin_staging(*endpoints)
+    def _wait_for_staging(self) -> None:
         with self.meter.part("staging"):
             self.staging.wait()
 
     def _write_checkpoint(self) -> None:
         """Wait until everything is staged, and write the last checkpoint to the journal."""
-        with self.meter.part("staging"):
-            self.staging.wait()
+        self._wait_for_staging()
         if self.checkpoint is not None:
             self.journal.write(self.checkpoint)
 
