@@ -172,20 +172,17 @@ anti join (
 ) using (service_date, trip_id_scheduled);
 
 -- alerts: there is one for each event, with its time
-select episode_id, alerts.id, started_at, first_seen_at, ended_before, active_from, active_to
+select episode_id, alerts.id, begun_before, ended_before, active_from, active_to
 from published.marts.disruptions full join alerts on episode_id = alerts.id
 where episode_id is null or alerts.id is null
-    or date_trunc('second', coalesce(started_at, first_seen_at)) != active_from
-    or (date_trunc('second', ended_before) is distinct from active_to and ended_before >= started_at);
+    or date_trunc('second', begun_before) != active_from
+    or (date_trunc('second', ended_before) is distinct from active_to and ended_before >= begun_before);
 
 -- alerts: each informs the routes with a number of its lines, or the agency
 with routes as (
     select episode_id, list(distinct line_code order by line_code) as routes
-    from (
-        select operator, episode_id, unnest(lines) as line_number
-        from published.marts.disruptions where lines_kind = 'array'
-    )
-    inner join published.core.latest_lines using (operator, line_number)
+    from published.core.status_episode_lines
+    where line_code is not null
     group by episode_id
 )
 

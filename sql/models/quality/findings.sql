@@ -67,7 +67,7 @@ with found as (
         end as finding,
         concat_ws(', ', endpoint, key, request_id) as example
     from {{ ref('answer_evidence') }}
-    where evidence != 'complete' and endpoint != 'passages' and {{ is_received_around() }}
+    where evidence != 'complete' and {{ is_received_around() }}
     union all
     select
         operator,

@@ -1,4 +1,4 @@
-{{ config(schema='core', materialized='view') }}
+{{ config(schema='core', materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
 -- One row per episode and version: what the service status said of it, from when to when. An edit happened after
 -- `valid_after` (the last answer in the words before) and at `valid_from` at the latest.
 with numbered as (
