@@ -92,7 +92,7 @@ QUESTIONS = """
         select
             (select count(distinct (event, category, started_at, lines_text))
                 from warehouse.core.status_episodes, span where first_seen_at <= last_at) as n_listed,
-            (select count(*) from truth_events, span where listed_at <= last_at and ended_at > first_at)
+            (select count(*) from truth_events, span where listed_at <= last_at and unlisted_at > first_at)
                 as n_announced;
 """
 

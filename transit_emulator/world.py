@@ -9,12 +9,12 @@ from zoneinfo import ZoneInfo
 
 from transit_emulator import noise, texts
 from transit_emulator.days.board import Board
-from transit_emulator.days.events import LONGEST_DAYS, Event
+from transit_emulator.days.events import Event
 from transit_emulator.days.listing import HORIZON_SECONDS, PER_LINE, ListedPassage, listed, recently_passed
 from transit_emulator.days.motion import NEVER
 from transit_emulator.days.news import LISTED_DAYS, NewsItem
 from transit_emulator.days.recorded_days import RecordedDays
-from transit_emulator.days.revisions import before_revision, line_on, revised_at
+from transit_emulator.days.revisions import Change, before_change, changes, is_published_on, line_on
 from transit_emulator.days.simulated_days import SimulatedDays
 from transit_emulator.days.timetable import Service, timetable
 from transit_emulator.days.trip_ids import IdMode
@@ -75,31 +75,50 @@ class World(SimulatedDays):
 
     def lines(self, now: datetime) -> list[Line]:
         """Return the lines as they are published at an instant."""
+        return self.lines_on(local(now.timestamp(), self.network.zone).date())
+
+    def lines_on(self, day: date) -> list[Line]:
+        """Return the lines as they are published on a local date."""
         if not self.has_revisions:
             return list(self.network.lines)
-        today = local(now.timestamp(), self.network.zone).date()
-        return [line_on(line, self.seed, today) for line in self.network.lines]
+        return [
+            line_on(line, self.seed, day)
+            for line in self.network.lines
+            if is_published_on(line, self.seed, day)
+        ]
+
+    def published_line(self, code: str, now: datetime) -> Line:
+        """Return a line as it is published at an instant, or raise UnknownLineError."""
+        known = self.network.lines[self.line(code)]
+        for line in self.lines(now):
+            if line.code == known.code:
+                return line
+        raise UnknownLineError(f"linea sconosciuta: {code}")
 
     def timetable(self, line: int, day: date, now: datetime | None = None) -> tuple[Service, ...]:
         """Return a line's departures of a service date as published at `now`, or finally."""
         instant = NEVER if now is None else now.timestamp()
-        announced, revised = self.announced_at(day), self.revised_at(line, day)
+        announced = self.announced_at(day)
         is_announced = announced is None or instant >= announced
         schedule = self.schedule(day) if is_announced else self.schedule_before(day)
         services = timetable(self.network, schedule, line)
-        if revised is None or instant >= revised:
-            return services
-        return before_revision(self.network, schedule, self.network.lines[line], services, self.seed)
+        for change in self.timetable_changes(line, day):
+            if instant < change.at:
+                changed = self.network.lines[line]
+                services = before_change(
+                    self.network, schedule, changed, services, seed=self.seed, reason=change.reason
+                )
+        return services
 
     def announced_at(self, day: date) -> int | None:
         """Return until when a date has the timetable of the previous season; None if it never has."""
         return self.seasons.announced_at(day) if self.seasons else None
 
-    def revised_at(self, line: int, day: date) -> int | None:
-        """Return when a line's timetable for a date changed last; None if it never did."""
+    def timetable_changes(self, line: int, day: date) -> list[Change]:
+        """Return how a line's timetable for a date is revised, but for the season, in order."""
         if not self.has_revisions:
-            return None
-        return revised_at(self.network, self.seed, self.network.lines[line], day)
+            return []
+        return changes(self.network, self.seed, self.network.lines[line], day)
 
     def passages(self, stop_code: str, now: datetime) -> list[Passage]:
         """Return what a stop lists at an instant: the next two of each line, soonest first."""
@@ -125,8 +144,7 @@ class World(SimulatedDays):
         """Return the disruptions listed at an instant, oldest first."""
         instant = now.timestamp()
         today = local(instant, self.network.zone).date()
-        days = (today - ONE_DAY * back for back in range(LONGEST_DAYS, -1, -1))
-        return [event for day in days for event in self.events(day) if event.is_listed(instant)]
+        return [event for event in self.listed_on(today) if event.is_listed(instant)]
 
     def news(self, now: datetime) -> list[NewsItem]:
         """Return the news of the last fourteen days at an instant, newest first."""

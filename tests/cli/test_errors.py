@@ -88,6 +88,27 @@ def test_the_truth_needs_its_dates_in_order(cli: RunCli, tmp_path: Path) -> None
     assert not (tmp_path / "truth").exists()
 
 
+def test_the_truth_is_written_of_known_subjects_alone(cli: RunCli, tmp_path: Path) -> None:
+    words = [
+        "emulator",
+        "truth",
+        "--from",
+        "2026-03-02",
+        "--to",
+        "2026-03-02",
+        "--out",
+        str(tmp_path / "truth"),
+    ]
+    unknown = cli(*words, "--only", "events,lifts")
+    done = cli(*words, "--only", "news,events")
+
+    assert "'lifts' is not one of passages, timetables, events, news, plant, network" in message(unknown)
+    assert done.returncode == 0
+    assert {"events", "event_versions", "event_listings", "news", "news_versions"} == {
+        path.stem for path in (tmp_path / "truth").iterdir()
+    }
+
+
 def test_one_end_of_a_range_to_build_is_not_enough(cli: RunCli) -> None:
     assert "--from and --to go together" in message(cli("build", "--from", "2026-03-02"))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.emulator.fixture_types import Send
+from tests.emulator.fixture_types import Get, Send
 from transit_emulator.app import create_app
 from transit_emulator.faults.definitions import BadFaultsError, Fault, FaultKind, read_faults
 from transit_emulator.world import World
@@ -17,6 +17,7 @@ from transit_emulator.world import World
 NOW = datetime(2026, 3, 4, 7, 12, 30, tzinfo=UTC)
 STOP = "/api/v1/passaggi/0110"
 STATUS = "/api/v1/stato_servizio"
+TIMETABLE = "/api/v1/orari/001-00/2026-03-04"
 NEED_A_CONNECTION = (FaultKind.CONNECTION_RESET, FaultKind.CUT_OFF)  # see test_serving
 Force = Callable[..., httpx.Response]
 
@@ -177,6 +178,36 @@ def test_linee_may_be_a_string(force: Force, plain: dict[str, Any]) -> None:
 
 def test_trip_ids_may_be_left_out(force: Force) -> None:
     assert not any("id_corsa" in row for row in force("missing_fields").json()["passaggi"])
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/linee", "/api/v1/news", STATUS, TIMETABLE, "/api/v1/fermate/001-00"]
+)
+@pytest.mark.parametrize(
+    ("forced", "left"), [("short_lists", 0.5), ("short_lists; row_share=0.25", 0.75), ("empty_lists", 0.0)]
+)
+def test_lists_and_timetables_may_come_back_short_or_empty(
+    force: Force, get: Get, path: str, forced: str, left: float
+) -> None:
+    whole, short = _listed(get(path, NOW).json()), _listed(force(forced, path).json())
+
+    assert whole
+    assert [round(left * len(rows)) for rows in whole] == [len(rows) for rows in short] or not left
+    assert left or not any(short)
+    assert all(rows[: len(kept)] == kept for rows, kept in zip(whole, short, strict=False))
+
+
+def test_passages_never_come_back_short(force: Force, plain: dict[str, Any]) -> None:
+    assert plain[STOP] == force("empty_lists").json()
+
+
+def _listed(answer: Any) -> list[list[Any]]:  # noqa: ANN401 - JSON
+    """Return the lists of an answer: departures of a timetable, rows of any other."""
+    if isinstance(answer, list):
+        return [answer]
+    if "servizi" in answer:
+        return [leg["partenze"] for service in answer["servizi"] for leg in service["tratte"].values()]
+    return [rows for rows in answer.values() if isinstance(rows, list)]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in FaultKind if kind not in NEED_A_CONNECTION])

@@ -1,9 +1,11 @@
 from collections import Counter
-from datetime import date, timedelta
+from datetime import UTC, date, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
+import pytest
 from numpy.typing import NDArray
 
 from transit_emulator.days.blocks import NO_TRIP, trip_before
@@ -187,3 +189,49 @@ def test_a_group_of_trips_depends_only_on_groups_before_it(world: World) -> None
         done |= set(rows.tolist())
 
     assert len(done) == schedule.n_trips + 1
+
+
+@pytest.fixture(scope="module")
+def compared(world: World, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Return the passages of a date, with when they would have been without any event."""
+    folder = tmp_path_factory.mktemp("compared")
+    write_truth(world, DAYS[0], DAYS[0], folder, only=["passages"], has_counterfactual=True)
+    found: list[dict[str, Any]] = pq.read_table(folder / "actual_passages.parquet").to_pylist()
+    return found
+
+
+def test_without_the_event_a_disturbed_trip_is_as_late_as_its_own_draws_make_it(
+    world: World, compared: list[dict[str, Any]]
+) -> None:
+    schedule, without = world.schedule(DAYS[0]), world.motion_without_events(DAYS[0])
+    ids = [world.network.trips[trip].id for trip in schedule.trips]
+    disturbed = {trip_id for trip_id, is_on in zip(ids, world.disrupted(DAYS[0]), strict=True) if is_on}
+    given = [row for row in compared if row["passed_at_without_event"]]
+    saved = [
+        (row["passed_at"] - row["passed_at_without_event"]).total_seconds()
+        for row in given
+        if row["trip_id"] in disturbed
+    ]
+
+    assert disturbed
+    assert {row["trip_id"] for row in compared if row["passed_at_without_event"]} >= disturbed & {
+        row["trip_id"] for row in compared
+    }
+    assert np.mean(saved) > 60
+    assert np.mean(np.array(saved) >= 0) > 0.95
+    for row in given[::50]:
+        expected = without.passed_at[ids.index(row["trip_id"]), row["stop_sequence"] - 1]
+        assert expected == row["passed_at_without_event"].replace(tzinfo=UTC).timestamp()
+
+
+def test_where_no_event_has_an_effect_nothing_is_compared(
+    world: World, compared: list[dict[str, Any]]
+) -> None:
+    motion, without = world.motion(DAYS[0]), world.motion_without_events(DAYS[0])
+    is_same = (motion.passed_at == without.passed_at).all(axis=1) & ~world.disrupted(DAYS[0])
+    is_same &= ~motion.is_skipped.any(axis=1)
+    ids = [world.network.trips[trip].id for trip in world.schedule(DAYS[0]).trips]
+    untouched = {trip_id for trip_id, same in zip(ids, is_same, strict=True) if same}
+
+    assert len(untouched) > 0.3 * len(ids)
+    assert all(row["passed_at_without_event"] is None for row in compared if row["trip_id"] in untouched)

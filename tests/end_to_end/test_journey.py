@@ -122,9 +122,9 @@ def test_an_evidenced_visit_happened_between_its_bounds(journey: Journey, truth:
 def test_open_disruptions_are_those_the_upstream_lists(journey: Journey, truth: Path) -> None:
     ended = journey.sql("select max(received_at) as at from core.requests where endpoint = 'status'")[0]["at"]
     listed = query_truth(
-        f"select if(edited_at <= '{ended}', edited_message, message) as message "
-        f"from '{truth}/events.parquet' where listed_at <= '{ended}' and ended_at > '{ended}' "
-        f"and coalesce('{ended}' < absent_from or '{ended}' >= absent_until, true) order by 1"
+        f"select message from '{truth}/event_versions.parquet' semi join "
+        f"(from '{truth}/event_listings.parquet' where listed_from <= '{ended}' and listed_to > '{ended}') "
+        f"using (event_id) where valid_from <= '{ended}' and valid_to > '{ended}' order by 1"
     )
 
     assert listed == journey.sql("select message from core.status_episodes where is_open order by message")

@@ -46,6 +46,10 @@ class RecordedDays(SimulatedDays):
     def _motion(self, day: date) -> Motion:
         return recorded_motion(self.network, self.schedule(day), self.seed, self._recording)
 
+    def motion_without_events(self, day: date) -> Motion:
+        """Return what was recorded: events change nothing of it."""
+        return self.motion(day)
+
     def _vehicles(self, day: date) -> list[str]:
         """Return the recorded vehicles, or drawn ones of the trips whose vehicle was not recorded."""
         recorded = (self._recording.vehicle_ids[trip] for trip in self.schedule(day).trips)

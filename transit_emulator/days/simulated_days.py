@@ -12,14 +12,14 @@ from transit_emulator.days.blocks import blocks
 from transit_emulator.days.board import Board, board
 from transit_emulator.days.disruptions import events_starting_on
 from transit_emulator.days.diversions import skipped_calls, skipped_stops
-from transit_emulator.days.events import LONGEST_DAYS, Event
+from transit_emulator.days.events import LONGEST_AHEAD_DAYS, LONGEST_DAYS, Event
 from transit_emulator.days.motion import EventEffects, Motion, motion
 from transit_emulator.days.news import NewsItem, news_of
 from transit_emulator.days.schedule import Flags, Schedule, schedule_of
 from transit_emulator.days.seasons import SeasonCalendar, with_seasons
 from transit_emulator.days.trip_ids import IdMode, reused, vehicles
 from transit_emulator.days.weather import weather
-from transit_emulator.local_time import ONE_DAY
+from transit_emulator.local_time import ONE_DAY, at_local
 from transit_emulator.networks.network import Network
 
 _DAYS_KEPT, _EVENT_DAYS_KEPT = 6, 64
@@ -54,6 +54,7 @@ class SimulatedDays:
         self.vehicles: Callable[[date], list[str]] = _cached(self._vehicles)
         self.live_ids: Callable[[date], list[str]] = _cached(self._live_ids)
         self.events: Callable[[date], tuple[Event, ...]] = _cached(self._events, _EVENT_DAYS_KEPT)
+        self.listed_on: Callable[[date], list[Event]] = _cached(self._listed_on)
         self.news_published: Callable[[date], tuple[NewsItem, ...]] = _cached(
             self._news_published, _EVENT_DAYS_KEPT
         )
@@ -65,11 +66,17 @@ class SimulatedDays:
         return schedule_of(self.network, day, self.seasons.services_before(day) if self.seasons else None)
 
     def _motion(self, day: date) -> Motion:
+        skipped = skipped_calls(self.network, self.schedule(day), self.events_around(day))
+        return self._motion_under(day, EventEffects(self.disrupted(day), skipped))
+
+    def _motion_under(self, day: date, effects: EventEffects) -> Motion:
+        return motion(self.network, self.schedule(day), self.seed, effects, self.blocks(day))
+
+    def motion_without_events(self, day: date) -> Motion:
+        """Return what would happen on a service date, by the same draws, if no event disturbed a line."""
         schedule = self.schedule(day)
-        effects = EventEffects(
-            self.disrupted(day), skipped_calls(self.network, schedule, self.events_around(day))
-        )
-        return motion(self.network, schedule, self.seed, effects, self.blocks(day))
+        none = EventEffects(np.zeros(schedule.n_trips, dtype=np.bool_), np.zeros_like(schedule.is_call))
+        return self._motion_under(day, none)
 
     def _board(self, day: date) -> Board:
         return board(self.network, self.schedule(day), self.motion(day))
@@ -90,9 +97,15 @@ class SimulatedDays:
     def _events(self, day: date) -> tuple[Event, ...]:
         return events_starting_on(self.network, self.seed, day)
 
+    def _listed_on(self, day: date) -> list[Event]:
+        """Return the events that the status has at any time of a local date, by start."""
+        first, until = at_local(day, 0, self.network.zone), at_local(day + ONE_DAY, 0, self.network.zone)
+        days = (day + ONE_DAY * step for step in range(-LONGEST_DAYS, LONGEST_AHEAD_DAYS + 1))
+        return [event for start in days for event in self.events(start) if event.covers(first, until)]
+
     def _news_published(self, day: date) -> tuple[NewsItem, ...]:
         announced = self.seasons.announced_on(day) if self.seasons else []
-        return news_of(self.network, self.seed, day, self.events(day), announced)
+        return news_of(self.network, self.seed, day, self.listed_on(day), announced)
 
     def weather_on(self, day: date) -> str | None:
         """Return what the weather of a service date is called; None where it is not known."""
@@ -100,6 +113,8 @@ class SimulatedDays:
 
     def skipped_stops(self, event: Event) -> frozenset[int]:
         """Return the stops that buses skip because of an event; mostly none."""
+        if event.is_withdrawn:
+            return frozenset()
         return frozenset(stop for stops in skipped_stops(self.network, event).values() for stop in stops)
 
     def disrupted(self, day: date) -> Flags:
@@ -113,9 +128,10 @@ class SimulatedDays:
         return is_disrupted
 
     def events_around(self, day: date) -> list[Event]:
-        """Return the events on lines that may overlap a service date."""
+        """Return the events that disturb lines and may overlap a service date."""
         days = (day - ONE_DAY * back for back in range(-2, LONGEST_DAYS + 1))
-        return [event for start in days for event in self.events(start) if event.line_positions]
+        found = (event for start in days for event in self.events(start))
+        return [event for event in found if event.line_positions and not event.is_withdrawn]
 
 
 def _cached(make: Callable[[date], _Result], days: int = _DAYS_KEPT) -> Callable[[date], _Result]:

@@ -9,9 +9,10 @@ from transit_emulator.networks.network import INBOUND, OUTBOUND, Network
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A scheduled departure from the origin; `text` is how the timetable writes it."""
+    """A scheduled departure from the origin; `trip` is a row of its schedule, `text` what is written."""
 
     trip: int
+    trip_id: str
     departs_at: int
     text: str
 
@@ -69,7 +70,8 @@ def _leg(network: Network, schedule: Schedule, patterns: list[int]) -> Leg:
 
 def _departure(network: Network, schedule: Schedule, row: int, *, past_24: bool) -> Departure:
     departs_at = int(schedule.scheduled_at[row, 0])
-    return Departure(row, departs_at, departure_text(network, schedule, departs_at, past_24=past_24))
+    trip_id = network.trips[int(schedule.trips[row])].id
+    return Departure(row, trip_id, departs_at, departure_text(network, schedule, departs_at, past_24=past_24))
 
 
 def departure_text(network: Network, schedule: Schedule, departs_at: int, *, past_24: bool) -> str:

@@ -129,6 +129,31 @@ def _missing_fields(_world: World, _fault: Fault, answer: Json, _now: datetime) 
     )
 
 
+def _short_lists(_world: World, fault: Fault, answer: Json, _now: datetime) -> Json:
+    """Leave out the last rows of a list of other things than passages, and the last departures."""
+
+    def shortened(rows: list[Json]) -> list[Json]:
+        return rows[: round(len(rows) * (1 - fault.row_share))]
+
+    if isinstance(answer, dict) and "servizi" in answer:
+        legs_cut = [
+            service
+            | {
+                "tratte": {
+                    way: leg | {"partenze": shortened(leg["partenze"])}
+                    for way, leg in service["tratte"].items()
+                }
+            }
+            for service in answer["servizi"]
+        ]
+        return answer | {"servizi": legs_cut}
+    return answer if "passaggi" in answer else _with_rows(answer, shortened)
+
+
+def _empty_lists(_world: World, _fault: Fault, answer: Json, _now: datetime) -> Json:
+    return answer if "passaggi" in answer else _with_rows(answer, lambda _rows: [])
+
+
 def _with_passages(answer: Json, change: Callable[[list[Json]], list[Json]]) -> Json:
     if isinstance(answer, dict) and "passaggi" in answer:
         return answer | {"passaggi": change(answer["passaggi"])}
@@ -160,4 +185,6 @@ _CHANGES: dict[FaultKind, Change] = {
     FaultKind.MISSING_STATO: _missing_stato,
     FaultKind.CHANGED_TYPES: _changed_types,
     FaultKind.MISSING_FIELDS: _missing_fields,
+    FaultKind.SHORT_LISTS: _short_lists,
+    FaultKind.EMPTY_LISTS: _empty_lists,
 }

@@ -52,6 +52,8 @@ class FaultKind(StrEnum):
     MISSING_STATO = "missing_stato"
     CHANGED_TYPES = "changed_types"  # `linee` a string for an array, numbers for texts
     MISSING_FIELDS = "missing_fields"  # the trip id and the cause are left out
+    SHORT_LISTS = "short_lists"  # the last rows of a list, a timetable or the status are missing: `row_share`
+    EMPTY_LISTS = "empty_lists"  # a list, a timetable or the status has no row
 
 
 class Fault(BaseModel):

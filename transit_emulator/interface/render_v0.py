@@ -4,7 +4,7 @@ from datetime import date, datetime
 from html import escape
 
 from transit_emulator import texts
-from transit_emulator.days.events import LIFTS, METRO, Event
+from transit_emulator.days.events import FUNICULARS, LIFTS, METRO, Event
 from transit_emulator.days.news import NewsItem
 from transit_emulator.interface import render_v1
 from transit_emulator.interface.render_v1 import Json
@@ -13,7 +13,7 @@ from transit_emulator.networks.network import DIRECTION_KEYS
 from transit_emulator.world import World
 
 _SITE = "https://transit.example"
-_GROUPS = {LIFTS: "ascensori", METRO: "metropolitana"}
+_GROUPS = {LIFTS: "ascensori", FUNICULARS: "funicolari", METRO: "metropolitana"}
 
 
 def arrivals(world: World, stop_code: str, now: datetime) -> Json:
@@ -82,12 +82,12 @@ def status(world: World, now: datetime) -> Json:
 
 
 def _entry(world: World, event: Event, now: datetime) -> Json:
-    started = local(event.started_at, world.network.zone)
+    version = event.version_at(now.timestamp())
     return {
-        "nome": event.facility or ", ".join(event.line_numbers),
-        "causa": event.cause or "",
-        "messaggio": event.message_at(now.timestamp()),
-        "data": texts.short_date(started),
+        "nome": version.name or ", ".join(version.lines),
+        "causa": version.cause or "",
+        "messaggio": version.message,
+        "data": texts.short_date(local(version.starts_at, world.network.zone)),
     }
 
 

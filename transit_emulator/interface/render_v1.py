@@ -40,7 +40,7 @@ def lines(world: World, now: datetime) -> list[Json]:
 
 def line_stops(world: World, code: str, now: datetime) -> Json:
     """Return the stops of a line; `andata` is present even where no stop is listed."""
-    line = world.lines(now)[world.line(code)]
+    line = world.published_line(code, now)
     answer: Json = {"codice_linea": line.code, "andata": []}
     for direction, stops in line.stops.items():
         answer[DIRECTION_KEYS[direction]] = [
@@ -130,12 +130,13 @@ def status(world: World, now: datetime, category: str | None = None) -> Json:
 
 
 def _event(world: World, item: Event, now: datetime) -> Json:
-    started = local(item.started_at, world.network.zone)
+    version = item.version_at(now.timestamp())
     answer: Json = {"evento": item.event, "categoria": item.category}
-    if item.facility or item.line_numbers:
-        answer["linee"] = item.facility or list(item.line_numbers)
-    if item.cause is not None:
-        answer["causa"] = item.cause
-    answer["messaggio"] = item.message_at(now.timestamp())
-    answer["data"] = texts.short_date(started)
+    if version.name or version.lines:
+        lines = ", ".join(version.lines) if version.is_one_text else list(version.lines)
+        answer["linee"] = version.name or lines
+    if version.cause is not None:
+        answer["causa"] = version.cause
+    answer["messaggio"] = version.message
+    answer["data"] = texts.short_date(local(version.starts_at, world.network.zone))
     return answer

@@ -103,6 +103,7 @@ def assemble(
     specs: Sequence[LineSpec],
     lifts: Sequence[str] = (),
     *,
+    railways: Sequence[str] = (),
     traffic: Traffic = LIGHT,
 ) -> Network:
     """Return the network of some lines; a trip's id is unique in it and the same on every day."""
@@ -123,6 +124,7 @@ def assemble(
         patterns=tuple(patterns),
         trips=tuple(trips),
         lifts=tuple(lifts),
+        railways=tuple(railways),
         traffic=traffic,
     )
 

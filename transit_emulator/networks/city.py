@@ -26,6 +26,9 @@ _FIRST_HOUR, _LAST_HOUR = 5.0, 24.5
 _PAST_24_SHARE, _JUNK_SHARE = 0.5, 0.05
 _SHORT_EVERY_MINUTES = 60.0
 _N_LIFTS = 12
+_RAILWAYS = (
+    "Funicolare Righi", "Funicolare Sant'Anna", "Funicolare Università", "Cremagliera Città Alta",
+)  # fmt: skip
 _CITY = CitySize(
     n_places=1_347, n_coast=44, n_main=24, n_local=88, n_slash=40, n_night=12, first_local=30,
 )  # fmt: skip
@@ -48,7 +51,15 @@ def _network(name: str, size: CitySize) -> Network:
     city = city_map(size)
     specs = [_spec(city, line) for line in city_lines(city)]
     lifts = [f"{number} {city.names[100 + 37 * number]}" for number in range(1, _N_LIFTS + 1)]
-    return assemble(name, WeekCalendar(), city.stops, [*specs, *_rails(city.stops)], lifts, traffic=HEAVY)
+    return assemble(
+        name,
+        WeekCalendar(),
+        city.stops,
+        [*specs, *_rails(city.stops)],
+        lifts,
+        railways=_RAILWAYS,
+        traffic=HEAVY,
+    )
 
 
 def _spec(city: CityMap, line: CityLine) -> LineSpec:

@@ -113,6 +113,7 @@ class Network:
     patterns: tuple[Pattern, ...]
     trips: tuple[Trip, ...] = field(repr=False)
     lifts: tuple[str, ...] = ()
+    railways: tuple[str, ...] = ()  # funiculars and rack railways, by name
     traffic: Traffic = LIGHT
 
     @cached_property

@@ -28,6 +28,7 @@ _WHERE = tuple((100 * int(east), 100 * int(north)) for _, east, north in _LISTED
 _FIVE_DIGIT_PLACE = 39
 _RAIL_STOPS = {"IS01": (3_000, 3_600), "IS02": (2_800, 4_300), "IS03": (2_600, 5_100), "IS04": (2_400, 6_000)}
 _LIFTS = ("Castello", "Belvedere", "Porta Nuova", "Via Torino", "Colle Alto", "Molo Antico")
+_RAILWAYS = ("Funicolare Sant'Anna", "Cremagliera Città Alta")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def small_network() -> Network:
     ]
     stops += [Stop(code, f"Ferrovia {code}", place_at(*where)) for code, where in _RAIL_STOPS.items()]
     specs = [_spec(route, stops) for route in _ROUTES]
-    return assemble("small", WeekCalendar(), stops, [*specs, *_odd_lines(stops)], _LIFTS)
+    return assemble("small", WeekCalendar(), stops, [*specs, *_odd_lines(stops)], _LIFTS, railways=_RAILWAYS)
 
 
 def _stop_code(place: int, side: int) -> str:

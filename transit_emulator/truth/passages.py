@@ -8,7 +8,7 @@ import pyarrow as pa
 from transit_emulator.days.motion import NEVER, TripOutcome
 from transit_emulator.networks.network import Ints
 from transit_emulator.truth.columns import Columns, instants, trip_columns
-from transit_emulator.truth.schemas import ACTUAL, DAYS, SCHEDULED, TRIPS
+from transit_emulator.truth.schemas import ACTUAL, COMPARED, DAYS, SCHEDULED, TRIPS
 from transit_emulator.world import World
 
 
@@ -38,16 +38,31 @@ def scheduled_passages(world: World, day: date) -> pa.Table:
 
 def actual_passages(world: World, day: date) -> pa.Table:
     """Return the calls of a service date that happened."""
+    return pa.table(_actual_columns(world, day), schema=ACTUAL)
+
+
+def compared_passages(world: World, day: date) -> pa.Table:
+    """Return the calls of a service date that happened, and when they would have without any event."""
+    motion, without = world.motion(day), world.motion_without_events(day)
+    trip, sequence = np.nonzero(motion.is_passed)
+    is_touched = world.disrupted(day) | motion.is_skipped.any(axis=1)
+    passed_at, expected = motion.passed_at[trip, sequence], without.passed_at[trip, sequence]
+    is_compared = is_touched[trip] | (passed_at != expected)
+    columns = _actual_columns(world, day)
+    columns["passed_at_without_event"] = instants(np.where(is_compared, expected, NEVER))
+    return pa.table(columns, schema=COMPARED)
+
+
+def _actual_columns(world: World, day: date) -> Columns:
     motion = world.motion(day)
     trip, sequence = np.nonzero(motion.is_passed)
-    columns = _call_columns(world, day, trip, sequence) | {
+    return _call_columns(world, day, trip, sequence) | {
         "passed_at": instants(motion.passed_at[trip, sequence]),
         "departed_at": instants(motion.departed_at[trip, sequence]),
         "is_full": pa.array(motion.is_full[trip, sequence]),
         "is_recorded": pa.array(motion.is_recorded[trip, sequence]),
         "is_interpolated": pa.array(motion.is_interpolated[trip, sequence]),
     }
-    return pa.table(columns, schema=ACTUAL)
 
 
 def trips(world: World, day: date) -> pa.Table:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from transit_emulator.days.motion import NEVER
+from transit_emulator.days.revisions import Change
 from transit_emulator.days.timetable import Departure, Leg, Service
 from transit_emulator.truth.columns import DIRECTIONS, instants, table_of, trip_columns
 from transit_emulator.truth.schemas import DEPARTURES, REVISIONS, VERSIONS
@@ -19,26 +20,22 @@ class _ServiceLeg(NamedTuple):
     leg: Leg
 
 
-class _Change(NamedTuple):
-    """A change of a timetable: when it was published, and why."""
-
-    at: int
-    reason: str
-
-
 class _Revision(NamedTuple):
     service_date: date
     line_code: str
     revised_at: int
+    reason: str
     n_departures_before: int
     n_departures: int
 
 
 class _VersionRow(NamedTuple):
     service_date: date
+    trip_id: str
     line_code: str
     direction: str
     service_code: str
+    headsign: str
     departure_text: str
     departure_at: int
     version: int
@@ -68,11 +65,10 @@ def revisions(world: World, day: date) -> pa.Table:
     """Return the timetables of a service date that were revised."""
     rows = []
     for number, line in enumerate(world.network.lines):
-        revised_at = world.revised_at(number, day)
-        if revised_at is not None:
-            before = world.timetable(number, day, _instant(revised_at - 1))
-            after = world.timetable(number, day)
-            rows.append(_Revision(day, line.code, revised_at, _n_departures(before), _n_departures(after)))
+        for at, reason in world.timetable_changes(number, day):
+            before = world.timetable(number, day, _instant(at - 1))
+            after = world.timetable(number, day, _instant(at))
+            rows.append(_Revision(day, line.code, at, reason, _n_departures(before), _n_departures(after)))
     return table_of(REVISIONS, rows)
 
 
@@ -84,19 +80,22 @@ def versions(world: World, day: date) -> pa.Table:
 
 def _versions_of(world: World, line: int, day: date) -> Iterator[_VersionRow]:
     """Yield the departures of each version of a line's timetable, as published just before the next one."""
-    changes = [(world.announced_at(day), "season"), (world.revised_at(line, day), "notice")]
-    later = sorted(_Change(at, reason) for at, reason in changes if at is not None)
+    announced = world.announced_at(day)
+    seasons = [] if announced is None else [Change(announced, "season")]
+    later = sorted(seasons + world.timetable_changes(line, day))
     ends = [*(change.at for change in later), NEVER]
-    for version, (change, end) in enumerate(zip([_Change(NEVER, "first"), *later], ends, strict=True), 1):
+    for version, (change, end) in enumerate(zip([Change(NEVER, "first"), *later], ends, strict=True), 1):
         asked_at = change.at if end == NEVER else end - 1
         services = world.timetable(line, day, None if asked_at == NEVER else _instant(asked_at))
         for service_code, leg in _legs(services):
             for departure in leg.departures:
                 yield _VersionRow(
                     service_date=day,
+                    trip_id=departure.trip_id,
                     line_code=world.network.lines[line].code,
                     direction=DIRECTIONS[leg.direction],
                     service_code=service_code,
+                    headsign=leg.headsign,
                     departure_text=departure.text,
                     departure_at=departure.departs_at,
                     version=version,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from transit_etl.cli import world
-from transit_etl.cli.options import FROM, MARKUP, TO
+from transit_etl.cli.options import FROM, MARKUP, TO, names_among
 from transit_etl.cli.output import print_text
 from transit_etl.cli.progress import spinner
 from transit_etl.cli.world import Actuals, Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
@@ -85,8 +85,17 @@ def emulator_truth(
     seed: Seed = 1,
     ids: TripIds = Ids.STABLE,
     revisions: Revisions = False,
+    only: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES", help="Of passages,timetables,events,news,plant,network: those to write."
+        ),
+    ] = None,
+    counterfactual: Annotated[
+        bool, typer.Option("--counterfactual", help="Add when buses would have passed without any event.")
+    ] = False,
 ) -> None:
-    """Write what really happened on some service dates: every scheduled and actual passage.
+    """Write what really happened on some service dates: passages, events, news and what was published when.
 
     Example: transit-etl emulator truth --from 2026-03-02 --to 2026-03-03 --out /tmp/truth
     """
@@ -94,8 +103,9 @@ def emulator_truth(
         raise typer.BadParameter(f"the first date {first} is after the last date {last}")
     with spinner("writing the ground truth"):
         emulated = world.build(size, gtfs, actuals, seed, ids, has_revisions=revisions)
-        from transit_emulator.truth import write_truth
+        from transit_emulator.truth import SUBJECTS, write_truth
 
-        files = write_truth(emulated, first, last, out)
+        subjects = names_among(SUBJECTS, only) if only else SUBJECTS
+        files = write_truth(emulated, first, last, out, only=subjects, has_counterfactual=counterfactual)
     for file in files:
         print_text(file)

@@ -30,8 +30,8 @@ from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
 from transit_etl.settings import Settings
 
 LISTS = [cadence for cadence in CADENCES.values() if cadence.every and not cadence.is_paused]
-# Stops are requested per staged line, the audit draws visits from staged timetables, and a news item whose text is
-# staged is not asked for again.
+# Stops are requested per staged line, the audit draws visits from staged timetables, and a news item is not
+# asked for again once its text is staged.
 _STAGED_AT_ONCE = ("network", "timetables", "news")
 LINES_RETRY_SECONDS = 60.0
 MAX_LINES_RETRIES = 4  # after so many without any answer the rehearsal fails
