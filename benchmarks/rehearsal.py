@@ -1,9 +1,11 @@
-"""Measures how fast days are rehearsed over HTTP against the emulator at city size, and where the time goes.
+"""Measures how fast days are rehearsed against the emulator at city size, and where the time goes.
 
     python benchmarks/rehearsal.py [--hours 2] [--start 2026-03-02T06:00] [--window 3600] [--policy adaptive]
+    python benchmarks/rehearsal.py --hours 72 --only status,news,timetables,network
 
-The code is that of production; the emulator and staging run in processes of their own. On a machine that does
-other work too, the processor time of each process is more reliable than elapsed time.
+The code is that of production; staging runs in a process of its own. So does the emulator, asked over HTTP,
+unless passages are left out. On a machine that does other work too, the processor time of each process is
+more reliable than elapsed time.
 """
 
 import argparse
@@ -17,14 +19,18 @@ from pathlib import Path
 from types import FrameType
 from typing import Self
 
+import httpx
 import psutil
 
 import transit_etl
+from transit_emulator.app import create_app
 from transit_emulator.process import emulator_process
+from transit_emulator.world import build_world
+from transit_etl.endpoints import REHEARSED
 from transit_etl.rehearsal import RehearsalReport, rehearse
 from transit_etl.settings import PolicyName, Settings
 
-GOAL = 300
+GOAL, GOAL_WITHOUT_PASSAGES = 300, 2_000
 PACKAGE = Path(transit_etl.__file__).parent
 SAMPLE_SECONDS = 0.01
 
@@ -32,21 +38,47 @@ SAMPLE_SECONDS = 0.01
 def main() -> int:
     """Rehearse, print what it took, and fail if the upstream refused a request."""
     arguments = _arguments()
-    with emulator_process("--size", arguments.size) as server, tempfile.TemporaryDirectory() as folder:
+    only = tuple(arguments.only.split(","))
+    with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             data_dir=Path(folder),
-            base_url=server.base_url,
             window_seconds=arguments.window,
             rate_per_minute=arguments.rate,
             policy=PolicyName(arguments.policy),
         )
-        process = psutil.Process(server.process.pid)
-        served = _cpu_seconds(process)
-        with _Sampler() as sampler:
-            report = rehearse(settings, arguments.start, arguments.hours, in_two_processes=True)
-        served = _cpu_seconds(process) - served
-    _show(report, served, sampler)
+        if "passages" in only:
+            report, served, sampler = _over_http(settings, arguments, only)
+        else:
+            app = create_app(build_world(arguments.size), limit_without_token=arguments.rate)
+            report, sampler = _rehearse(settings, arguments, only, httpx.ASGITransport(app))
+            served = 0.0
+    _show(report, served, sampler, GOAL if "passages" in only else GOAL_WITHOUT_PASSAGES)
     return 1 if report.is_failure or report.n_rate_limited else 0
+
+
+def _over_http(
+    settings: Settings, arguments: argparse.Namespace, only: tuple[str, ...]
+) -> tuple[RehearsalReport, float, "_Sampler"]:
+    """Rehearse against an emulator in a process of its own; return its processor time as well."""
+    with emulator_process("--size", arguments.size) as server:
+        process = psutil.Process(server.process.pid)
+        before = _cpu_seconds(process)
+        settings = settings.model_copy(update={"base_url": server.base_url})
+        report, sampler = _rehearse(settings, arguments, only, None)
+        return report, _cpu_seconds(process) - before, sampler
+
+
+def _rehearse(
+    settings: Settings,
+    arguments: argparse.Namespace,
+    only: tuple[str, ...],
+    transport: httpx.AsyncBaseTransport | None,
+) -> tuple[RehearsalReport, "_Sampler"]:
+    with _Sampler() as sampler:
+        report = rehearse(
+            settings, arguments.start, arguments.hours, transport=transport, only=only, in_two_processes=True
+        )
+    return report, sampler
 
 
 class _Sampler:
@@ -83,14 +115,14 @@ def _place(frame: FrameType) -> str:
     return f"{module}.{found.f_code.co_name}{library}"
 
 
-def _show(report: RehearsalReport, served: float, sampler: _Sampler) -> None:
+def _show(report: RehearsalReport, served: float, sampler: _Sampler, goal: int) -> None:
     own = resource.getrusage(resource.RUSAGE_SELF)
     staging = resource.getrusage(resource.RUSAGE_CHILDREN)  # the emulator has not been waited for yet
     own_seconds, staging_seconds = own.ru_utime + own.ru_stime, staging.ru_utime + staging.ru_stime
     n_requests = sum(report.outcomes.values())
     print(
         f"{report.virtual_seconds / 3600:.1f} hours in {report.real_seconds:.0f} s: "
-        f"{report.times_real_time:.0f} times real time (goal {GOAL}); {n_requests:,} requests, "
+        f"{report.times_real_time:.0f} times real time (goal {goal}); {n_requests:,} requests, "
         f"{report.allowance_share:.1%} of the allowance, {report.n_rate_limited} refused"
     )
     print("\nelapsed time of the rehearsing process, by activity")
@@ -130,6 +162,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--window", type=float, default=3600, help="seconds, as TRANSIT_WINDOW_SECONDS")
     parser.add_argument("--rate", type=int, default=60, help="requests a minute")
     parser.add_argument("--policy", default="adaptive")
+    parser.add_argument("--only", default=",".join(REHEARSED), help="what is rehearsed")
     parser.add_argument("--size", default="city")
     return parser.parse_args()
 

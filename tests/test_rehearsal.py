@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Collection
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import duckdb
@@ -53,7 +54,7 @@ def _rehearse_lists(
     )
 
 
-def _rows(data_dir: Path, query: str) -> list[tuple[object, ...]]:
+def _rows(data_dir: Path, query: str) -> list[tuple[Any, ...]]:
     """Run a query over the ledger, `requests`."""
     with duckdb.connect() as connection:
         files = f"{data_dir}/lake/operator=emulated/dataset=requests/*/*.parquet"

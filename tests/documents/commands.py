@@ -75,6 +75,9 @@ SHORTENED = {
     "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),
+    "python benchmarks/rehearsal.py --hours 72 --only status,news,timetables,network": (
+        "python benchmarks/rehearsal.py --hours 2 --only status,news,timetables,network --size small"
+    ),
     "python benchmarks/live_page.py --hours 2": (
         "python benchmarks/live_page.py --size small --hours 0.2 --seconds 20"
     ),

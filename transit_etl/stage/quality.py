@@ -79,12 +79,7 @@ class Validator:
     def __init__(self, suites: Mapping[str, Suite] | None = None) -> None:
         self._suites = suites or _suites()
         self._evaluables: dict[tuple[str, frozenset[str], bool], ExpectationSuite] = {}
-        source = validation_context.shared_context().data_sources.add_or_update_pandas("stage")
-        self._assets = {dataset: source.add_dataframe_asset(dataset) for dataset in self._suites}
-        self._batches = {
-            dataset: asset.add_batch_definition_whole_dataframe("window")
-            for dataset, asset in self._assets.items()
-        }
+        self._batches = {dataset: validation_context.batch_definition(dataset) for dataset in self._suites}
         self.last: dict[str, ExpectationSuiteValidationResult] = {}
 
     def validate(

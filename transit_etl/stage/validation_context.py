@@ -2,9 +2,10 @@
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from great_expectations.core.batch_definition import BatchDefinition
     from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
 
 
@@ -12,6 +13,13 @@ if TYPE_CHECKING:
 def shared_context() -> "EphemeralDataContext":
     """Return the context that the process validates in; the first call takes seconds."""
     return new_context()
+
+
+@cache
+def batch_definition(dataset: str) -> "BatchDefinition[Any]":
+    """Return how a window of a dataset becomes a batch in the shared context; made once, as that is slow."""
+    source = shared_context().data_sources.add_or_update_pandas(f"stage {dataset}")
+    return source.add_dataframe_asset(dataset).add_batch_definition_whole_dataframe("window")
 
 
 def new_context() -> "EphemeralDataContext":
