@@ -1,13 +1,20 @@
 {# From when to when each row was in the answers of its stream (SCD2 by content): runs of consecutive good answers that
-   hold exactly the same row. `valid_from` is the first of them, `valid_to` the first later answer without it. A failed
-   answer is no evidence, so it ends no validity.
+   hold exactly the same row. `valid_from` is the first of them, `valid_to` the first later answer that proves the row
+   absent. A failed answer is no evidence, so it ends no validity. Without `held` also `last_listed_at`, the last
+   answer of the run.
 
-   answers: a relation of good answers with operator, stream, request_id, received_at.
-   rows:    a relation of operator, request_id and the columns of `content`.
-   held:    the column that names the stream, in a model that is_continued(): what was valid when the days being built
-            began is then taken from the table itself, as one more answer before all others. #}
-{% macro validity(answers, rows, content, held=none) -%}
+   answers:  a relation of good answers with operator, stream, request_id, received_at.
+   rows:     a relation of operator, request_id and the columns of `content`.
+   held:     the column that names the stream, in a model that is_continued(): what was valid when the days being built
+             began is then taken from the table itself, as one more answer before all others.
+   proof:    the condition on `answers` for what one does not list to be absent; all prove it unless given.
+   identity: those columns of `content` that tell which thing a row is about, where the others may be edited: a row ends
+             where another of the same thing begins. All of them unless given. #}
+{% macro validity(answers, rows, content, held=none, proof="true", identity=none) -%}
     {%- set content_list = content | join(", ") -%}
+    {%- set one_thing = "partition by operator, stream, " ~ (identity or content) | join(", ") -%}
+    {%- set of_answer = "answers.operator, answers.stream, answers.answer_number, answers.received_at, answers.n_proofs, "
+        ~ "answers.n_earlier_proofs, answers.next_proof_at" -%}
     {%- set is_continued = held is not none and is_incremental() -%}
     {% if is_continued -%}
     carried as (
@@ -20,11 +27,9 @@
         where valid_from < {{ first_instant() }} and coalesce(valid_to >= {{ first_instant() }}, true)
     ),
     {%- endif %}
-    numbered_answers as (
+    proving_answers as (
         select
-            *,
-            row_number() over (partition by operator, stream order by received_at, request_id) as answer_number,
-            lead(received_at) over (partition by operator, stream order by received_at, request_id) as next_answer_at
+            operator, stream, request_id, received_at, {{ proof }} as is_proof
         from {% if is_continued -%}
             (
                 select operator, stream, request_id, received_at from {{ answers }}
@@ -33,9 +38,24 @@
             ) as all_answers
         {%- else %}{{ answers }}{% endif %}
     ),
+    numbered_answers as (
+        select
+            *,
+            row_number() over stream_answers as answer_number,
+            -- the proofs before this answer, and up to it
+            count(case when is_proof then 1 end) over (
+                stream_answers rows between unbounded preceding and current row
+            ) as n_proofs,
+            n_proofs - case when is_proof then 1 else 0 end as n_earlier_proofs,
+            min(case when is_proof then received_at end) over (
+                stream_answers rows between 1 following and unbounded following
+            ) as next_proof_at
+        from proving_answers
+        window stream_answers as (partition by operator, stream order by received_at, request_id)
+    ),
     held as (
         select
-            answers.operator, answers.stream, answers.answer_number, answers.received_at, answers.next_answer_at,
+            {{ of_answer }},
             cast(null as timestamp) as carried_from,
             {{ content_list }}
         from {{ rows }} as content_rows
@@ -43,20 +63,34 @@
         {%- if is_continued %}
         union all
         select
-            answers.operator, answers.stream, answers.answer_number, answers.received_at, answers.next_answer_at,
+            {{ of_answer }},
             carried.carried_from,
             {{ content_list }}
         from carried
         inner join numbered_answers as answers using (operator, stream, request_id)
         {%- endif %}
     ),
+    followed as (
+        select
+            *,
+            case
+                when n_earlier_proofs > lag(n_proofs) over listings then 1
+                {%- for column in content if identity and column not in identity %}
+                when {{ column }} is distinct from lag({{ column }}) over listings then 1
+                {%- endfor %}
+                else 0
+            end as is_apart,
+            least(next_proof_at, lead(received_at) over listings) as next_answer_at
+        from held
+        window listings as ({{ one_thing }} order by answer_number)
+    ),
     islands as (
         select
             *,
-            answer_number - row_number() over (
-                partition by operator, stream, {{ content_list }} order by answer_number
+            sum(is_apart) over (
+                {{ one_thing }} order by answer_number rows between unbounded preceding and current row
             ) as island
-        from held
+        from followed
     ),
     validity as (
         select
@@ -64,6 +98,9 @@
             coalesce(min(carried_from), min(received_at)) as valid_from,
             case when count(next_answer_at) = count(*) then max(next_answer_at) end as valid_to,
             count(next_answer_at) < count(*) as is_current
+            {%- if held is none %},
+            max(received_at) as last_listed_at
+            {%- endif %}
         from islands
         group by operator, stream, {{ content_list }}, island
         -- of answers received at one instant the last counts

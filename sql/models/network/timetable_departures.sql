@@ -1,6 +1,6 @@
 -- One row per operator, service_date, line, direction, service, departure, duplicate and validity: a departure of the
 -- timetable, from when to when it was listed there.
-{%- set of_date = is_built("try_cast(" ~ part('key', '/', 2) ~ " as date)") %}
+{%- set departure = ['service_date', 'line_code', 'direction', 'departure_at', 'repeat_number'] %}
 with departures as (
     -- a timetable may list the same departure twice: two buses leave then
     select
@@ -17,40 +17,66 @@ with departures as (
     where departure_at is not null and {{ is_built() }} and {{ is_received_around(days_before=15) }}
 ),
 
-{{ validity(good_answers('timetables', 'key', of_date ~ ' and ' ~ is_received_around(days_before=15)), 'departures', [
-    'service_date', 'line_code', 'direction', 'service_code', 'departure_at', 'duplicate_number', 'repeat_number',
-    'service_hour', 'service_seconds', 'is_slash_variant', 'headsign', 'service_description', 'leg_description'
-]) }},
+answers as (
+    select
+        operator,
+        service_date || '/' || line_code as stream,
+        service_date,
+        line_code,
+        request_id,
+        received_at,
+        proves_absence
+    from {{ built('timetable_proofs') }}
+),
+
+{{ validity('answers', 'departures', departure + [
+    'service_code', 'duplicate_number', 'service_hour', 'service_seconds', 'is_slash_variant', 'headsign',
+    'service_description', 'leg_description'
+], proof='proves_absence', identity=departure) }},
+
+proofs as (
+    -- the last answer before a validity begins that proves that what it does not list was not there
+    select
+        beginnings.operator,
+        beginnings.service_date,
+        beginnings.line_code,
+        beginnings.valid_from,
+        max(answers.received_at) as previous_proof_at
+    from (select distinct operator, service_date, line_code, valid_from from validity) as beginnings
+    inner join answers using (operator, service_date, line_code)
+    where answers.proves_absence and answers.received_at < beginnings.valid_from
+    group by beginnings.operator, beginnings.service_date, beginnings.line_code, beginnings.valid_from
+),
 
 listings as (
     -- a departure has several validities when its sign or service was edited, or when it was not listed for a while
     select
-        *,
+        validity.*,
+        proofs.previous_proof_at,
         min(valid_from) over departure as first_listed_at,
         max(coalesce(valid_to, timestamp '9999-12-31')) over departure as last_listed_until,
-        min(valid_from) over (partition by operator, service_date, line_code) as first_promised_at,
+        min(previous_proof_at) over departure as first_absent_at,
         -- the validity at its time: the last that had begun, or else the first that began later
         row_number() over (
-            partition by operator, service_date, line_code, direction, departure_at, repeat_number
+            partition by operator, {{ departure | join(", ") }}
             order by
                 case when valid_from <= departure_at then 0 else 1 end,
                 abs({{ seconds_between('valid_from', 'departure_at') }})
         ) as nearest_number
     from validity
-    window departure as (
-        partition by operator, service_date, line_code, direction, departure_at, repeat_number
-    )
+    left join proofs using (operator, service_date, line_code, valid_from)
+    window departure as (partition by operator, {{ departure | join(", ") }})
 ),
 
 described as (
     select
-        * exclude (first_listed_at, last_listed_until, first_promised_at, nearest_number),
+        * exclude (first_listed_at, last_listed_until, first_absent_at, nearest_number),
         -- departures of one leg serve the same stops, whatever service they belong to
         case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
         case
             when last_listed_until <= departure_at then 'withdrawn'
-            -- an earlier answer about the line and date did not have it
-            when first_listed_at > departure_at and first_listed_at > first_promised_at then 'added_late'
+            -- an earlier answer about the line and date proves that it was not there
+            when first_listed_at > departure_at and first_absent_at < first_listed_at then 'added_late'
             when nearest_number > 1 then 'edited'
         end as not_in_force_reason,
         not_in_force_reason is null as is_in_force

@@ -1,0 +1,77 @@
+{# True for an answer that proves absent what it does not list: all its rows are in the lake, and it did not shrink.
+
+   n_listed: how many rows it listed, n_kept: how many of them are in the lake.
+   n_before: how many the answer before it listed; null if there is none.
+   In a relation with the parameters. #}
+{% macro proves_absence(n_listed, n_kept, n_before) -%}
+    coalesce({{ n_listed }} = {{ n_kept }}, false)
+    and coalesce({{ n_listed }} >= shrunk_share * {{ n_before }}, true)
+{%- endmacro %}
+
+{# The class of the notice that a change gave: `after_the_fact`, `under_24_h`, `under_7_days` or `longer`; null where the
+   shortest and the longest possible notice are of different classes.
+
+   low, high: the seconds of notice at least and at most; null where there is no bound. #}
+{% macro notice_class(low, high) -%}
+    case
+        when {{ high }} <= 0 then 'after_the_fact'
+        when {{ low }} > 0 and {{ high }} < 86400 then 'under_24_h'
+        when {{ low }} >= 86400 and {{ high }} < 604800 then 'under_7_days'
+        when {{ low }} >= 604800 then 'longer'
+    end
+{%- endmacro %}
+
+{# Pairs of removed and added departures that are one which moved, as the relation `moves` with the columns of `keys`,
+   removed_id, added_id, added_at and moved_seconds. Both have the same keys and are no further apart than the tolerance,
+   each is in one pair at most, and the sum of the differences is least: of equal sums the one of even differences, which
+   keeps the order of departures.
+
+   removed, added: relations with the columns of `keys`, and `id` and `at` of each departure.
+   condition:      what else holds of a pair of `removed` and `added`. #}
+{% macro moved_departures(removed, added, keys, condition="true") -%}
+    {%- set group = keys | join(", ") -%}
+    pairs as (
+        select
+            *,
+            dense_rank() over (partition by {{ group }} order by removed_at, removed_id) as removed_number,
+            dense_rank() over (partition by {{ group }} order by added_at, added_id) as added_number,
+            row_number() over (
+                partition by {{ group }} order by removed_at, removed_id, added_at, added_id
+            ) as pair_number
+        from (
+            select
+                {{ group }},
+                removed.id as removed_id,
+                removed.at as removed_at,
+                added.id as added_id,
+                added.at as added_at,
+                cast({{ seconds_between('removed.at', 'added.at') }} as bigint) as moved_seconds,
+                moved_tolerance_seconds
+            from {{ removed }} as removed
+            cross join {{ ref('inference_parameters') }} as parameters
+            inner join {{ added }} as added using ({{ group }})
+            where {{ condition }}
+        ) as near
+        where abs(moved_seconds) <= moved_tolerance_seconds
+    ),
+
+    moves as (
+        select pairs.*
+        from pairs
+        inner join (
+            select
+                {{ group }},
+                {{ each_of(
+                    least_cost_pairs(
+                        "removed_number",
+                        "added_number",
+                        "abs(moved_seconds) + power(moved_seconds, 2) / 100000000",
+                        "pair_number",
+                        "2 * max(moved_tolerance_seconds)"
+                    )
+                ) }} as pair_number
+            from pairs
+            group by {{ group }}
+        ) as chosen using ({{ group }}, pair_number)
+    )
+{%- endmacro %}
