@@ -27,8 +27,9 @@
    keeps the order of departures.
 
    removed, added: relations with the columns of `keys`, and `id` and `at` of each departure.
-   condition:      what else holds of a pair of `removed` and `added`. #}
-{% macro moved_departures(removed, added, keys, condition="true") -%}
+   condition:      what else holds of a pair of `removed` and `added`.
+   handicap:       seconds that a pair counts as further apart, well below one: it decides between equal sums. #}
+{% macro moved_departures(removed, added, keys, condition="true", handicap="0") -%}
     {%- set group = keys | join(", ") -%}
     pairs as (
         select
@@ -46,6 +47,7 @@
                 added.id as added_id,
                 added.at as added_at,
                 cast({{ seconds_between('removed.at', 'added.at') }} as bigint) as moved_seconds,
+                {{ handicap }} as handicap_seconds,
                 moved_tolerance_seconds
             from {{ removed }} as removed
             cross join {{ ref('inference_parameters') }} as parameters
@@ -65,7 +67,7 @@
                     least_cost_pairs(
                         "removed_number",
                         "added_number",
-                        "abs(moved_seconds) + power(moved_seconds, 2) / 100000000",
+                        "abs(moved_seconds) + power(moved_seconds, 2) / 100000000 + handicap_seconds",
                         "pair_number",
                         "2 * max(moved_tolerance_seconds)"
                     )

@@ -76,7 +76,7 @@
             case
                 when n_earlier_proofs > lag(n_proofs) over listings then 1
                 {%- for column in content if identity and column not in identity %}
-                when {{ column }} is distinct from lag({{ column }}) over listings then 1
+                when ({{ column }} is distinct from lag({{ column }}) over listings) then 1
                 {%- endfor %}
                 else 0
             end as is_apart,

@@ -1,6 +1,6 @@
 {{ config(schema='core') }}
--- One row per operator, service_date, line, direction, departure, repeat and promise: from when to when answers about the
--- timetable promised the departure, before it was due, and what became of it.
+-- One row per operator, service_date, line, direction, departure, repeat and promise: from when to when answers about
+-- the timetable promised the departure, before it was due, and what became of it.
 -- What was promised at a moment: promised_from <= moment and coalesce(promised_to > moment, true).
 {%- set departure = "operator, service_date, line_code, direction, departure_at, repeat_number" %}
 with validities as (
@@ -65,13 +65,15 @@ withdrawn as (
     where in_force.id is null and promises.promised_to <= promises.departure_at
 ),
 
--- a departure moved to one that no answer listed while it was promised
+-- A departure moved to one that no answer listed while it was promised. Of two that may have moved there, it is the one
+-- that was promised longer before: the other one was a step on the way.
 {{ moved_departures(
     'withdrawn',
     '(select in_force.*, first_listed_at from in_force inner join beginnings using (' ~ departure ~ ')'
     ~ ' where beginnings.absent_at is not null)',
     ['operator', 'service_date', 'line_code', 'direction', 'leg'],
-    'added.first_listed_at > removed.last_promised_at'
+    'added.first_listed_at > removed.last_promised_at',
+    '-' ~ seconds_between('removed.promised_from', 'removed.at') ~ ' / 100000000'
 ) }},
 
 zeros as (

@@ -79,27 +79,27 @@ instants as (
 lists as (
     -- the stops of the direction just before each instant, and from it on
     {%- for side in ["before", "after"] %}
-    select
-        instants.operator,
-        instants.line_code,
-        instants.direction,
-        instants.changed_at,
-        '{{ side }}' as side,
-        stops.position,
-        stops.stop_code,
-        row_number() over (
-            partition by
-                instants.operator, instants.line_code, instants.direction, instants.changed_at, stops.stop_code
-            order by stops.position
-        ) as occurrence
-    from instants
-    inner join {{ ref('line_stops') }} as stops using ({{ way }})
-    where
+        select
+            instants.operator,
+            instants.line_code,
+            instants.direction,
+            instants.changed_at,
+            '{{ side }}' as side,
+            stops.position,
+            stops.stop_code,
+            row_number() over (
+                partition by
+                    instants.operator, instants.line_code, instants.direction, instants.changed_at, stops.stop_code
+                order by stops.position
+            ) as occurrence
+        from instants
+        inner join {{ ref('line_stops') }} as stops using ({{ way }})
+        where
         {%- if side == "before" %}
-        stops.valid_from < instants.changed_at and coalesce(stops.valid_to >= instants.changed_at, true)
-    union all
+            stops.valid_from < instants.changed_at and coalesce(stops.valid_to >= instants.changed_at, true)
+        union all
         {%- else %}
-        stops.valid_from <= instants.changed_at and coalesce(stops.valid_to > instants.changed_at, true)
+            stops.valid_from <= instants.changed_at and coalesce(stops.valid_to > instants.changed_at, true)
         {%- endif %}
     {%- endfor %}
 ),
@@ -147,8 +147,14 @@ stop_changes as (
         opened.position as position_after,
         closed.stop_code as name_before,
         opened.stop_code as name_after
-    from (select * from in_place where side = 'before') as closed
-    full outer join (select * from in_place where side = 'after') as opened
+    from (
+        select * from in_place
+        where side = 'before'
+    ) as closed
+    full outer join (
+        select * from in_place
+        where side = 'after'
+    ) as opened
         on
             closed.operator = opened.operator
             and closed.line_code = opened.line_code
@@ -170,8 +176,14 @@ stop_changes as (
         after.position as position_after,
         stop_code as name_before,
         stop_code as name_after
-    from (select * from placed where side = 'before' and has_stayed) as before
-    inner join (select * from placed where side = 'after' and has_stayed) as after
+    from (
+        select * from placed
+        where side = 'before' and has_stayed
+    ) as before
+    inner join (
+        select * from placed
+        where side = 'after' and has_stayed
+    ) as after
         using ({{ way }}, changed_at, stop_code, occurrence)
     where before.n_stayed_before != after.n_stayed_before
 ),

@@ -20,7 +20,7 @@ counts as (
         max(null_reason) as null_reason,
         count(case when is_promised_day_before then 1 end) as n_promised,
         {%- for fate in ["run", "not_run", "not_observable", "withdrawn", "moved"] %}
-        count(case when is_promised_day_before and fate = '{{ fate }}' then 1 end) as n_{{ fate }},
+            count(case when is_promised_day_before and fate = '{{ fate }}' then 1 end) as n_{{ fate }},
         {%- endfor %}
         count(case when is_promised_day_before and moved_to_outcome = 'run' then 1 end) as n_moved_run,
         count(case when is_promised_day_before and moved_to_outcome = 'not_run' then 1 end) as n_moved_not_run
@@ -36,7 +36,7 @@ select
     {%- for count in [
         "n_promised", "n_run", "n_not_run", "n_not_observable", "n_withdrawn", "n_moved", "n_moved_run", "n_moved_not_run"
     ] %}
-    case when null_reason is null then {{ count }} end as {{ count }},
+        case when null_reason is null then {{ count }} end as {{ count }},
     {%- endfor %}
     -- bounds: what certainly ran, at its time or another, and all but what certainly did not
     case when null_reason is null then cast(counts.n_run + counts.n_moved_run as double) / counts.n_promised end

@@ -9,11 +9,11 @@ with counts as (
         changed_at,
         max(unchanged_at) as unchanged_at,
         {%- for change in ["added", "removed", "moved", "edited"] %}
-        count(case when change = '{{ change }}' then 1 end) as n_{{ change }},
+            count(case when change = '{{ change }}' then 1 end) as n_{{ change }},
         {%- endfor %}
         count(case when change = 'removed' and departure_at <= changed_at then 1 end) as n_removed_after_due,
         {%- for notice in ["after_the_fact", "under_24_h", "under_7_days", "longer"] %}
-        count(case when change != 'edited' and notice_class = '{{ notice }}' then 1 end) as n_{{ notice }},
+            count(case when change != 'edited' and notice_class = '{{ notice }}' then 1 end) as n_{{ notice }},
         {%- endfor %}
         count(case when change != 'edited' and notice_class is null then 1 end) as n_notice_unknown,
         min(departure_at) as first_departure_at,
@@ -41,7 +41,8 @@ promised as (
             and counts.changed_at >= departures.valid_from
             and coalesce(counts.changed_at < departures.valid_to, true)
     group by
-        counts.operator, counts.service_date, counts.line_code, counts.direction, counts.compared_with, counts.changed_at
+        counts.operator, counts.service_date, counts.line_code, counts.direction, counts.compared_with,
+        counts.changed_at
 )
 
 select

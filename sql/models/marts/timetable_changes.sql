@@ -40,7 +40,8 @@ promised as (
         first_proofs.comparable_date
     from first_proofs
     inner join {{ built('timetable_departures') }} as departures using (operator, service_date, line_code)
-    where departures.valid_from <= first_proofs.received_at
+    where
+        departures.valid_from <= first_proofs.received_at
         and coalesce(departures.valid_to > first_proofs.received_at, true)
 ),
 
@@ -60,7 +61,8 @@ promised_before as (
             first_proofs.operator = departures.operator
             and first_proofs.line_code = departures.line_code
             and first_proofs.comparable_date = departures.service_date
-    where departures.valid_from <= first_proofs.received_at
+    where
+        departures.valid_from <= first_proofs.received_at
         and coalesce(departures.valid_to > first_proofs.received_at, true)
 ),
 

@@ -1,5 +1,5 @@
--- One row per operator, service_date, line and good answer about the timetable: how much it listed, and how much of that
--- is in the lake.
+-- One row per operator, service_date, line and good answer about the timetable: how much it listed, and how much of
+-- that is in the lake.
 {%- set date_asked = "try_cast(" ~ part('requests.key', '/', 2) ~ " as date)" %}
 with kept as (
     select

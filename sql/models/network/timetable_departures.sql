@@ -42,7 +42,14 @@ proofs as (
         beginnings.line_code,
         beginnings.valid_from,
         max(answers.received_at) as previous_proof_at
-    from (select distinct operator, service_date, line_code, valid_from from validity) as beginnings
+    from (
+        select distinct
+            operator,
+            service_date,
+            line_code,
+            valid_from
+        from validity
+    ) as beginnings
     inner join answers using (operator, service_date, line_code)
     where answers.proves_absence and answers.received_at < beginnings.valid_from
     group by beginnings.operator, beginnings.service_date, beginnings.line_code, beginnings.valid_from

@@ -1,7 +1,7 @@
--- One row per operator, service_date, line and good answer about the timetable: whether it proves absent what it does not
--- list, and the last comparable date before of which a whole answer was known by then.
--- An answer that shrank proves nothing; the next one does if it says the same. The first answer about a date is compared
--- with the last one about the comparable date. Dates are comparable if they are of one type of day.
+-- One row per operator, service_date, line and good answer about the timetable: whether it proves absent what it does
+-- not list, and the last comparable date before of which a whole answer was known by then.
+-- An answer that shrank proves nothing; the next one does if it says the same. The first answer about a date is
+-- compared with the last one about the comparable date. Dates are comparable if they are of one type of day.
 {%- set memory_days = 28 %}
 with earlier as (
     select *
@@ -70,5 +70,7 @@ select
     ) }} as proves_absence
 from {{ built('timetable_answers') }} as listed
 inner join answers using (operator, service_date, line_code, request_id)
-cross join {{ ref('inference_parameters') }} as parameters
-left join compared on listed.operator = compared.operator and listed.request_id = compared.request_id and compared.nth = 1
+cross join {{ ref('inference_parameters') }}
+left join
+    compared
+    on listed.operator = compared.operator and listed.request_id = compared.request_id and compared.nth = 1
