@@ -1,9 +1,10 @@
 """# timetables: the scheduled departures of today and the coming days.
 
 **What it does.** Every four hours, and whenever `network` has collected the lines, asks for the timetable of
-every line for today and the coming days (`TRANSIT_TIMETABLE_DAYS_AHEAD`, default 2), and stages the
-departures. It asks several times a day because timetables change while they are in force, and every change is
-recorded.
+every line for today and tomorrow, and stages the departures. It asks several times a day because timetables
+change while they are in force, and every change is recorded. Of the later days
+(`TRANSIT_TIMETABLE_DAYS_AHEAD`, default 14) it asks for those whose last request failed or whose answer is a
+day old, from the eighth day on two days.
 
 **What a failure means.** `collect` red: no usable answer, or no line is in the lake yet because `network` has
 never succeeded; the log says which. `stage` red: a batch was rejected by a rule; the answers are safe in

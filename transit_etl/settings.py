@@ -79,7 +79,7 @@ class Settings(BaseSettings):
     audit_share: float = Field(0.1, ge=0, le=0.5)  # of the passages' requests; 0 switches the audit off
     audit_seed: int = Field(1, ge=0, le=999_999)
     stage_max_rows: int = Field(300_000, ge=1000, le=100_000_000)  # about 1 KB of memory each
-    timetable_days_ahead: int = Field(2, ge=0, le=14)
+    timetable_days_ahead: int = Field(14, ge=0, le=14)
 
     alert_urls: Annotated[SecretStr | None, AfterValidator(setting_checks.alert_urls)] = None
     # `check` writes it, for Prometheus

@@ -2,14 +2,14 @@
 
 import itertools
 from collections import Counter
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import pytest
 
 from tests.collect.helpers import rows, write_lake, write_network
-from tests.collect.upstream import Upstream, collect_from, settings_at
+from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.api.client import MissingTokenError
 from transit_etl.collect.datasets import UnknownDatasetError
 from transit_etl.collect.known_network import NothingKnownError
@@ -77,10 +77,31 @@ def test_a_timetable_without_a_good_answer_comes_before_one_that_has_one(tmp_pat
     assert ["v1/orari/016-00/2026-03-04", "v1/orari/015-00/2026-03-04"] == upstream.asked
 
 
+def test_of_later_dates_only_those_are_asked_for_whose_answer_is_old(tmp_path: Path) -> None:
+    write_network(tmp_path, {"015-00": ["0001"]})
+    now = START.replace(tzinfo=None)
+    ages = {"2026-03-04": 1, "2026-03-06": 23, "2026-03-07": 20, "2026-03-12": 24, "2026-03-13": 47}
+    asked = {"endpoint": "timetables", "outcome": "ok"}
+    write_lake(
+        tmp_path,
+        "requests",
+        [
+            {**asked, "key": f"015-00/{day}", "received_at": now - timedelta(hours=age)}
+            for day, age in ages.items()
+        ],
+    )
+    upstream = Upstream()
+
+    collect_from(upstream, settings_at(tmp_path, timetable_days_ahead=9), "timetables")
+
+    assert [4, 5, 8, 9, 10, 11, 13, 6] == [int(path[-2:]) for path in upstream.asked]
+
+
 def test_timetables_that_got_no_permit_have_a_row_that_says_so(tmp_path: Path) -> None:
     write_network(tmp_path, {f"{n:03}-00": ["0001"] for n in range(30)})
 
-    report = collect_from(Upstream(), settings_at(tmp_path), "timetables", seconds=20)
+    settings = settings_at(tmp_path, timetable_days_ahead=2)
+    report = collect_from(Upstream(), settings, "timetables", seconds=20)
 
     assert 90 == report.planned == len(rows(tmp_path))
     assert {"ok", "not_sent"} == set(report.outcomes)

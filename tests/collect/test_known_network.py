@@ -4,7 +4,14 @@ from pathlib import Path
 import pytest
 
 from tests.collect.helpers import NOON, write_lake, write_network
-from transit_etl.collect.known_network import Catalogue, Line, LineDirection, NothingKnownError, news_item
+from transit_etl.collect.known_network import (
+    AskedTimetable,
+    Catalogue,
+    Line,
+    LineDirection,
+    NothingKnownError,
+    news_item,
+)
 
 AT = NOON.replace(tzinfo=None)
 
@@ -73,12 +80,19 @@ def test_stops_of_a_line_no_longer_listed_are_left_out(tmp_path: Path) -> None:
     assert ["0002"] == catalogue(tmp_path).stop_codes()
 
 
-def test_only_well_answered_timetables_are_known(tmp_path: Path) -> None:
+def test_a_timetable_is_known_by_its_last_good_answer_and_by_a_failure_since(tmp_path: Path) -> None:
     good = {"endpoint": "timetables", "key": "015-00/2026-03-04", "outcome": "ok"}
     bad = {"endpoint": "timetables", "key": "016-00/2026-03-04", "outcome": "timeout"}
-    write_lake(tmp_path, "requests", [good, bad])
+    unsent = {"endpoint": "timetables", "key": "017-00/2026-03-04", "outcome": "not_sent"}
+    failed_later = {**good, "outcome": "server_error", "received_at": AT + timedelta(hours=1)}
+    other = {**good, "key": "015-00/2026-03-05"}
+    write_lake(tmp_path, "requests", [good, bad, unsent, failed_later, other])
 
-    assert {"015-00/2026-03-04": AT} == catalogue(tmp_path).timetables()
+    assert {
+        "015-00/2026-03-04": AskedTimetable(AT, is_failed=True),
+        "015-00/2026-03-05": AskedTimetable(AT),
+        "016-00/2026-03-04": AskedTimetable(None, is_failed=True),
+    } == catalogue(tmp_path).timetables()
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,9 @@ def rehearse_a_busy_hour(folder: Path) -> Rehearsed:
     judged_stops = folder / "judged_stops.csv"
     with duckdb.connect() as connection:
         connection.execute(NAME_STOPS.format(truth=folder / "truth", path=judged_stops))
-    settings = Settings(data_dir=folder / "data", window_seconds=3600, judged_stops_file=judged_stops)
+    settings = Settings(
+        data_dir=folder / "data", window_seconds=3600, timetable_days_ahead=2, judged_stops_file=judged_stops
+    )
     rehearse(settings, START, HOURS, transport=httpx.ASGITransport(create_app(world)))
     warehouse.build(settings)
     warehouse.publish(settings)

@@ -41,7 +41,8 @@ def test_a_timetable_that_is_edited_or_once_empty_invents_no_departure_that_did_
         "select n_scheduled_trips, n_run, n_not_run from marts.service_delivered where line_code = '006-00'"
     )
     changes = ask(
-        f"select {_clock('changed_at')}, n_added, n_removed, n_edited from marts.timetable_change_counts as counts "
+        f"select {_clock('changed_at')}, n_added, n_removed, n_edited "
+        "from marts.timetable_change_counts as counts "
         "where line_code = '006-00' order by counts.changed_at"
     )
 
@@ -52,7 +53,12 @@ def test_a_timetable_that_is_edited_or_once_empty_invents_no_departure_that_did_
     assert [{"n_scheduled_trips": 4, "n_run": 4, "n_not_run": 0}] == delivered
     assert [
         {"changed_at": "07:30", "n_added": 0, "n_removed": 0, "n_edited": 4},
-        {"changed_at": "08:10", "n_added": 1, "n_removed": 0, "n_edited": 0},  # an empty answer proves nothing
+        {
+            "changed_at": "08:10",
+            "n_added": 1,
+            "n_removed": 0,
+            "n_edited": 0,
+        },  # an empty answer proves nothing
     ] == changes
 
 

@@ -1,9 +1,10 @@
 """Makes the source of requests of each dataset from what the lake holds."""
 
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial, reduce
-from operator import add
+from itertools import groupby
+from operator import add, itemgetter
 
 from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
@@ -12,7 +13,7 @@ from transit_etl.collect import sources
 from transit_etl.collect.audit import Audit
 from transit_etl.collect.audit_draws import audit_draws
 from transit_etl.collect.isolation import Failures, IsolatedPolicy, learn
-from transit_etl.collect.known_network import Catalogue, NothingKnownError
+from transit_etl.collect.known_network import MOST_DAYS_AHEAD, Catalogue, NothingKnownError
 from transit_etl.collect.known_schedules import KnownSchedules, line_stops
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.audit_sample import AuditSample
@@ -21,6 +22,7 @@ from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, requests_for
+from transit_etl.collect.timetable_dates import timetable_key, timetables_to_ask
 from transit_etl.endpoints import COLLECTIONS, ENDPOINTS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
@@ -55,23 +57,20 @@ def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _st
 def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
     today = service_date(start.at, settings.zone, settings.service_day_cutoff)
     codes = [line.code for line in catalogue.lines() if line.is_active]
-    received = catalogue.timetables()
-    days = [today + DAY * ahead for ahead in range(settings.timetable_days_ahead + 1)]
-    listed = reduce(add, (_oldest_first(codes, day, received) for day in days))
-    return sources.Listed(endpoint.kind, listed)
-
-
-def _oldest_first(codes: list[str], day: date, received: dict[str, datetime]) -> RequestList:
-    """Return a day's timetable requests: first those without a good answer, then by age of the last one."""
-    listed = requests_for(
-        "timetables",
-        partial(v1.timetable, day=day),
-        codes,
-        key=lambda code: f"{code}/{day.isoformat()}",
-        at_most=_MOST_LINES,
-    )
-    listed.requests.sort(key=lambda request: received.get(request.key, datetime.min))  # noqa: DTZ901 - before any
-    return listed
+    known = catalogue.timetables(today - DAY * MOST_DAYS_AHEAD)
+    now = start.at.astimezone(UTC).replace(tzinfo=None)
+    asked = timetables_to_ask(codes, today, settings.timetable_days_ahead, known, now)
+    by_day = [
+        requests_for(
+            endpoint.name,
+            partial(v1.timetable, day=day),
+            [code for code, _ in some],
+            key=partial(timetable_key, day=day),
+            at_most=_MOST_LINES,
+        )
+        for day, some in groupby(asked, key=itemgetter(1))
+    ]
+    return sources.Listed(endpoint.kind, reduce(add, by_day, RequestList([])))
 
 
 def _status(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:

@@ -50,6 +50,14 @@ class NewsItem:
     published: str
 
 
+@dataclass(frozen=True, slots=True)
+class AskedTimetable:
+    """When a timetable last had a good answer (UTC, naive; None if never), and if a request failed since."""
+
+    received_at: datetime | None
+    is_failed: bool = False
+
+
 class Catalogue:
     """The newest staged answer about each entity of one operator. Every call reads the lake again."""
 
@@ -85,9 +93,11 @@ class Catalogue:
         """Return the status categories seen so far; none if no status was staged yet."""
         return {category for (category,) in self.rows("status", _CATEGORIES)}
 
-    def timetables(self) -> dict[str, datetime]:
-        """Return when each timetable (`<line>/<YYYY-MM-DD>`) last had a good answer; times are UTC, naive."""
-        return dict(self.rows("requests", _TIMETABLES))
+    def timetables(self, since: date = date.min) -> dict[str, AskedTimetable]:
+        """Return what came of asking for each timetable (`<line>/<YYYY-MM-DD>`) from a UTC day on."""
+        return {
+            key: AskedTimetable(*found) for key, *found in self.rows("requests", _TIMETABLES, since=since)
+        }
 
     def departures(self, first: date, last: date) -> list[tuple[str, str, float, int]]:
         """Return the departures of some service dates by the newest timetables.
@@ -185,8 +195,12 @@ _CATEGORIES = f"""
     where operator = $operator and category is not null
 """
 _TIMETABLES = f"""
-    select key, max(received_at) from {scan("files")}
-    where operator = $operator and endpoint = 'timetables' and outcome = 'ok'
+    select
+        key,
+        max(received_at) filter (where outcome = 'ok'),
+        max_by(outcome, coalesce(received_at, planned_at)) != 'ok'
+    from {scan("files")}
+    where operator = $operator and endpoint = 'timetables' and outcome != 'not_sent'
     group by key
 """
 NEWEST_TIMETABLE = """
