@@ -29,6 +29,19 @@ _NEW = [
     Column("change", N_("Difference"), "difference", "interval"),
 ]
 _CHANGES = [Column("line", N_("Line"), link="line_page"), *CHANGE_COLUMNS]
+_SEASONS = [
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("service_date", N_("Date of service"), "date"),
+    Column("compared_date", N_("Compared with"), "date"),
+    Column("changed", N_("Seen"), "time"),
+    Column("n_promised_before", N_("Departures before"), "count"),
+    Column("n_promised", N_("Departures"), "count"),
+    Column("n_added", N_("Departures added"), "count"),
+    Column("n_removed", N_("Withdrawn"), "count"),
+    Column("n_moved", N_("Moved"), "count"),
+    Column("n_edited", N_("Sign edited"), "count"),
+]
 _NEWS = [
     Column("published", N_("Published"), "time"),
     Column("title", N_("Title")),
@@ -41,7 +54,7 @@ _NEWS = [
 
 def timetable_page(report: Report) -> Page:
     """Return the page of changes of the timetable, with the punctuality before and after each."""
-    figures = [_new_timetables(report), _changes(report)]
+    figures = [_new_timetables(report), _seasons(report), _changes(report)]
     intro = _(
         "A line has a new timetable from the date on which its departures are other than on the same "
         "weekday a week before. A public holiday looks like one for a single date."
@@ -118,18 +131,46 @@ def _enough(answer: Answer | None) -> Row:
     return answer.rows[0] if answer and answer.rows[0]["n_due"] >= FEWEST_UNITS else {}
 
 
+def _seasons(report: Report) -> Figure:
+    answer = report.ask("season_changes")
+    rows = report.named(answer, "../")
+    reading = (
+        _n(
+            "Of {n} line, direction and date the first answer told another timetable than the last date of "
+            "the same type of day had.",
+            "Of {n} lines, directions and dates the first answer told another timetable than the last date "
+            "of the same type of day had.",
+            len(rows),
+        )
+        if rows
+        else _("No first answer told another timetable than the last date of the same type of day had.")
+    )
+    reading += " " + _("A public holiday is told like a season, and so is the working day after it.")
+    return Figure(
+        "season-changes", _("New seasons, by the first answer"), reading, _SEASONS, rows, answer.sql,
+        "timetable", most_rows=200,
+    )  # fmt: skip
+
+
 def _changes(report: Report) -> Figure:
     answer = report.ask("timetable_changes")
     rows = report.named(answer, "../")
-    n_late = sum(row["n_withdrawn_after_due"] or 0 for row in rows)
+    counts = ("n_moved", "n_after_the_fact", "n_under_24_h")
+    n_moved, n_late, n_short = (number(sum(row[name] or 0 for row in rows)) for name in counts)
     reading = (
         _n(
-            "The timetable of a date was seen to change {n} time after it was first answered; {n_late} "
-            "departures were withdrawn after their time.",
-            "The timetable of a date was seen to change {n} times after it was first answered; {n_late} "
-            "departures were withdrawn after their time.",
+            "The timetable of a date was seen to change {n} time after it was first answered.",
+            "The timetable of a date was seen to change {n} times after it was first answered.",
             len(rows),
-            n_late=number(n_late),
+        )
+        + " "
+        + _(
+            "{n_moved} departures moved. Of what was added, withdrawn or moved, {n_short} departures were "
+            "changed less than 24 hours before they were due, and {n_late} after it, as far as two answers "
+            "tell.",
+            n_moved=n_moved,
+            n_short=n_short,
+            n_late=n_late,
         )
         if rows
         else _("No timetable was seen to change after it was first answered.")

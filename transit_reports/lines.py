@@ -25,8 +25,13 @@ CHANGE_COLUMNS = [  # of a timetable
     Column("service_date", N_("Date of service"), "date"),
     Column("changed", N_("Seen"), "time"),
     Column("n_added", N_("Departures added"), "count"),
-    Column("n_withdrawn", N_("Withdrawn"), "count"),
-    Column("n_withdrawn_after_due", N_("Withdrawn after their time"), "count"),
+    Column("n_removed", N_("Withdrawn"), "count"),
+    Column("n_moved", N_("Moved"), "count"),
+    Column("n_after_the_fact", N_("After their time"), "count"),
+    Column("n_under_24_h", N_("Less than 24 hours before"), "count"),
+    Column("n_under_7_days", N_("1 to 7 days before"), "count"),
+    Column("n_longer", N_("At least 7 days before"), "count"),
+    Column("n_notice_unknown", N_("Notice unknown"), "count"),
     Column("n_edited", N_("Sign or service edited"), "count"),
 ]
 _NOT_RANKED = [

@@ -8,7 +8,7 @@ from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.service_day import DAY
 
 NEAR_DAYS = 2  # today and tomorrow
-# How old an answer about a later date may be, up to so many days ahead: changes are told a week or two before.
+# How old an answer about a later date may be, by days ahead: changes are announced one or two weeks before.
 OLDEST_ANSWERS = {7: timedelta(days=1), 14: timedelta(days=2)}
 # The most requests about later dates in a run: so many, or so many for each line where that is more.
 MOST_LATER, MOST_LATER_PER_LINE = 500, 2
