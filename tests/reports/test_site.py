@@ -328,6 +328,65 @@ def test_a_new_timetable_is_told_from_that_of_the_week_before(own: ExportSetting
     assert "" == row["change"]  # a single date proves nothing
 
 
+def test_changes_of_the_timetable_tell_what_moved_with_how_much_notice_and_new_seasons(
+    own: ExportSettings, tmp_path: Path
+) -> None:
+    same = {
+        "n_added": 5,
+        "n_removed": 4,
+        "n_moved": 3,
+        "n_edited": 2,
+        "n_under_24_h": 6,
+        "n_after_the_fact": 1,
+    }
+    other = {
+        "n_added": 7,
+        "n_removed": 0,
+        "n_moved": 8,
+        "n_edited": 0,
+        "n_promised_before": 20,
+        "n_promised": 27,
+    }
+    change(
+        own,
+        "delete from marts.timetable_change_counts",
+        *(
+            f"""
+            insert into marts.timetable_change_counts by name
+            select 'emulated' as operator, date '{DAY}' as service_date, '034-00' as line_code,
+                'outbound' as direction, '{kind}' as compared_with, date '{DAY}' as compared_date,
+                timestamp '{DAY} 05:00' as changed_at,
+                {", ".join(f"{n} as {name}" for name, n in counts.items())}
+            """
+            for kind, counts in (("same_date", same), ("comparable_date", other))
+        ),
+    )
+    asked = ReportRequest(first=DAY, last=DAY, lines=["034-00"], languages=["en", "it"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    folder = written.page.parent
+    [changed] = _rows(folder / "timetable" / "timetable-changes.csv")
+    [season] = _rows(folder / "timetable" / "season-changes.csv")
+    page = (folder / "timetable" / "index.html").read_text("utf-8")
+    italian = "".join(path.read_text("utf-8") for path in folder.rglob("it/timetable/index.html"))
+
+    assert ("5", "4", "3", "2") == tuple(
+        changed[f"n_{name}"] for name in ("added", "removed", "moved", "edited")
+    )
+    assert ("6", "1", "5") == (
+        changed["n_under_24_h"],
+        changed["n_after_the_fact"],
+        changed["n_notice_unknown"],
+    )
+    assert ("7", "8", "20", "27") == (
+        season["n_added"], season["n_moved"], season["n_promised_before"], season["n_promised"]
+    )  # fmt: skip
+    assert (
+        "3 departures moved. Of what was added, withdrawn or moved, 6 departures were changed less than"
+        in page
+    )
+    assert "Partenze spostate: 3." in italian
+
+
 def test_the_news_of_the_period_are_listed(report: ReportSummary, rehearsed: Rehearsed) -> None:
     with duckdb.connect(
         str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True

@@ -71,10 +71,12 @@ class Lake:
         self._n_requests = self._n_windows = 0
         self._write_schemas()
 
-    def at(self, clock: str) -> datetime:
-        """Return the instant (UTC, no zone mark) of local clock time on the story's day."""
+    def at(self, clock: str, day: date | None = None) -> datetime:
+        """Return the instant (UTC, no zone mark) of local clock time on the story's day, or another."""
         seconds = service_day.parse_clock(clock)
-        return (scalar_times.day_start(self.day, ROME) + timedelta(seconds=seconds)).replace(tzinfo=None)
+        return (scalar_times.day_start(day or self.day, ROME) + timedelta(seconds=seconds)).replace(
+            tzinfo=None
+        )
 
     def request(
         self, endpoint: str, key: str, clock: str, *, outcome: str = "ok", n_rows: int | None = 0
@@ -165,17 +167,30 @@ class Lake:
                     }
                 )
 
-    def timetable(self, line: str, clock: str, *departures: str, headsign: str = "HARBOUR") -> None:
-        """Add an answer to a line's timetable of the story's day: outbound departures, local clock time."""
-        answer = self.request("timetables", f"{line}/{self.day.isoformat()}", clock, n_rows=len(departures))
+    def timetable(
+        self,
+        line: str,
+        clock: str,
+        *departures: str,
+        headsign: str = "HARBOUR",
+        of: date | None = None,
+        n_lost: int = 0,
+    ) -> None:
+        """Add an answer to a line's timetable of the day, or another: outbound departures, local clock.
+
+        `n_lost` of its rows went to quarantine.
+        """
+        day = of or self.day
+        key, n_rows = f"{line}/{day.isoformat()}", len(departures) + n_lost
+        answer = self.request("timetables", key, clock, n_rows=n_rows)
         for number, departure in enumerate(departures, start=1):
-            at = self.at(departure)
+            at = self.at(departure, day)
             self._rows["timetables"].append(
                 {
                     **answer,
                     **self._service_day(at),
                     "line_code": line,
-                    "service_date": self.day,
+                    "service_date": day,
                     "service_code": "S1",
                     "is_slash_variant": False,
                     "headsign": headsign,
