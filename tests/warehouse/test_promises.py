@@ -1,4 +1,4 @@
-"""What timetables promised on the evening before, how they changed, and how the network did, over two days."""
+"""What timetables promised the evening before, how they changed, and how the network did, over two days."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -115,7 +115,8 @@ def test_a_new_season_shows_by_the_first_answer_about_a_date_after_it(ask_told: 
 def test_what_was_promised_at_six_in_the_evening_ran_moved_or_was_withdrawn(ask_told: Ask) -> None:
     promises = ask_told(
         "select strftime(departure_at, '%H:%M') as departs, fate, moved_seconds "
-        f"from core.promised_departures where line_code = '007-00' and service_date = date '{TUESDAY}' and is_promised_day_before "
+        f"from core.promised_departures where line_code = '007-00' and service_date = date '{TUESDAY}' "
+        "and is_promised_day_before "
         "order by departure_at"
     )
     later = ask_told(
