@@ -26,7 +26,7 @@
    each is in one pair at most, and the sum of the differences is least: of equal sums the one of even differences, which
    keeps the order of departures.
 
-   removed, added: relations with the columns of `keys`, and `id` and `at` of each departure.
+   removed, added: relations with the columns of `keys`, departure_key and departure_at.
    condition:      what else holds of a pair of `removed` and `added`.
    handicap:       seconds that a pair counts as further apart, well below one: it decides between equal sums. #}
 {% macro moved_departures(removed, added, keys, condition="true", handicap="0") -%}
@@ -42,11 +42,11 @@
         from (
             select
                 {{ group }},
-                removed.id as removed_id,
-                removed.at as removed_at,
-                added.id as added_id,
-                added.at as added_at,
-                cast({{ seconds_between('removed.at', 'added.at') }} as bigint) as moved_seconds,
+                removed.departure_key as removed_id,
+                removed.departure_at as removed_at,
+                added.departure_key as added_id,
+                added.departure_at as added_at,
+                cast({{ seconds_between('removed.departure_at', 'added.departure_at') }} as bigint) as moved_seconds,
                 {{ handicap }} as handicap_seconds,
                 moved_tolerance_seconds
             from {{ removed }} as removed

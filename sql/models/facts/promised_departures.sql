@@ -28,7 +28,7 @@ promises as (
         min(valid_from) as promised_from,
         case when count(valid_to) = count(*) then max(valid_to) end as promised_to,
         max(last_listed_at) as last_promised_at,
-        {{ value_at_greatest('departure_key', 'valid_from') }} as last_key,
+        {{ value_at_greatest('departure_key', 'valid_from') }} as departure_key,
         {{ value_at_greatest('leg', 'valid_from') }} as leg
     from numbered
     group by {{ departure }}, promise_number
@@ -37,9 +37,7 @@ promises as (
 in_force as (
     select
         numbered.*,
-        scheduled.outcome,
-        numbered.departure_key as id,
-        numbered.departure_at as at
+        scheduled.outcome
     from numbered
     inner join {{ built('scheduled_departures') }} as scheduled using (departure_key)
     where numbered.is_in_force
@@ -56,13 +54,10 @@ beginnings as (
 
 withdrawn as (
     -- the last promise of each departure that is not in force
-    select
-        promises.*,
-        promises.last_key as id,
-        promises.departure_at as at
+    select promises.*
     from {{ first_rows('promises', departure.split(", "), 'promise_number desc') }} as promises
     left join in_force using ({{ departure }})
-    where in_force.id is null and promises.promised_to <= promises.departure_at
+    where in_force.departure_key is null and promises.promised_to <= promises.departure_at
 ),
 
 -- A departure moved to one that no answer listed while it was promised. Of two that may have moved there, it is the one
@@ -73,7 +68,7 @@ withdrawn as (
     ~ ' where beginnings.absent_at is not null)',
     ['operator', 'service_date', 'line_code', 'direction', 'leg'],
     'added.first_listed_at > removed.last_promised_at',
-    '-' ~ seconds_between('removed.promised_from', 'removed.at') ~ ' / 100000000'
+    '-' ~ seconds_between('removed.promised_from', 'removed.departure_at') ~ ' / 100000000'
 ) }},
 
 zeros as (
@@ -126,8 +121,8 @@ first_proofs as (
 
 fates as (
     select
-        promises.*,
-        coalesce(in_force.departure_key, promises.last_key) as departure_key,
+        promises.* exclude (departure_key),
+        coalesce(in_force.departure_key, promises.departure_key) as departure_key,
         evenings.promise_at,
         case
             when first_proofs.known_from <= evenings.promise_at
@@ -150,7 +145,7 @@ fates as (
     inner join evenings using (operator, service_date)
     left join in_force using ({{ departure }})
     left join withdrawn using ({{ departure }})
-    left join moves on promises.service_date = moves.service_date and withdrawn.id = moves.removed_id
+    left join moves on promises.service_date = moves.service_date and withdrawn.departure_key = moves.removed_id
     left join first_proofs using (operator, service_date, line_code)
     left join {{ last_answers() }} as last_answers using (operator)
     where promises.promised_from <= promises.departure_at

@@ -164,8 +164,8 @@ changes as (
 ),
 
 {{ moved_departures(
-    "(select *, departure_key as id, departure_at as at from changes where change = 'removed')",
-    "(select *, departure_key as id, departure_at as at from changes where change = 'added')",
+    "(select * from changes where change = 'removed')",
+    "(select * from changes where change = 'added')",
     keys
 ) }},
 
