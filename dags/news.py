@@ -1,7 +1,9 @@
 """# news: the operator's news, and every change of their texts.
 
-**What it does.** Once an hour asks for the list of news, and for the text of each item that is new or was
-changed, and stages both. A changed text becomes a new version; nothing is overwritten.
+**What it does.** Once an hour asks for the list of news, and for the text of each item that is new, whose
+title or date changed, or whose text was last fetched long ago: a text is fetched again 1, 3 and 9 hours after
+it was first seen, and at least every 20 hours. Stages both. A changed text becomes a new version; nothing is
+overwritten.
 
 **What a failure means.** `collect` red: three attempts, a minute apart, got no usable answer; the log says
 which outcomes they had. `stage` red: a batch was rejected by a rule; the answers are safe in `data/raw`.

@@ -28,7 +28,7 @@ class Asked(Enum):
     PER_LINE_AND_DATE = auto()  # one request per active line and date, today and the coming days
     BY_POLICY = auto()  # the stop that the planning policy chooses, again and again
     AT_INTERVALS = auto()  # the same request every `status_interval_seconds`
-    WITH_ITEMS = auto()  # a list, then each item it names that is new or has changed
+    WITH_ITEMS = auto()  # a list, then the items it names that are new, changed, or due again by age
     VERSION_0 = auto()  # all endpoints of version 0, one after another
 
 

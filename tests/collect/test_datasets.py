@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.collect.helpers import rows, write_lake, write_network
+from tests.collect.helpers import NOON, rows, write_lake, write_network
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.api.client import MissingTokenError
 from transit_etl.collect.datasets import UnknownDatasetError
@@ -159,22 +159,37 @@ def test_news_fetches_each_listed_item(tmp_path: Path) -> None:
     assert {"news": 1, "news_details": 2} == Counter(row["endpoint"] for row in rows(tmp_path))
 
 
-def test_a_fetched_news_item_is_fetched_again_only_if_it_changed(tmp_path: Path) -> None:
-    listed = [{"id": "n1", "titolo": "A", "data": "x"}, {"id": "n2", "titolo": "B, updated", "data": "y"}]
+def test_a_listed_item_is_fetched_again_if_the_list_changed_it_or_its_text_is_old(tmp_path: Path) -> None:
+    items = {
+        "n1": "fetched a minute ago",
+        "n2": "retitled",
+        "n3": "fetched a day ago",
+        "n4": "no longer listed",
+    }
+    listed_before = [
+        {"news_id": news_id, "title": title, "published_text": "x", "request_id": "r", "row_number": n}
+        for n, (news_id, title) in enumerate(items.items())
+    ]
+    fetched_at = {"n1": NOON - timedelta(minutes=1), "n3": NOON - timedelta(days=1)}
+    write_lake(tmp_path, "news", listed_before, at=NOON - timedelta(days=2))
     write_lake(
         tmp_path,
-        "news",
+        "news_details",
         [
-            {"news_id": "n1", "title": "A", "published_text": "x"},
-            {"news_id": "n2", "title": "B", "published_text": "y"},
+            {"news_id": news_id, "received_at": fetched_at.get(news_id, NOON).replace(tzinfo=None)}
+            for news_id in items
         ],
     )
-    write_lake(tmp_path, "news_details", [{"news_id": "n1"}, {"news_id": "n2"}])
+    listed = [
+        {"id": news_id, "titolo": title + ("!" if news_id == "n2" else ""), "data": "x"}
+        for news_id, title in items.items()
+        if news_id != "n4"
+    ]
     upstream = Upstream({"v1/news": lambda r: reply_news(r, listed)})
 
-    collect_from(upstream, settings_at(tmp_path), "news")
+    collect_from(upstream, settings_at(tmp_path), "news", start=NOON)
 
-    assert ["v1/news", "v1/news/n2"] == upstream.asked
+    assert ["v1/news", "v1/news/n2", "v1/news/n3"] == upstream.asked
 
 
 def reply_news(request: httpx.Request, listed: list[dict[str, str]]) -> httpx.Response:

@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -10,8 +10,8 @@ from transit_etl.collect.known_network import (
     Line,
     LineDirection,
     NothingKnownError,
-    news_item,
 )
+from transit_etl.collect.news_items import FetchedItem, news_item
 
 AT = NOON.replace(tzinfo=None)
 
@@ -95,16 +95,41 @@ def test_a_timetable_is_known_by_its_last_good_answer_and_by_a_failure_since(tmp
     } == catalogue(tmp_path).timetables()
 
 
-@pytest.mark.parametrize(
-    ("fetched_at", "is_known"), [(AT + timedelta(seconds=1), True), (AT - timedelta(seconds=1), False)]
-)
-def test_a_news_version_is_fetched_only_if_its_text_came_after_it_was_listed(
-    tmp_path: Path, *, fetched_at: datetime, is_known: bool
-) -> None:
-    write_lake(tmp_path, "news", [{"news_id": "n1", "title": "Deviazione  P.ZA", "published_text": "x"}])
-    write_lake(tmp_path, "news_details", [{"news_id": "n1", "received_at": fetched_at}])
+def _listed(hour: int, title: str) -> dict[str, object]:
+    at = AT + timedelta(hours=hour)
+    listed = {"news_id": "n1", "title": title, "published_text": "x"}
+    return {**listed, "request_id": f"{hour}", "row_number": 1, "received_at": at}
 
-    assert is_known == (news_item("n1", "Deviazione P.ZA", "x") in catalogue(tmp_path).fetched_news())
+
+def test_a_fetched_item_is_what_the_list_said_when_it_was_asked_for(tmp_path: Path) -> None:
+    write_lake(tmp_path, "news", [_listed(0, "Deviazione  P.ZA"), _listed(2, "Sospesa"), _listed(4, "Later")])
+    texts = [(1, "A"), (3, "B"), (3.5, "B")]
+    answers = [
+        {"news_id": "n1", "content": text, "received_at": AT + timedelta(hours=hour)} for hour, text in texts
+    ]
+    write_lake(tmp_path, "news_details", answers)
+
+    fetched = catalogue(tmp_path).fetched_news()
+
+    item = news_item("n1", "Sospesa", "x")
+    since = NOON + timedelta(hours=3)
+    assert {"n1": FetchedItem(item, NOON + timedelta(hours=3.5), since)} == fetched
+
+
+def test_a_text_fetched_before_its_item_was_listed_is_of_no_listed_item(tmp_path: Path) -> None:
+    write_lake(tmp_path, "news", [_listed(1, "Sospesa")])
+    write_lake(tmp_path, "news_details", [{"news_id": "n1", "content": "A"}])
+
+    assert {"n1": FetchedItem(None, NOON, NOON)} == catalogue(tmp_path).fetched_news()
+
+
+def test_a_list_without_the_item_does_not_change_what_is_known_of_it(tmp_path: Path) -> None:
+    write_lake(tmp_path, "news", [_listed(0, "Sospesa")])
+    write_lake(tmp_path, "news_details", [{"news_id": "n1", "content": "A", "received_at": AT}])
+    before = catalogue(tmp_path).fetched_news()
+    write_lake(tmp_path, "news", [_listed(1, "Other") | {"news_id": "n2"}], "without")
+
+    assert before == catalogue(tmp_path).fetched_news()
 
 
 def test_seen_status_categories_are_known(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def _status(_endpoint: Endpoint) -> Source:
 _SOURCES: dict[Asked, Callable[[Endpoint], Source]] = {
     Asked.BY_POLICY: _passages,
     Asked.AT_INTERVALS: _status,
-    Asked.WITH_ITEMS: lambda _: sources.News(set()),
+    Asked.WITH_ITEMS: lambda _: sources.News({}),
     Asked.VERSION_0: lambda _: sources.Legacy(LINES, LINES["015-00"]),
 }
 

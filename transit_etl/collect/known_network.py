@@ -1,13 +1,13 @@
 """Reads the lines, stops and news that the lake holds, so that a collector knows what it can request."""
 
-import html
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
+from transit_etl.collect.news_items import FetchedItem, news_item
 from transit_etl.errors import TransitError
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.paths import lake_day, lake_files
@@ -39,15 +39,6 @@ class LineDirection:
     line_number: str | None
     direction: str
     stop_codes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NewsItem:
-    """A version of a news item in the list; texts are unescaped, runs of white space are one space."""
-
-    news_id: str
-    title: str
-    published: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +98,18 @@ class Catalogue:
         since = first - DAY * MOST_DAYS_AHEAD
         return self.rows("timetables", _DEPARTURES, since=since, first_date=first, last_date=last)
 
-    def fetched_news(self) -> set[NewsItem]:
-        """Return the versions of news items whose full text was fetched after the version was listed."""
-        return {news_item(*row) for row in self.rows("news_details", _FETCHED_NEWS, also="news")}
+    def fetched_news(self) -> dict[str, FetchedItem]:
+        """Return the last fetched text of every news item by its identifier, whether it is listed or not."""
+        return {
+            news_id: FetchedItem(
+                news_item(news_id, title, published) if was_listed else None,
+                fetched_at.replace(tzinfo=UTC),
+                text_since.replace(tzinfo=UTC),
+            )
+            for news_id, was_listed, title, published, fetched_at, text_since in self.rows(
+                "news_details", _FETCHED_NEWS, also="news"
+            )
+        }
 
     def rows(
         self,
@@ -149,15 +149,6 @@ class Catalogue:
 
     def _files(self, dataset: str) -> set[Path]:
         return set(lake_files(self._data_dir, dataset, self._operator))
-
-
-def news_item(news_id: str, title: str | None, published: str | None) -> NewsItem:
-    """Return a listed item in the form in which versions are compared."""
-    return NewsItem(news_id, _plain(title), _plain(published))
-
-
-def _plain(text: str | None) -> str:
-    return " ".join(html.unescape(text or "").split())
 
 
 def scan(name: str) -> str:
@@ -217,15 +208,26 @@ _DEPARTURES = f"""
     qualify {NEWEST_TIMETABLE}
 """
 _FETCHED_NEWS = f"""
-    with fetched as (
-        select news_id, max(received_at) as fetched_at from {scan("files")}
-        where operator = $operator group by news_id
+    with answers as (
+        select
+            news_id, received_at,
+            content is distinct from lag(content) over (partition by news_id order by received_at) as is_other
+        from {scan("files")}
+        where operator = $operator and news_id is not null
+    ),
+    fetched as (
+        select
+            news_id, max(received_at) as fetched_at,
+            coalesce(max(case when is_other then received_at end), min(received_at)) as text_since
+        from answers group by news_id
     ),
     listed as (
-        select news_id, title, published_text, min(received_at) as listed_at from {scan("news")}
-        where operator = $operator group by news_id, title, published_text
+        select news_id, title, published_text, received_at from {scan("news")}
+        where operator = $operator
+        qualify row_number() over (partition by news_id, request_id order by row_number) = 1
     )
-    select news_id, title, published_text
-    from listed join fetched using (news_id)
-    where fetched_at >= listed_at
+    select
+        fetched.news_id, listed.news_id is not null, title, published_text, fetched_at, text_since
+    from fetched asof left join listed
+        on fetched.news_id = listed.news_id and fetched.fetched_at >= listed.received_at
 """

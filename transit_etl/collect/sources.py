@@ -2,7 +2,7 @@
 
 import json
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol
@@ -13,8 +13,8 @@ from transit_etl.api.identifiers import InvalidIdentifierError
 from transit_etl.clock import SteadyInstant
 from transit_etl.collect.audit import Audit
 from transit_etl.collect.isolation import Failures, Learner
-from transit_etl.collect.known_network import NewsItem, news_item
 from transit_etl.collect.known_schedules import KnownSchedules
+from transit_etl.collect.news_items import FetchedItem, NewsItem, items_to_fetch, news_item
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.policy import Observation, Policy
 from transit_etl.endpoints import ENDPOINTS, Kind
@@ -111,26 +111,22 @@ class Listed:
 
 
 class News(Listed):
-    """The list of news, then the full text of each item that is new or has changed since it was fetched."""
+    """The list of news, then the full text of the listed items that are new, changed, or due again by age.
 
-    def __init__(self, fetched: set[NewsItem]) -> None:
+    `fetched` holds what is known of the items whose text was fetched, by identifier.
+    """
+
+    def __init__(self, fetched: Mapping[str, FetchedItem]) -> None:
         super().__init__(Kind.NEWS, RequestList([v1.news()]))
         self._fetched = fetched
 
     def observe(self, answer: Answer) -> None:
-        """Queue the items that a good list names."""
+        """Queue the items that a good list names, as far as their text has to be fetched."""
         super().observe(answer)
         if answer.request.endpoint == "news" and answer.outcome is Outcome.OK:
+            due = items_to_fetch(_listed_items(answer), self._fetched, answer.received_at)
             most = ENDPOINTS["news"].most_rows or MOST_LISTED
-            self.add(requests_for("news_details", v1.news_item, self._new_ids(answer), at_most=most))
-
-    def _new_ids(self, answer: Answer) -> Iterator[str]:
-        for row in _dictionaries(_document(answer)):
-            identifier = row.get("id")
-            item = news_item(str(identifier), _text(row.get("titolo")), _text(row.get("data")))
-            if identifier is not None and item not in self._fetched:
-                self._fetched.add(item)
-                yield str(identifier)
+            self.add(requests_for("news_details", v1.news_item, due, at_most=most))
 
 
 class Legacy(Listed):
@@ -313,6 +309,12 @@ def _document(answer: Answer) -> Any:  # noqa: ANN401 - whatever JSON the upstre
 def _dictionaries(document: object) -> list[dict[str, Any]]:
     rows = document if isinstance(document, list) else []
     return [row for row in rows if isinstance(row, dict)]
+
+
+def _listed_items(answer: Answer) -> Iterator[NewsItem]:
+    for row in _dictionaries(_document(answer)):
+        if row.get("id") is not None:
+            yield news_item(str(row["id"]), _text(row.get("titolo")), _text(row.get("data")))
 
 
 def _objects_anywhere(document: object) -> Iterator[dict[str, Any]]:
