@@ -56,10 +56,11 @@ class Line(NamedTuple):
 
 
 class NewsItem(NamedTuple):
-    """One entry of the news list."""
+    """One entry of the news list; `published_at` is an instant (UTC, no zone mark)."""
 
     news_id: str
     title: str
+    published_at: datetime | None = None
 
 
 class Lake:
@@ -223,13 +224,13 @@ class Lake:
                 }
             )
 
-    def news(self, clock: str, *items: NewsItem) -> None:
-        """Add an answer to the news list."""
-        answer = self.request("news", "", clock, n_rows=len(items))
+    def news(self, clock: str, *items: NewsItem, outcome: str = "ok", n_lost: int = 0) -> None:
+        """Add an answer to the news list; `n_lost` of its rows went to quarantine."""
+        answer = self.request("news", "", clock, outcome=outcome, n_rows=len(items) + n_lost)
         for number, item in enumerate(items, start=1):
             self._rows["news"].append({**answer, "row_number": number, **item._asdict()})
 
-    def news_text(self, clock: str, news_id: str, content: str) -> None:
+    def news_text(self, clock: str, news_id: str, content: str | None) -> None:
         """Add an answer to the full text of a news item."""
         answer = self.request("news_details", news_id, clock, n_rows=1)
         self._rows["news_details"].append({**answer, "news_id": news_id, "content": content})

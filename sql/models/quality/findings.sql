@@ -104,13 +104,13 @@ with found as (
     union all
     select
         texts.operator,
-        cast(texts.valid_from as date) as found_date,
+        texts.received_date as found_date,
         'intermediate.news_texts' as found_in,
         'The text of a news item came that no list of news had: it is not published.' as finding,
         texts.news_id as example
     from {{ ref('news_texts') }} as texts
-    left join {{ ref('news_listings') }} as listings using (operator, news_id)
-    where listings.news_id is null and {{ is_received_around('cast(texts.valid_from as date)') }}
+    left join {{ ref('news') }} as news using (operator, news_id)
+    where news.news_id is null and {{ is_received_around('texts.received_date') }}
 )
 
 select

@@ -1,34 +1,32 @@
-{{ config(incremental_strategy='validity') }}
--- One row per news item, full text and validity: its full text, from when to when.
-with texts as (
+{{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
+-- One row per operator, UTC day of receipt, news item, full text and run: consecutive answers to the item with this
+-- text. An answer without a text says nothing about it.
+with answers as (
     select
-        operator,
-        news_id,
-        request_id,
-        received_at,
-        content,
-        published_date
+        *,
+        row_number() over (
+            partition by operator, received_date, news_id order by received_at, request_id
+        ) as answer_number
     from {{ ref('staging_news_details') }}
-    where {{ is_continued() }}
+    where trim(content) != '' and {{ is_received_around() }}
 ),
 
-answers as (
+numbered as (
     select
-        operator,
-        news_id as stream,
-        request_id,
-        received_at
-    from texts
-),
-
-{{ validity('answers', 'texts', ['news_id', 'content', 'published_date'], held='news_id') }}
+        *,
+        answer_number - row_number() over (
+            partition by operator, received_date, news_id, content, published_date order by answer_number
+        ) as run_number
+    from answers
+)
 
 select
     operator,
+    received_date,
     news_id,
     content,
     published_date,
-    valid_from,
-    valid_to,
-    is_current
-from validity
+    min(received_at) as first_seen_at,
+    max(received_at) as last_seen_at
+from numbered
+group by operator, received_date, news_id, content, published_date, run_number
