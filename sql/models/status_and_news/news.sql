@@ -13,7 +13,7 @@ with runs as (
 ),
 
 answers as (
-    select * from {{ good_answers('news', "''", received='true') }} as answers
+    select * from {{ good_answers('news', "''", received='true') }}
 ),
 
 timeline as (
@@ -58,8 +58,7 @@ bounded as (
         runs.*,
         starts.answer_before_at as listed_from_after,
         ends.answer_after_at as gone_at,
-        ends.answer_after_at is not null
-            and coalesce(runs.next_seen_at > ends.answer_after_at, true) as is_gone
+        ends.answer_after_at is not null and coalesce(runs.next_seen_at > ends.answer_after_at, true) as is_gone
     from runs
     inner join surroundings as starts
         on
