@@ -400,4 +400,36 @@
         ),
         '[^A-Z0-9]', '', 'g'
     )
+
+{# The words of a text as a list: upper case without accents, no markup, no clock times; a number keeps its slashes. #}
+{% macro words_of(text) -%}
+    {{ adapter.dispatch("words_of", "transit")(text) }}
+{%- endmacro %}
+{% macro default__words_of(text) -%}
+    {%- set plain = "regexp_replace(upper(strip_accents(" ~ text ~ ")), '<[^>]*>', ' ', 'g')" -%}
+    {%- set plain = "regexp_replace(" ~ plain ~ ", '&([AEIOU])(GRAVE|ACUTE);', '\\1', 'g')" -%}
+    {%- set plain = "regexp_replace(" ~ plain ~ ", '[0-9]{1,2}[:.][0-9]{2}', ' ', 'g')" -%}
+    regexp_extract_all({{ plain }}, '[A-Z0-9]+(/[0-9]+)*/?')
+{%- endmacro %}
+
+{# The elements of the list of each row of a relation, one a row, with the columns of `keys`, numbered from 1 on.
+
+   list: an expression of the relation's columns. #}
+{% macro numbered_elements(relation, keys, list, element, position) -%}
+    {{ adapter.dispatch("numbered_elements", "transit")(relation, keys, list, element, position) }}
+{%- endmacro %}
+{% macro default__numbered_elements(relation, keys, list, element, position) -%}
+    select
+        {{ keys | join(", ") }},
+        unnest(elements) as {{ element }},
+        unnest(range(1, len(elements) + 1)) as {{ position }}
+    from (select {{ keys | join(", ") }}, {{ list }} as elements from {{ relation }}) as lists
+{%- endmacro %}
+
+{# True if a whole text has the form of a regular expression. #}
+{% macro has_form(text, form) -%}
+    {{ adapter.dispatch("has_form", "transit")(text, form) }}
+{%- endmacro %}
+{% macro default__has_form(text, form) -%}
+    regexp_full_match({{ text }}, '{{ form }}')
 {%- endmacro %}

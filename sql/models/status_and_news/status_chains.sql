@@ -5,7 +5,8 @@
 -- Upstream gives events no identifier. Two listings of a category are one episode if the later one begins where the
 -- earlier one ended, or at most `flap_seconds` after an answer without both, and
 --   - they read the same; or
---   - they have the same start, and a line in common or a text that is somewhat alike (`same_start_likeness`); or
+--   - they have the same start, and a line in common; or no line in common, but a text that is somewhat alike
+--     (`same_start_likeness`), and no answer came between them without both; or
 --   - they have a line in common, and texts that are alike (`edit_likeness`).
 -- Each listing has one successor and one predecessor at most: the most alike, and of these the nearest.
 with completed as (
@@ -63,6 +64,7 @@ alike as (
         and (
             {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }}
             or {{ common_word_share('earlier.message', 'later.message') }} >= parameters.same_start_likeness
+            and coalesce(earlier.absent_after_at >= later.first_seen_at, true)
         )
         or {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }}
         and {{ common_word_share('earlier.message', 'later.message') }} >= parameters.edit_likeness as is_alike

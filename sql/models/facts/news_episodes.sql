@@ -1,0 +1,386 @@
+{{ config(schema='core', materialized='table', meta={'reads_all_dates': 'a text counts beside all others'}) }}
+-- One row per news item and episode of the service status that it is about, with the score and the evidence of the link.
+-- An item may be about several episodes or about none. The score is the weighted sum of how far the item names the
+-- lines or the plant of the episode, how near the times are, and how alike the texts are: the share of the episode's
+-- words that the item has, each weighted by how rare it is among all texts; words of one concept count as one.
+{%- set pair = "operator, news_id, episode_id" %}
+with parameters as (
+    select * from {{ ref('inference_parameters') }}
+),
+
+-- the words of a document without numbers and fillers: the concept of each, or its beginning, which has no ending
+terms as (
+    select distinct
+        operator,
+        document_kind,
+        document_id,
+        term
+    from (
+        select
+            words.operator,
+            words.document_kind,
+            words.document_id,
+            coalesce(concepts.concept, left(words.word, 6)) as term,
+            concepts.concept is not null and words.document_kind = 'name' as is_kind_of_plant,
+            row_number() over (
+                partition by
+                    words.operator, words.document_kind, words.document_id, words.version_number, words.position
+                order by length(concepts.beginning) desc
+            ) as nth
+        from {{ ref('document_words') }} as words
+        left join {{ ref('news_words') }} as meanings on words.word = meanings.word
+        left join {{ ref('news_concepts') }} as concepts on words.word like concepts.beginning || '%'
+        where meanings.word is null and length(words.word) >= 3 and not {{ has_form('words.word', '.*[0-9].*') }}
+    ) as read_words
+    -- `lift` is in the name of every lift
+    where nth = 1 and not is_kind_of_plant
+),
+
+documents as (
+    select
+        operator,
+        count(*) as n_documents
+    from (
+        select distinct
+            operator,
+            document_kind,
+            document_id
+        from terms
+        where document_kind != 'name'
+    ) as texts
+    group by operator
+),
+
+weights as (
+    -- inverse document frequency
+    select
+        terms.operator,
+        terms.term,
+        ln(1 + max(documents.n_documents) / cast(count(distinct terms.document_kind || terms.document_id) as double))
+            as weight
+    from terms
+    inner join documents using (operator)
+    where terms.document_kind != 'name'
+    group by terms.operator, terms.term
+),
+
+weighted as (
+    select
+        terms.*,
+        coalesce(weights.weight, ln(1 + documents.n_documents)) as weight
+    from terms
+    inner join documents using (operator)
+    left join weights using (operator, term)
+),
+
+totals as (
+    select
+        operator,
+        document_kind,
+        document_id,
+        sum(weight) as total_weight
+    from weighted
+    group by operator, document_kind, document_id
+),
+
+items as (
+    select
+        operator,
+        news_id,
+        coalesce(min(published_at), min(listed_from_before)) as published_at
+    from {{ ref('news') }}
+    group by operator, news_id
+),
+
+episodes as (
+    select
+        episodes.operator,
+        episodes.episode_id,
+        episodes.category,
+        episodes.first_seen_at,
+        least(coalesce(episodes.started_at, episodes.first_seen_at), episodes.first_seen_at) as from_at,
+        coalesce(episodes.ended_before, cast('9999-12-01' as timestamp)) as to_at,
+        cast({{ add_seconds(
+            'coalesce(episodes.started_at, episodes.first_seen_at)',
+            '-' ~ seconds_between('cast(days.service_date as timestamp)', 'days.zero_at')
+        ) }} as date) as start_date,
+        cast({{ add_seconds(
+            'coalesce(episodes.ended_before, episodes.last_seen_at)',
+            '-' ~ seconds_between('cast(days.service_date as timestamp)', 'days.zero_at')
+        ) }} as date) as end_date,
+        episodes.is_open
+    from {{ ref('status_episodes') }} as episodes
+    -- local time, by the service day in which it was first seen
+    inner join {{ ref('service_days') }} as days
+        on
+            episodes.operator = days.operator
+            and episodes.first_seen_at >= days.zero_at
+            and episodes.first_seen_at < {{ add_seconds('days.zero_at', '86400') }}
+),
+
+pairs as (
+    select
+        items.operator,
+        items.news_id,
+        episodes.episode_id,
+        items.published_at,
+        episodes.start_date,
+        episodes.end_date,
+        episodes.is_open,
+        items.published_at > episodes.to_at as is_after,
+        -- hours from the publication to the start, or to the first answer with it, whichever is nearer
+        case
+            when items.published_at < episodes.from_at
+                then {{ seconds_between('items.published_at', 'episodes.from_at') }} / 3600
+            when items.published_at > episodes.first_seen_at
+                then {{ seconds_between('episodes.first_seen_at', 'items.published_at') }} / 3600
+            else 0
+        end as hours_apart
+    from items
+    inner join episodes using (operator)
+    cross join parameters
+    where
+        items.published_at >= {{ add_seconds('episodes.from_at', '-86400 * parameters.news_days_before') }}
+        and items.published_at <= {{ add_seconds('episodes.to_at', '86400 * parameters.news_days_after') }}
+),
+
+dates as (
+    -- the year of a date without one is that in which it is nearest to the start
+    select
+        pairs.operator,
+        pairs.news_id,
+        pairs.episode_id,
+        max(case when named.named_date = pairs.start_date then 1 else 0 end) = 1 as names_start,
+        max(
+            case
+                when
+                    named.named_date between pairs.start_date and pairs.end_date
+                    or pairs.is_open and named.named_date >= pairs.start_date
+                    then 1
+                else 0
+            end
+        ) = 1 as names_date
+    from pairs
+    inner join (
+        select
+            pairs_dates.operator,
+            pairs_dates.news_id,
+            pairs_dates.episode_id,
+            try_cast(concat_ws(
+                '-',
+                cast(
+                    year(pairs_dates.start_date)
+                    + case
+                        when mentions.named_month < month(pairs_dates.start_date) - 6 then 1
+                        when mentions.named_month > month(pairs_dates.start_date) + 6 then -1
+                        else 0
+                    end as varchar
+                ),
+                lpad(cast(mentions.named_month as varchar), 2, '0'),
+                lpad(cast(mentions.named_day as varchar), 2, '0')
+            ) as date) as named_date
+        from pairs as pairs_dates
+        inner join {{ ref('news_mentions') }} as mentions using (operator, news_id)
+        where mentions.named_day is not null
+    ) as named using (operator, news_id, episode_id)
+    group by pairs.operator, pairs.news_id, pairs.episode_id
+),
+
+labels as (
+    select distinct
+        operator,
+        episode_id,
+        {{ normal_label('named') }} as line_label
+    from {{ ref('status_episode_lines') }}
+    where line_code is not null or {{ has_form('upper(trim(named))', line_label_form()) }}
+),
+
+named_lines as (
+    -- the number itself counts more than that of the base line or of a slash variant, or one without an introduction
+    select
+        pairs.operator,
+        pairs.news_id,
+        pairs.episode_id,
+        labels.line_label,
+        max(
+            case
+                when mentions.line_label is null then 0.0
+                when mentions.line_label != labels.line_label then 0.6
+                when mentions.is_introduced then 1.0
+                else 0.8
+            end
+        ) as named_share
+    from pairs
+    inner join labels using (operator, episode_id)
+    left join {{ ref('news_mentions') }} as mentions
+        on
+            pairs.operator = mentions.operator
+            and pairs.news_id = mentions.news_id
+            and replace(mentions.line_label, '/', '') = replace(labels.line_label, '/', '')
+    group by pairs.operator, pairs.news_id, pairs.episode_id, labels.line_label
+),
+
+line_shares as (
+    select
+        {{ pair }},
+        avg(named_share) as named_share
+    from named_lines
+    group by {{ pair }}
+),
+
+lines_found as (
+    select
+        {{ pair }},
+        {{ list_of_distinct('line_label') }} as lines_named
+    from named_lines
+    where named_share > 0
+    group by {{ pair }}
+),
+
+introductions as (
+    select
+        operator,
+        news_id,
+        count(*) as n_introduced
+    from {{ ref('news_mentions') }}
+    where is_introduced
+    group by operator, news_id
+),
+
+shared as (
+    select
+        pairs.operator,
+        pairs.news_id,
+        pairs.episode_id,
+        theirs.document_kind,
+        sum(theirs.weight) as shared_weight,
+        {{ list_of_distinct('theirs.term') }} as shared_terms
+    from pairs
+    inner join weighted as theirs
+        on
+            pairs.operator = theirs.operator
+            and pairs.episode_id = theirs.document_id
+            and theirs.document_kind in ('episode', 'name')
+    inner join weighted as ours
+        on
+            pairs.operator = ours.operator
+            and pairs.news_id = ours.document_id
+            and ours.document_kind = 'news'
+            and theirs.term = ours.term
+    group by pairs.operator, pairs.news_id, pairs.episode_id, theirs.document_kind
+),
+
+evidence as (
+    select
+        pairs.operator,
+        pairs.news_id,
+        pairs.episode_id,
+        pairs.hours_apart,
+        lines_found.lines_named,
+        coalesce(
+            line_shares.named_share, coalesce(name_shared.shared_weight, 0) / names.total_weight
+        ) as line_score,
+        case
+            when dates.names_start then 1.0
+            when dates.names_date then 0.8
+            when dates.episode_id is not null then 0.0
+            else
+                case when pairs.is_after then parameters.news_after_share else 1.0 end
+                / (1 + pairs.hours_apart / parameters.news_near_hours)
+        end as time_score,
+        dates.names_date,
+        least(
+            1.0,
+            coalesce(texts.shared_weight, 0) / greatest(
+                parameters.news_enough_share * coalesce(text_totals.total_weight, 0),
+                parameters.news_enough_words * ln(1 + documents.n_documents / 2.0)
+            )
+        ) as text_score,
+        texts.shared_terms,
+        parameters.news_line_weight,
+        parameters.news_unnamed_share,
+        parameters.news_time_weight,
+        parameters.news_text_weight,
+        parameters.news_least_score,
+        parameters.news_score_margin
+    from pairs
+    cross join parameters
+    inner join documents using (operator)
+    left join dates using (operator, news_id, episode_id)
+    left join line_shares using (operator, news_id, episode_id)
+    left join lines_found using (operator, news_id, episode_id)
+    left join introductions using (operator, news_id)
+    left join shared as texts
+        on
+            pairs.operator = texts.operator
+            and pairs.news_id = texts.news_id
+            and pairs.episode_id = texts.episode_id
+            and texts.document_kind = 'episode'
+    left join shared as name_shared
+        on
+            pairs.operator = name_shared.operator
+            and pairs.news_id = name_shared.news_id
+            and pairs.episode_id = name_shared.episode_id
+            and name_shared.document_kind = 'name'
+    left join totals as names
+        on
+            pairs.operator = names.operator
+            and pairs.episode_id = names.document_id
+            and names.document_kind = 'name'
+    left join totals as text_totals
+        on
+            pairs.operator = text_totals.operator
+            and pairs.episode_id = text_totals.document_id
+            and text_totals.document_kind = 'episode'
+    where
+        -- an item that names other lines, or other dates, is about something else
+        (line_shares.episode_id is null or line_shares.named_share > 0 or introductions.n_introduced is null)
+        and coalesce(dates.names_date, true)
+),
+
+scored as (
+    select
+        *,
+        news_line_weight * coalesce(line_score, news_unnamed_share) + news_time_weight * time_score
+        + news_text_weight * text_score as score
+    from evidence
+),
+
+rivals as (
+    -- of the episodes of a line, or of those without one, the best for the item
+    select
+        scored.operator,
+        scored.news_id,
+        scored.episode_id,
+        coalesce(labels.line_label, '') as line_label,
+        scored.score,
+        max(scored.score) over (
+            partition by scored.operator, scored.news_id, coalesce(replace(labels.line_label, '/', ''), '')
+        ) as best_score
+    from scored
+    left join labels using (operator, episode_id)
+),
+
+best as (
+    select
+        {{ pair }},
+        min(best_score - score) as behind
+    from rivals
+    group by {{ pair }}
+)
+
+select
+    scored.operator,
+    scored.news_id,
+    scored.episode_id,
+    scored.score,
+    scored.line_score,
+    scored.time_score,
+    scored.text_score,
+    scored.lines_named,
+    scored.hours_apart,
+    coalesce(scored.names_date, false) as names_date,
+    scored.shared_terms
+from scored
+inner join best using (operator, news_id, episode_id)
+where scored.score >= scored.news_least_score and best.behind <= scored.news_score_margin
