@@ -46,6 +46,7 @@ _NEWS = [
     Column("published", N_("Published"), "time"),
     Column("title", N_("Title")),
     Column("content", N_("Text")),
+    Column("about", N_("About the disruption")),
     Column("listed_from", N_("First seen"), "time"),
     Column("listed_to", N_("No longer seen"), "time"),
     Column("n_versions", N_("Versions"), "count"),

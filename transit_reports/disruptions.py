@@ -23,6 +23,7 @@ _COLUMNS = [
     Column("minutes", N_("Minutes"), "minutes", "hard"),
     Column("line_minutes", N_("Minutes of lines"), "minutes", "hard"),
     Column("message", N_("Message")),
+    Column("news", N_("News about it")),
 ]
 _LINE_COLUMNS = [
     Column("line_number", N_("Line")),

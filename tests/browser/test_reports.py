@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page
 
 from tests.exports.conftest import change
-from tests.reports.conftest import own, report
+from tests.reports.conftest import LINK_ALL_NEWS, own, report
 from tests.warehouse.rehearsed import DAY
 from transit_exports import ExportSettings
 from transit_reports import ReportError, ReportRequest, ReportSummary, write_reports
@@ -160,6 +160,8 @@ def hostile(own: ExportSettings, tmp_path: Path) -> ReportSummary:
         f"update core.scheduled_departures set headsign = '{text}', outcome = 'not_run'",
         f"update marts.disruptions set cause = '{text}', message = '{text}', lines = ['{text}']",
         f"update core.news set title = '{text}', content = '{text}'",
+        f"update core.status_episodes set message = '{text}'",
+        LINK_ALL_NEWS,
     )
     [written] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
     return written

@@ -10,6 +10,12 @@ from transit_etl.paths import published_database
 from transit_exports import ExportSettings
 from transit_reports import ReportRequest, ReportSummary, write_reports
 
+LINK_ALL_NEWS = """
+insert into core.news_episodes by name
+select distinct operator, news_id, episode_id, 1.0 as score
+from core.news join core.status_episodes using (operator)
+"""
+
 
 def settings_for(rehearsed: Rehearsed, folder: Path) -> ExportSettings:
     """Return settings of a data folder with nothing but the published file of the rehearsed hours."""

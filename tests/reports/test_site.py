@@ -12,6 +12,7 @@ import pytest
 from lxml import etree
 
 from tests.exports.conftest import change
+from tests.reports.conftest import LINK_ALL_NEWS
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.errors import NotPublishedError
 from transit_exports import ExportSettings
@@ -397,6 +398,21 @@ def test_the_news_of_the_period_are_listed(report: ReportSummary, rehearsed: Reh
     assert sorted({title for (title,) in titles}) == sorted(
         {row["title"] for row in _rows(report.page.parent / "news" / "news.csv")}
     )
+
+
+def test_news_and_disruptions_name_each_other(own: ExportSettings, tmp_path: Path) -> None:
+    change(
+        own,
+        "delete from core.news_episodes",
+        LINK_ALL_NEWS,
+        "update core.news set title = 'Il 18 cambia'",
+        "update core.status_episodes set message = 'Linea 18 deviata'",
+    )
+    [written] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY))
+    folder = written.page.parent
+
+    assert {"Linea 18 deviata"} == {row["about"] for row in _rows(folder / "news" / "news.csv")}
+    assert {"Il 18 cambia"} == {row["news"] for row in _rows(folder / "disruptions" / "disruptions.csv")}
 
 
 def test_a_report_says_that_nobody_collects(own: ExportSettings, tmp_path: Path) -> None:

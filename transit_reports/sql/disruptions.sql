@@ -9,6 +9,15 @@ names as (
     group by episode_id
 ),
 
+links as (
+    select
+        episode_id,
+        string_agg(distinct title, ' · ' order by title) as news
+    from core.news_episodes
+    inner join core.news using (operator, news_id)
+    group by episode_id
+),
+
 held as (
     select
         disruptions.*,
@@ -32,6 +41,7 @@ select
     coalesce(event_meaning, event) as event,
     cause,
     message,
+    news,
     local_time(begun_at) as begun,
     case when not goes_on then local_time(ended_high_at) end as ended,
     greatest(epoch(ended_low_at - begun_at), 0) / 60 as minutes_low,
@@ -40,4 +50,5 @@ select
     greatest(epoch(ended_high_at - begun_high_at), 0) / 60 * coalesce(n_lines, 1) as line_minutes_high
 from held
 left join names using (episode_id)
+left join links using (episode_id)
 order by line_minutes_low desc, begun, episode_id
