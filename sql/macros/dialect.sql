@@ -400,6 +400,7 @@
         ),
         '[^A-Z0-9]', '', 'g'
     )
+{%- endmacro %}
 
 {# The words of a text as a list: upper case without accents, no markup, no clock times; a number keeps its slashes. #}
 {% macro words_of(text) -%}

@@ -398,3 +398,104 @@ ITEMS = (
         "Completata la sostituzione degli orari alle fermate della Val Bisagno.",
     ),
 )
+
+# Another operator, with fewer texts; weights and words were not chosen with these in view.
+OTHER_DISRUPTIONS = {
+    "ponte": Disruption("08:30", (9, 23), ("5", "6"), "Linee 5 e 6: transito interdetto sul ponte Adda."),
+    "guasto": Disruption(
+        "10:00", (10, 12), ("5",), "Linea 5 rallentata, avaria di un mezzo in viale Trento.", "GEV"
+    ),
+    "albero": Disruption(
+        "13:00", (13, 16), ("22",), "Linea 22 interrotta tra Molino e Capoluogo, albero sulla strada."
+    ),
+    "fiera": Disruption(
+        "32:00",
+        (9, 23),
+        ("14",),
+        "Dall'11 novembre la linea 14 non serve il Duomo: fiera di San Martino.",
+    ),
+    "scala": Disruption(
+        "07:00", (7, 23), ("Ascensore Porta Nuova",), "Impianto Porta Nuova non disponibile.", "FERS", "ASC"
+    ),
+    "sciopero": Disruption(
+        "15:00", (9, 19), (), "Sciopero aziendale dalle 15 alle 19: corse non garantite.", "GEV"
+    ),
+    "allagamento": Disruption("17:00", (17, 21), ("C3",), "Linea C3 deviata, sottopasso Fontana allagato."),
+}
+
+OTHER_ITEMS = (
+    Item(
+        "2026-11-10 07:50",
+        "Ponte Adda chiuso ai mezzi pesanti",
+        "Fino a nuova comunicazione i bus 5 e 6 passano dalla tangenziale.",
+        ("ponte",),
+    ),
+    Item(
+        "2026-11-10 09:10",
+        "Viale Trento, autobus in panne",
+        "Ci scusiamo per l'attesa sulla linea 5: il soccorso è in arrivo.",
+        ("guasto",),
+    ),
+    Item(
+        "2026-11-10 12:15",
+        "Caduto un albero tra Molino e Capoluogo",
+        "La linea 22 si ferma a Molino. Seguiranno aggiornamenti.",
+        ("albero",),
+    ),
+    Item(
+        "2026-11-10 14:40",
+        "Strada riaperta",
+        "Rimosso l'albero a Molino: la 22 è di nuovo completa.",
+        ("albero",),
+    ),
+    Item(
+        "2026-11-06 09:00",
+        "Arriva la fiera di San Martino",
+        "Da mercoledì 11 novembre le corse della linea 14 fermano in largo Garibaldi invece che in Duomo.",
+        ("fiera",),
+    ),
+    Item(
+        "2026-11-10 06:10",
+        "Ascensore di Porta Nuova",
+        "L'impianto non è disponibile, usare le scale di via Roma.",
+        ("scala",),
+    ),
+    Item(
+        "2026-11-05 10:00",
+        "Sciopero aziendale di martedì 10 novembre",
+        "Dalle 15 alle 19 le corse non sono garantite.",
+        ("sciopero",),
+    ),
+    Item(
+        "2026-11-10 14:05",
+        "Adesione allo sciopero",
+        "Sono a rischio le corse della sera: sciopero aziendale fino alle 19.",
+        ("sciopero",),
+    ),
+    Item(
+        "2026-11-10 16:10",
+        "Pioggia intensa: sottopasso Fontana allagato",
+        "La linea C3 percorre via Manzoni.",
+        ("allagamento",),
+    ),
+    Item(
+        "2026-11-10 09:40",
+        "Disagi sulla 5",
+        "Alle difficoltà per il ponte Adda si è aggiunta l'avaria di un mezzo in viale Trento.",
+        ("ponte", "guasto"),
+    ),
+    Item("2026-11-10 08:00", "Linea 5, nuovi bus", "Entro dicembre arrivano 5 mezzi a idrogeno."),
+    Item(
+        "2026-11-10 10:00",
+        "Sciopero generale del 27 novembre",
+        "Possibili disagi per l'intera giornata di venerdì 27 novembre.",
+    ),
+    Item("2026-11-10 11:00", "Ascensore di Porta Vecchia", "Conclusa la posa della nuova cabina."),
+    Item("2026-11-10 13:10", "Linea 22, due corse in più", "Dal 1 dicembre nelle ore di punta."),
+    Item("2026-11-10 15:00", "Mostra sul ponte", "Foto storiche in sala Adda, ingresso libero."),
+    Item("2026-11-10 16:00", "Linea 14: indagine", "Interviste a bordo per tutto il mese."),
+    Item("2026-11-10 17:10", "C3, tessere in vendita", "Anche al chiosco di via Fontana."),
+    Item("2026-11-09 17:00", "Duomo, nuova pensilina", "Inaugurata ieri la fermata di piazza Duomo."),
+)
+
+DAYS = {"testville": (DISRUPTIONS, ITEMS), "elsewhere": (OTHER_DISRUPTIONS, OTHER_ITEMS)}

@@ -7,35 +7,45 @@ import duckdb
 import pytest
 
 from tests.warehouse.lakes import Event, Lake, NewsItem
-from tests.warehouse.news_texts import DISRUPTIONS, ITEMS
+from tests.warehouse.news_texts import DAYS, DISRUPTIONS
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
 pytestmark = [pytest.mark.xdist_group("news"), pytest.mark.timeout(600)]
 
 Link = tuple[str, str]
+TRUE_LINKS = {
+    (item.title, events[name].message)
+    for events, items in DAYS.values()
+    for item in items
+    for name in item.about
+}
+
+
+def _add(folder: Path, operator: str) -> None:
+    """Add the answers of an operator's day: the status every hour, and the news once in the evening."""
+    events, items = DAYS[operator]
+    lake = Lake(folder, operator)
+    for hour in range(5, 24):
+        listed = [
+            Event(each.event, each.lines, each.since, each.message, each.category)
+            for each in events.values()
+            if each.hours[0] <= hour <= each.hours[1]
+        ]
+        lake.status(f"{hour:02}:00", *listed)
+    published = [datetime.fromisoformat(item.published) for item in items]
+    lake.news("22:30", *(NewsItem(str(n), item.title, published[n]) for n, item in enumerate(items)))
+    for number, item in enumerate(items):
+        lake.news_text("22:31", str(number), item.text)
+    lake.write()
 
 
 @pytest.fixture(scope="module")
 def linked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the day once."""
+    """Build the days once."""
     settings = Settings(data_dir=tmp_path_factory.mktemp("linked") / "data", operator="testville")
-    lake = Lake(settings.data_dir, settings.operator)
-    for hour in range(5, 24):
-        listed = [
-            Event(each.event, each.lines, each.since, each.message, each.category)
-            for each in DISRUPTIONS.values()
-            if each.hours[0] <= hour <= each.hours[1]
-        ]
-        lake.status(f"{hour:02}:00", *listed)
-    news = [
-        NewsItem(str(number), item.title, datetime.fromisoformat(item.published))
-        for number, item in enumerate(ITEMS)
-    ]
-    lake.news("22:30", *news)
-    for number, item in enumerate(ITEMS):
-        lake.news_text("22:31", str(number), item.text)
-    lake.write()
+    for operator in DAYS:
+        _add(settings.data_dir, operator)
     warehouse.build(settings)
     return paths.build_database(settings.data_dir)
 
@@ -53,25 +63,31 @@ def links(linked: Path) -> set[Link]:
         )
 
 
-TRUE_LINKS = {(item.title, DISRUPTIONS[name].message) for item in ITEMS for name in item.about}
+def _links_of(operator: str, links: set[Link]) -> set[Link]:
+    return {link for link in links if link[0] in {item.title for item in DAYS[operator][1]}}
 
 
-def test_the_set_is_large_and_has_each_event(links: set[Link]) -> None:
-    assert links
-    assert len(ITEMS) >= 40
-    assert set(DISRUPTIONS) == {name for item in ITEMS for name in item.about}
+def test_the_set_is_large_and_has_each_event() -> None:
+    assert sum(len(items) for _, items in DAYS.values()) >= 40
+    for events, items in DAYS.values():
+        assert set(events) == {name for item in items for name in item.about}
+        assert any(not item.about for item in items)
 
 
-def test_nearly_every_link_is_right(links: set[Link]) -> None:
-    wrong = sorted(links - TRUE_LINKS)
+@pytest.mark.parametrize("operator", DAYS)
+def test_nearly_every_link_is_right(links: set[Link], operator: str) -> None:
+    found = _links_of(operator, links)
+    wrong = sorted(found - TRUE_LINKS)
 
-    assert len(wrong) <= 0.05 * len(links), wrong
+    assert len(wrong) <= 0.05 * len(found), wrong
 
 
-def test_most_links_are_found(links: set[Link]) -> None:
-    missed = sorted(TRUE_LINKS - links)
+@pytest.mark.parametrize("operator", DAYS)
+def test_most_links_are_found(links: set[Link], operator: str) -> None:
+    true = _links_of(operator, TRUE_LINKS)
+    missed = sorted(true - links)
 
-    assert len(missed) <= 0.2 * len(TRUE_LINKS), missed
+    assert len(missed) <= 0.2 * len(true), missed
 
 
 @pytest.mark.parametrize(
@@ -86,9 +102,9 @@ def test_most_links_are_found(links: set[Link]) -> None:
 def test_an_item_may_be_about_several_events_one_of_a_line_or_none(
     links: set[Link], title: str, names: list[str]
 ) -> None:
-    assert {DISRUPTIONS[name].message for name in names} == {
-        message for item, message in links if item == title
-    }
+    expected = {DISRUPTIONS[name].message for name in names}
+
+    assert expected == {message for item, message in links if item == title}
 
 
 def test_a_link_says_why_it_is_one(linked: Path) -> None:

@@ -1,5 +1,5 @@
 {{ config(schema='core', materialized='table', meta={'reads_all_dates': 'a text counts beside all others'}) }}
--- One row per news item and episode of the service status that it is about, with the score and the evidence of the link.
+-- One row per news item and episode of the service status that it is about, with score and evidence of the link.
 -- An item may be about several episodes or about none. The score is the weighted sum of how far the item names the
 -- lines or the plant of the episode, how near the times are, and how alike the texts are: the share of the episode's
 -- words that the item has, each weighted by how rare it is among all texts; words of one concept count as one.
@@ -277,8 +277,9 @@ evidence as (
         pairs.episode_id,
         pairs.hours_apart,
         lines_found.lines_named,
+        -- squared: half of the name of a lift may be half of that of another
         coalesce(
-            line_shares.named_share, coalesce(name_shared.shared_weight, 0) / names.total_weight
+            line_shares.named_share, power(coalesce(name_shared.shared_weight, 0) / names.total_weight, 2)
         ) as line_score,
         case
             when dates.names_start then 1.0
