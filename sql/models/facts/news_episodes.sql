@@ -277,9 +277,8 @@ evidence as (
         pairs.episode_id,
         pairs.hours_apart,
         lines_found.lines_named,
-        -- squared: half of the name of a lift may be half of that of another
         coalesce(
-            line_shares.named_share, power(coalesce(name_shared.shared_weight, 0) / names.total_weight, 2)
+            line_shares.named_share, coalesce(name_shared.shared_weight, 0) / names.total_weight
         ) as line_score,
         case
             when dates.names_start then 1.0
