@@ -102,7 +102,7 @@ def test_an_item_may_be_about_several_events_one_of_a_line_or_none(
 def test_a_link_says_why_it_is_one(linked: Path) -> None:
     with duckdb.connect(linked, read_only=True) as connection:
         [evidence] = connection.execute(
-            "select lines_named, names_date, list_contains(shared_terms, 'POSALU'), score > 0.9 "
+            "select lines_named, is_date_named, list_contains(shared_terms, 'POSALU'), score > 0.9 "
             "from core.news_episodes join core.news using (operator, news_id) "
             "where title = 'Via Posalunga chiusa al traffico da martedì 10 novembre'"
         ).fetchall()

@@ -379,7 +379,7 @@ select
     scored.text_score,
     scored.lines_named,
     scored.hours_apart,
-    coalesce(scored.names_date, false) as names_date,
+    coalesce(scored.names_date, false) as is_date_named,
     scored.shared_terms
 from scored
 inner join best using (operator, news_id, episode_id)
