@@ -68,6 +68,12 @@ effects as (
         on {{ has_text('episodes.comparable_message', 'meanings.words') }} and {{ in_force }}
 ),
 
+plants as (
+    select distinct episode_id
+    from {{ ref('status_episode_lines') }}
+    where is_plant
+),
+
 durations as (
     -- per listing, whatever it names
     select
@@ -96,12 +102,15 @@ described as (
     select
         episodes.*,
         categories.meaning as category_meaning,
-        coalesce(categories.is_plant, false) as is_plant,
+        plants.episode_id is not null as is_plant,
         events.meaning as event_meaning,
         -- the text decides where it says more than the code
         case
             when effects.is_decisive or coalesce(events.effect_class, 'notice') = 'notice'
                 then coalesce(effects.effect_class, events.effect_class, 'unknown')
+            -- plant has no stops
+            when plants.episode_id is not null and events.effect_class in ('stop_suspended', 'suspension')
+                then 'out_of_use'
             else events.effect_class
         end as effect_class,
         case
@@ -133,6 +142,7 @@ described as (
     left join causes on episodes.episode_id = causes.episode_id and causes.nth = 1
     left join effects on episodes.episode_id = effects.episode_id and effects.nth = 1
     left join durations on episodes.episode_id = durations.episode_id
+    left join plants on episodes.episode_id = plants.episode_id
     left join versions on episodes.episode_id = versions.episode_id
 )
 

@@ -52,7 +52,6 @@ with found as (
         'An event names a line that is not known: it counts for no line.' as finding,
         named as example
     from {{ ref('status_episode_lines') }}
-    inner join {{ ref('disruptions') }} using (operator, episode_id)
     where line_code is null and not is_plant and {{ is_received_around('cast(named_to as date)') }}
     union all
     select
@@ -68,6 +67,16 @@ with found as (
         concat_ws(', ', endpoint, key, request_id) as example
     from {{ ref('answer_evidence') }}
     where evidence != 'complete' and {{ is_received_around() }}
+    union all
+    select
+        operator,
+        service_date as found_date,
+        'intermediate.timetable_proofs' as found_in,
+        'An answer about a timetable lost rows, or has far fewer departures than before: nothing counts as removed.'
+            as finding,
+        concat_ws(', ', line_code, service_date, request_id) as example
+    from {{ ref('timetable_proofs') }}
+    where not proves_absence and {{ is_received_around('service_date') }}
     union all
     select
         operator,

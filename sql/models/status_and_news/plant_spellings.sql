@@ -9,8 +9,7 @@ with named as (
         min(names.named_from) as first_named_at
     from {{ ref('status_episode_lines') }} as names
     inner join {{ ref('status_episodes') }} as episodes using (operator, episode_id)
-    inner join {{ ref('category_meanings') }} as categories using (category)
-    where categories.is_plant
+    where names.is_plant
     group by names.operator, episodes.category, names.named
     union all
     select

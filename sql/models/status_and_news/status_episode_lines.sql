@@ -3,6 +3,7 @@
 -- line known then (a lift, a mistyped number) has one row without a line.
 -- A name is a line's number (leading zeros and case do not count) or code. Where there is none of that number, `17/` is
 -- also line 17 (`base_line`), and `17` is also line 17/ (`slash_variant`).
+-- A name is of plant by its category, or, where the category leaves that open, if the episode names a text and no line.
 {%- set named = normal_label('names.named') %}
 {%- set number = normal_label('lines.line_number') %}
 with names as (
@@ -11,6 +12,7 @@ with names as (
         operator,
         category,
         named,
+        max(case when lines_kind = 'text' then 1 else 0 end) as is_text,
         min(first_seen_at) as named_from,
         max(last_seen_at) as named_to
     from (
@@ -80,7 +82,13 @@ select
     names.named,
     best.line_code,
     case best.match_rank when 1 then 'number' when 2 then 'base_line' when 3 then 'slash_variant' end as matched_by,
+    coalesce(
+        categories.is_plant,
+        max(names.is_text) over one_episode = 1 and count(best.line_code) over one_episode = 0
+    ) as is_plant,
     names.named_from,
     names.named_to
 from names
 left join best using (episode_id, named)
+left join {{ ref('category_meanings') }} as categories on names.category = categories.category
+window one_episode as (partition by names.episode_id)
