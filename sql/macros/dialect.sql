@@ -342,7 +342,7 @@
     {{ adapter.dispatch("names_in", "transit")(lines) }}
 {%- endmacro %}
 {% macro default__names_in(lines) -%}
-    {%- set label = "[A-Z]{0,3}[0-9]{1,4}[A-Z]{0,2}/?" -%}
+    {%- set label = "(?:[A-Z]{0,3}[0-9]{1,4}[A-Z]{0,2}|[A-Z]{2,3})/?" -%}
     flatten(list_transform({{ lines }}, lambda entry: case
         when regexp_full_match(
             upper(trim(entry)), '(LINE[AE] +)?{{ label }}( *([,;+&]| E | - ) *{{ label }})*'
