@@ -1,13 +1,3 @@
-{# True for an answer that proves absent what it does not list: all its rows are in the lake, and it did not shrink.
-
-   n_listed: how many rows it listed, n_kept: how many of them are in the lake.
-   n_before: how many the answer before it listed; null if there is none.
-   In a relation with the parameters. #}
-{% macro proves_absence(n_listed, n_kept, n_before) -%}
-    coalesce({{ n_listed }} = {{ n_kept }}, false)
-    and coalesce({{ n_listed }} >= shrunk_share * {{ n_before }}, true)
-{%- endmacro %}
-
 {# The class of the notice that a change gave: `after_the_fact`, `under_24_h`, `under_7_days` or `longer`; null where the
    shortest and the longest possible notice are of different classes.
 

@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(materialized='table', meta={'reads_all_dates': 'a line may stay the same for years'}) }}
 -- One row per operator, line, direction, stop, occurrence and instant at which the lists of lines and of their stops
 -- changed: a line opened, closed or was renamed (no direction and stop); a stop of a line opened, closed, was renamed
 -- (another code stands at its place between the same stops) or was reordered among those that stayed.
@@ -10,8 +10,8 @@ with answers as (
         endpoint,
         key,
         received_at
-    from {{ ref('requests') }}
-    where endpoint in ('lines', 'stops') and is_good
+    from {{ ref('answer_evidence') }}
+    where endpoint in ('lines', 'stops') and is_whole_list
 ),
 
 open_lines as (

@@ -1,12 +1,12 @@
 -- One row per operator, service_date, line and good answer about the timetable: whether it proves absent what it does
 -- not list, and the last comparable date before of which a whole answer was known by then.
--- An answer that shrank proves nothing; the next one does if it says the same. The first answer about a date is
--- compared with the last one about the comparable date. Dates are comparable if they are of one type of day.
+-- Complete answers do (answer_evidence). The first of them about a date is compared with the last one about the
+-- comparable date, too: if it lists far less, only the next one counts. Dates of one type of day are comparable.
 {%- set memory_days = 28 %}
 with earlier as (
     select *
     from {{ ref('timetable_answers') }}
-    where n_listed = n_kept and {{ is_received_around('service_date', days_before=memory_days, days_after=0) }}
+    where is_complete and {{ is_received_around('service_date', days_before=memory_days, days_after=0) }}
 ),
 
 known_dates as (
@@ -55,7 +55,7 @@ compared as (
             and answers.line_code = earlier.line_code
             and answers.comparable_date = earlier.service_date
             and first_answers.received_at >= earlier.received_at
-    where first_answers.answer_number = 1
+    where first_answers.is_complete and first_answers.is_first
 )
 
 select
@@ -65,9 +65,8 @@ select
     listed.request_id,
     listed.received_at,
     answers.comparable_date,
-    {{ proves_absence(
-        'listed.n_listed', 'listed.n_kept', 'coalesce(listed.n_listed_before, compared.n_comparable)'
-    ) }} as proves_absence
+    listed.is_complete and coalesce(listed.n_listed >= shrunk_share * compared.n_comparable, true)
+        as proves_absence
 from {{ built('timetable_answers') }} as listed
 inner join answers using (operator, service_date, line_code, request_id)
 cross join {{ ref('inference_parameters') }}
