@@ -1,10 +1,10 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
 {%- set tables = {
-    'lines': 'lines', 'stops': 'line_stops', 'status': 'status', 'news': 'news', 'news_details': 'news_details'
+    'lines': 'lines', 'stops': 'line_stops', 'timetables': 'timetables', 'status': 'status', 'news': 'news',
+    'news_details': 'news_details'
 } %}
 {%- set stream = "operator, endpoint, key" %}
--- One row per operator and good answer about lines, stops, status and news: what it proves. Of passages `stop_polls`
--- says it, of timetables `timetable_proofs`.
+-- One row per operator and good answer, passages apart: what it proves. Of passages `stop_polls` says it.
 -- A complete answer proves that what it lists was listed, and that nothing else was. One that lost rows to quarantine
 -- (`partly_quarantined`), or lists far less than the one before it (`shrunk`), proves the first alone; one of which
 -- nothing could be read (`unreadable`, `rejected`) proves nothing. A failed request has no row.
@@ -53,7 +53,7 @@ neighbours as (
             when lead(received_date) over one_stream - received_date <= 1 then lead(n_rows) over one_stream
         end as n_rows_after
     from answers
-    where reading = 'complete' and endpoint in ('lines', 'stops', 'status', 'news')
+    where reading = 'complete' and endpoint in ('lines', 'stops', 'timetables', 'status', 'news')
     window one_stream as (partition by {{ stream }} order by received_at, request_id)
 ),
 

@@ -70,16 +70,6 @@ with found as (
     union all
     select
         operator,
-        service_date as found_date,
-        'intermediate.timetable_proofs' as found_in,
-        'An answer about a timetable lost rows, or has far fewer departures than before: nothing counts as removed.'
-            as finding,
-        concat_ws(', ', line_code, service_date, request_id) as example
-    from {{ ref('timetable_proofs') }}
-    where not proves_absence and {{ is_received_around('service_date') }}
-    union all
-    select
-        operator,
         received_date as found_date,
         'staging.status' as found_in,
         'The start of an event cannot be read: the first answer with the event counts instead.' as finding,
