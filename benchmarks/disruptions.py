@@ -171,7 +171,8 @@ def _seconds(at: datetime | None) -> float:
 
 
 def _words(version: Row) -> tuple[object, ...]:
-    lines = sorted(" ".join(name.split()) for name in version["lines"] or ())
+    names = (name for text in version["lines"] or () for name in text.split(","))
+    lines = sorted(" ".join(name.split()) for name in names)
     return version["message"], version["cause"], ", ".join(lines)
 
 

@@ -1,6 +1,6 @@
 -- Which lifts were out of use most, and how long does a repair take?
--- By the default definition of `core.lift_definitions`; all lifts of a category together have no name. A lift that never
--- failed is known by the plant file alone. An open outage counts as time out of use, not as a repair.
+-- By the default definition of `core.lift_definitions`; all lifts of a category together have no name. A lift that
+-- never failed is known by the plant file alone. An open outage counts as time out of use, not as a repair.
 select
     reliability.category,
     reliability.lift,

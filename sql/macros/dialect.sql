@@ -396,7 +396,7 @@
 {% macro default__plant_key(name) -%}
     regexp_replace(
         regexp_replace(
-            trim(upper(strip_accents({{ name }}))), '^(ASCENSOR[EI]|ASC[.]?|IMPIANTO|ELEVATORE)[^A-Z0-9]+(DI |DEL |DELLA )?', ''
+            trim(upper(strip_accents({{ name }}))), '^(ASCENSOR[EI]|ASC|FUNICOLARE|FUN|CREMAGLIERA|IMPIANTO|ELEVATORE)[^A-Z0-9]+(DI |DEL |DELLA )?', ''
         ),
         '[^A-Z0-9]', '', 'g'
     )

@@ -60,7 +60,10 @@ PUBLISHED_AS = {
         select operator, category, event, started_at, nullif(array_to_string(list_sort(lines), ', '), '')
         from lake_status
         """,
-        "select operator, category, event, started_at, lines_text from published.core.status_episode_versions",
+        """
+        select operator, category, event, started_at, lines_text
+        from published.core.status_episode_versions
+        """,
     ),
     "news": (
         "select operator, news_id from lake_news semi join last using (operator, request_id)",

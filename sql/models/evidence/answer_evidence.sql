@@ -38,7 +38,7 @@ answers as (
     left join kept using (operator, request_id)
     where
         requests.is_good
-        and requests.endpoint in ({% for endpoint in tables %}'{{ endpoint }}'{{ ", " if not loop.last }}{% endfor %})
+        and requests.endpoint in ('{{ tables | join("', '") }}')
         and {{ is_received_around('requests.received_date', 3, 2) }}
 ),
 

@@ -1,9 +1,9 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an episode is compared with four weeks'}) }}
 {%- set line_episode = "operator, episode_id, line_code" -%}
--- One row per episode, line it is about, and metric: the metric of the line in the hours of the episode, minus what it was
--- in comparable hours before it (`impact_days`), both taken against the network in the same hours.
--- The 95 % interval has the spread between the dates compared, of which each counts once, however many hours it has: one
--- more date would differ from their mean by that spread. It is of Student's t distribution.
+-- One row per episode, line it is about, and metric: the metric of the line in the hours of the episode, minus what it
+-- was in comparable hours before it (`impact_days`), both taken against the network in the same hours. The 95 %
+-- interval has the spread between the dates compared, of which each counts once, however many hours it has: one more
+-- date would differ from their mean by that spread. It is of Student's t distribution.
 with dates as (
     select
         {{ line_episode }},
@@ -82,7 +82,7 @@ select
 from {{ ref('line_episodes') }} as episodes
 cross join (
     values ('on_time_share'), ('gaps_share'), ('excess_wait_seconds'), ('not_run_share')
-) as metrics(metric)
+) as metrics (metric)
 left join impacts
     on
         episodes.operator = impacts.operator

@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
 -- One row per operator, service_date, service_hour that is over, and line known then: how long the line was disrupted,
--- with or without an episode. Overlapping episodes count once. `low_seconds` is certain; `high_seconds` also has the time
--- between two answers in which an episode began or ended, and the time in which nobody looked.
+-- with or without an episode. Overlapping episodes count once. `low_seconds` is certain; `high_seconds` also has the
+-- time between two answers in which an episode began or ended, and the time in which nobody looked.
 with lines as (
     select distinct
         lines.operator,

@@ -181,7 +181,9 @@ select
     -- `unknown` where the bounds lie in different bands
     case
         {%- for name, seconds in bands %}
-            when duration_high_seconds < {{ seconds }} and duration_low_seconds >= {{ bands[loop.index0 - 1][1] if loop.index0 else 0 }}
+            when
+                duration_high_seconds < {{ seconds }}
+                and duration_low_seconds >= {{ bands[loop.index0 - 1][1] if loop.index0 else 0 }}
                 then '{{ name }}'
         {%- endfor %}
         when duration_low_seconds >= 86400 then 'over 24 hours'

@@ -1,7 +1,7 @@
 {{ config(schema='intermediate', materialized='view') }}
 {%- set line_episode = "operator, episode_id, line_code, metric, episode_date" -%}
--- One row per episode, line, metric, date of the episode and earlier date that it is compared with, with the mean and the
--- spread of all such dates. A date with fewer than 80 % of the hours is none.
+-- One row per episode, line, metric, date of the episode and earlier date that it is compared with, with the mean and
+-- the spread of all such dates. A date with fewer than 80 % of the hours is none.
 with counted as (
     select
         {{ line_episode }},

@@ -1,11 +1,11 @@
-{{ config(schema='intermediate', materialized='table', meta={'reads_all_dates': 'an episode is compared with four weeks'}) }}
+{{ config(schema='intermediate', materialized='table', meta={'reads_all_dates': 'it is compared with four weeks'}) }}
 {%- set days_back = 28 -%}
 {%- set line_episode = "operator, episode_id, line_code" -%}
--- One row per episode, line, metric, date of the episode and date: the metric of the line, minus that of the network, in the
--- hours of that date that the episode covers at least half of; and in the same hours of earlier dates to compare with.
--- These are of the same weekday type, in the four weeks before the episode began, and in the same other episodes of the
--- line, mostly none. The window is fixed by the episode, so that its figure does not move as dates come. The network is
--- taken off because weather and traffic change all lines.
+-- One row per episode, line, metric, date of the episode and date: the metric of the line, minus that of the network,
+-- in the hours of that date that the episode covers at least half of; and in the same hours of earlier dates to
+-- compare with. These are of the same weekday type, in the four weeks before the episode began, and in the same other
+-- episodes of the line, mostly none. The window is fixed by the episode, so that its figure does not move as dates
+-- come. The network is taken off because weather and traffic change all lines.
 with hours as (
     select
         operator,

@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
--- One row per operator, service_date and lift (or other plant): how long it was out of use in the hours that are over, by
--- the default definition (`lift_definitions`).
+-- One row per operator, service_date and lift (or other plant): how long it was out of use in the hours that are over,
+-- by the default definition (`lift_definitions`).
 select
     days.operator,
     days.service_date,

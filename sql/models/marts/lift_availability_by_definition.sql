@@ -1,9 +1,9 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an outage may last for many days'}) }}
 {%- set keys = ['operator', 'definition', 'category', 'lift'] %}
 {%- set lift_day = "operator, service_date, definition, category, lift" %}
--- One row per operator, service_date, definition of availability and lift (or other plant): how long it was out of use in
--- the hours that are over, and how often it failed. One that was never named but is in the plant file was never out of
--- use. Time in which the service status was not watched is in the upper bound.
+-- One row per operator, service_date, definition of availability and lift (or other plant): how long it was out of use
+-- in the hours that are over, and how often it failed. One that was never named but is in the plant file was never out
+-- of use. Time in which the service status was not watched is in the upper bound.
 with days as (
     select
         hours.operator,
@@ -114,10 +114,9 @@ sums as (
         {{ lift_day }},
         from_at,
         to_at,
-        {%- for bound in ['low', 'high', 'unwatched'] %}
-            coalesce({{ exact_sum("case when bound = '" ~ bound ~ "' then seconds else 0 end") }}, 0)
-                as {{ bound }}_seconds{{ "," if not loop.last }}
-        {%- endfor %}
+        coalesce({{ exact_sum("case when bound = 'low' then seconds else 0 end") }}, 0) as low_seconds,
+        coalesce({{ exact_sum("case when bound = 'high' then seconds else 0 end") }}, 0) as high_seconds,
+        coalesce({{ exact_sum("case when bound = 'unwatched' then seconds else 0 end") }}, 0) as unwatched_seconds
     from shares
     group by {{ lift_day }}, from_at, to_at
 ),
@@ -158,7 +157,8 @@ select
     counts.n_repairs,
     counts.is_open,
     case
-        when sums.unwatched_seconds > (1 - rules.coverage_threshold)
+        when
+            sums.unwatched_seconds > (1 - rules.coverage_threshold)
             * {{ seconds_between('sums.from_at', 'sums.to_at') }} then 'coverage under threshold'
     end as null_reason,
     rules.ruleset_version

@@ -13,8 +13,14 @@ with outages as (
         min(certain.from_at) as begun_before,
         max(certain.to_at) as ended_after,
         sum({{ seconds_between('certain.from_at', 'certain.to_at') }}) as low_seconds
-    from (select * from {{ ref('lift_stretches') }} where bound = 'high') as possible
-    left join (select * from {{ ref('lift_stretches') }} where bound = 'low') as certain
+    from (
+        select * from {{ ref('lift_stretches') }}
+        where bound = 'high'
+    ) as possible
+    left join (
+        select * from {{ ref('lift_stretches') }}
+        where bound = 'low'
+    ) as certain
         on
             possible.operator = certain.operator
             and possible.definition = certain.definition

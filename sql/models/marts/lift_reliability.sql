@@ -7,11 +7,11 @@
     "month_period as period, category, null as lift": "all lifts of a category, one month"
 } %}
 -- One row per operator, definition of availability, period (`all` or a month) and lift, or null for all of a category:
--- availability, mean time between failures (MTBF) and median time to repair, of the outages that began on dates that are
--- over.
--- Repairs take between the certain and the possible time of an outage; one that is open takes longer than its certain time.
--- The 95 % interval of the median goes from the certain time with the rank of `median_ranks` to the possible time with the
--- opposite rank: it holds whatever the times are distributed like, and below six outages there is none.
+-- availability, mean time between failures (MTBF) and median time to repair, of the outages that began on dates that
+-- are over. Repairs take between the certain and the possible time of an outage; one that is open takes longer than
+-- its certain time. The 95 % interval of the median goes from the certain time with the rank of `median_ranks` to the
+-- possible time with the opposite rank: it holds whatever the times are distributed like, and below six outages there
+-- is none.
 with days as (
     {%- for columns in groups %}
         select
@@ -23,7 +23,7 @@ with days as (
             days.out_high_seconds,
             days.service_date
         from {{ ref('lift_availability_by_definition') }} as days
-        inner join {{ ref('closed_dates') }} as dates using (operator, service_date)
+        inner join {{ ref('closed_dates') }} using (operator, service_date)
         {{ "union all" if not loop.last }}
     {%- endfor %}
 ),

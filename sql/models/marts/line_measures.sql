@@ -1,7 +1,7 @@
 {{ config(schema='intermediate') }}
 {%- set line_hour = "operator, service_date, line_code, service_hour" %}
--- One row per operator, service_date, line, service_hour and metric: the sums of which the metric is made over any hours,
--- as first_sum / first_weight - second_sum / second_weight.
+-- One row per operator, service_date, line, service_hour and metric: the sums of which the metric is made over any
+-- hours, as first_sum / first_weight - second_sum / second_weight.
 with delivered as (
     select
         {{ line_hour }},

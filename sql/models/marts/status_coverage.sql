@@ -1,5 +1,5 @@
--- One row per operator, service_date and category: how well the service status was polled for it.
--- An answer to a request for all categories counts for each of them; one that does not prove what it leaves out for none.
+-- One row per operator, service_date and category: how well the service status was polled for it. An answer to a
+-- request for all categories counts for each of them; one that does not prove what it leaves out for none.
 with categories as (
     select category from {{ ref('category_meanings') }}
     union

@@ -29,11 +29,12 @@ with undescribed as (
             {{ code }} != ''
             and not exists (
                 select 1 from {{ ref(code ~ '_meanings') }} as meanings
-                where {% if code == 'cause' -%}
-                    {{ has_text(comparable_text('staging_status.cause'), 'meanings.cause') }}
-                {%- else -%}
-                    meanings.{{ code }} = staging_status.{{ code }}
-                {%- endif %}
+                where
+                    {% if code == 'cause' -%}
+                        {{ has_text(comparable_text('staging_status.cause'), 'meanings.cause') }}
+                    {%- else -%}
+                        meanings.{{ code }} = staging_status.{{ code }}
+                    {%- endif %}
             )
             and {{ is_received_around() }}
         {{ "union all" if not loop.last }}

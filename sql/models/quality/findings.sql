@@ -35,7 +35,7 @@ with found as (
         operator,
         cast(last_seen_at as date) as found_date,
         'core.status_episodes' as found_in,
-        'An event is said to have started long before or after it was first listed: it counts from the first answer with it.'
+        'An event is said to have started long before or after it was listed: it counts from the first answer with it.'
             as finding,
         concat_ws(', ', category, event, lines_text, started_at) as example
     from {{ ref('status_episodes') }}
@@ -59,9 +59,9 @@ with found as (
         received_date as found_date,
         'intermediate.answer_evidence' as found_in,
         case evidence
-            when 'shrunk' then 'An answer has far fewer rows than the one before, and the next has them again or has not come yet: '
-                || 'nothing counts as gone.'
-            when 'partly_quarantined' then 'An answer lost rows to quarantine: nothing that it does not list counts as gone.'
+            when 'shrunk' then 'An answer has far fewer rows than those beside it: nothing counts as gone.'
+            when 'partly_quarantined'
+                then 'An answer lost rows to quarantine: nothing that it does not list counts as gone.'
             else 'No row of an answer could be read: it says nothing.'
         end as finding,
         concat_ws(', ', endpoint, key, request_id) as example

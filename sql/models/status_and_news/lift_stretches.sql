@@ -1,10 +1,10 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an outage may last for many days'}) }}
 {%- set keys = ['operator', 'definition', 'category', 'lift'] %}
 {%- set grain = keys | join(", ") %}
--- One row per operator, definition of availability, lift (or other plant), bound and stretch of time in which it was out of
--- use, for certain (`low`) or perhaps (`high`), by one notice or several.
--- A lift is out of use while a notice says so. What planned works and a notice that does not say it count as, the
--- definition says (`lift_definitions`); shorter hours and a lift that runs again are no outage.
+-- One row per operator, definition of availability, lift (or other plant), bound and stretch of time in which it was
+-- out of use, for certain (`low`) or perhaps (`high`), by one notice or several. A lift is out of use while a notice
+-- says so. What planned works and a notice that does not say it count as, the definition says (`lift_definitions`);
+-- shorter hours and a lift that runs again are no outage.
 with notices as (
     select
         episodes.operator,

@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
--- One row per operator, category and name of a lift or other plant, as the service status or the plant file give it: the
--- plant it is. Names that differ in case, accents, spaces or the word for what it is are one plant.
+-- One row per operator, category and name of a lift or other plant, as the service status or the plant file give it:
+-- the plant it is. Names that differ in case, accents, spaces or the word for what it is are one plant.
 with named as (
     select
         names.operator,

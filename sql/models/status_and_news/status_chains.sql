@@ -141,7 +141,8 @@ chains as (
         lag(listings.last_seen_at) over chain as previous_seen_at,
         lead(listings.first_seen_at) over chain as next_seen_at,
         first_value(listings.started_at) over (
-            partition by roots.root_number, listings.started_text order by listings.first_seen_at, listings.listing_number
+            partition by roots.root_number, listings.started_text
+            order by listings.first_seen_at, listings.listing_number
         ) as first_read_start_at
     from listings
     inner join roots_{{ n_doublings }} as roots using (listing_number)

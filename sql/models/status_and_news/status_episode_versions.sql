@@ -12,7 +12,8 @@ with numbered as (
             *,
             case
                 when
-                    listing_key = lag(listing_key) over (partition by episode_id order by version_number) then 0
+                    listing_key = lag(listing_key) over (partition by episode_id order by version_number)
+                    then 0
                 else 1
             end as is_edit
         from {{ ref('status_chains') }}

@@ -9,7 +9,12 @@ with entries as (
     select
         *,
         md5(concat_ws(
-            '|', {% for text in texts %}coalesce({{ key_part(text) }}, '\0'), {% endfor %}lines_kind, twin_number
+            '|',
+            {% for text in texts %}
+                coalesce({{ key_part(text) }}, '\0'),
+            {% endfor %}
+            lines_kind,
+            twin_number
         )) as listing_key
     from (
         -- equal entries of one answer are numbered
@@ -62,10 +67,10 @@ timeline as (
     ) as categories
     inner join (
         select distinct
-            operator,
-            received_date,
-            coalesce(n_unread, 0) as n_hidden
-        from answers
+            asked.operator,
+            asked.received_date,
+            coalesce(asked.n_unread, 0) as n_hidden
+        from answers as asked
     ) as levels using (operator)
     inner join answers using (operator, received_date)
     left join (

@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
--- One row per operator, category asked for ('' for all) and stretch of time in which the service status was not watched:
--- no two complete answers are at most `coverage_gap_seconds` apart. From long before the first answer, and to long after
--- the last.
+-- One row per operator, category asked for ('' for all) and stretch of time in which the service status was not
+-- watched: no two complete answers are at most `coverage_gap_seconds` apart. From long before the first answer, and to
+-- long after the last.
 with days as (
     select
         operator,
