@@ -339,6 +339,7 @@ def test_changes_of_the_timetable_tell_what_moved_with_how_much_notice_and_new_s
         "n_edited": 2,
         "n_under_24_h": 6,
         "n_after_the_fact": 1,
+        "n_notice_unknown": 5,
     }
     other = {
         "n_added": 7,

@@ -113,7 +113,7 @@ select
     judged.evidence,
     -- the rows of which it is not known what they said; null where the answer proves nothing absent
     case
-        when judged.evidence in ('complete', 'partly_quarantined') then judged.n_rows - judged.n_kept
+        when judged.evidence in ('complete', 'partly_quarantined') then greatest(judged.n_rows - judged.n_kept, 0)
     end as n_unread,
     -- of lists that are compared as a whole: whether the answer may stand for the list
     judged.evidence = 'complete' or judged.evidence = 'partly_quarantined' and beside_complete.request_id is null
