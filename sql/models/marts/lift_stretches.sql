@@ -1,4 +1,4 @@
-{{ config(materialized='table', meta={'reads_all_dates': 'an outage may last for many days'}) }}
+{{ config(schema='intermediate', materialized='table', meta={'reads_all_dates': 'an outage may last for many days'}) }}
 {%- set keys = ['operator', 'definition', 'category', 'lift'] %}
 {%- set grain = keys | join(", ") %}
 -- One row per operator, definition of availability, lift (or other plant), bound and stretch of time in which it was
