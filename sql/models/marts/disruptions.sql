@@ -114,8 +114,8 @@ described as (
             else events.effect_class
         end as effect_class,
         case
-            when effects.is_decisive then effects.gtfs_effect
             when categories.gtfs_effect is not null then categories.gtfs_effect
+            when effects.is_decisive then effects.gtfs_effect
             when coalesce(events.effect_class, 'notice') = 'notice'
                 then coalesce(effects.gtfs_effect, events.gtfs_effect)
             else events.gtfs_effect
