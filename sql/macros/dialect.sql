@@ -243,12 +243,12 @@
     unnest(case when coalesce(len({{ list }}), 0) = 0 then [null] else {{ list }} end)
 {%- endmacro %}
 
-{# The distinct values of a group, or of a window, as a sorted list. #}
-{% macro list_of_distinct(column, over="") -%}
-    {{ adapter.dispatch("list_of_distinct", "transit")(column, over) }}
+{# The distinct values of a group as a sorted list. #}
+{% macro list_of_distinct(column) -%}
+    {{ adapter.dispatch("list_of_distinct", "transit")(column) }}
 {%- endmacro %}
-{% macro default__list_of_distinct(column, over) -%}
-    list_sort(list(distinct {{ column }}) {{- " over " ~ over if over }})
+{% macro default__list_of_distinct(column) -%}
+    list_sort(list(distinct {{ column }}))
 {%- endmacro %}
 
 {# True if two lists have an element in common. #}
@@ -342,7 +342,7 @@
     {{ adapter.dispatch("names_in", "transit")(lines) }}
 {%- endmacro %}
 {% macro default__names_in(lines) -%}
-    {%- set label = "(?:[A-Z]{0,3}[0-9]{1,4}[A-Z]{0,2}|[A-Z]{2,3})/?" -%}
+    {%- set label = "(?:" ~ line_label_form() ~ "|[A-Z]{2,3}/?)" -%}
     flatten(list_transform({{ lines }}, lambda entry: case
         when regexp_full_match(
             upper(trim(entry)), '(LINE[AE] +)?{{ label }}( *([,;+&]| E | - ) *{{ label }})*'

@@ -118,29 +118,13 @@ compared as (
         during.line_code,
         during.service_date as episode_date,
         during.service_hour,
-        during.service_date as measured_date,
-        true as is_during,
-        measures.metric,
-        {% for part in ['first_sum', 'first_weight', 'second_sum', 'second_weight'] -%}
-            measures.{{ part }}{{ ", " }}
-        {%- endfor %}
-        measures.episodes
-    from during
-    inner join measures using (operator, line_code, service_date, service_hour)
-    union all
-    select
-        during.operator,
-        during.episode_id,
-        during.line_code,
-        during.service_date as episode_date,
-        during.service_hour,
         measures.service_date as measured_date,
-        false as is_during,
+        measures.service_date = during.service_date as is_during,
         measures.metric,
-        {% for part in ['first_sum', 'first_weight', 'second_sum', 'second_weight'] -%}
-            measures.{{ part }}{{ ", " }}
-        {%- endfor %}
-        measures.episodes
+        measures.first_sum,
+        measures.first_weight,
+        measures.second_sum,
+        measures.second_weight
     from during
     inner join measures
         on
@@ -148,8 +132,11 @@ compared as (
             and during.line_code = measures.line_code
             and during.service_hour = measures.service_hour
             and during.weekday_type = measures.weekday_type
-            and during.other_episodes = measures.episodes
-            and measures.service_date between during.first_date - {{ days_back }} and during.first_date - 1
+            and (
+                during.service_date = measures.service_date
+                or during.other_episodes = measures.episodes
+                and measures.service_date between during.first_date - {{ days_back }} and during.first_date - 1
+            )
 )
 
 select

@@ -11,23 +11,26 @@ with others as (
         ((n_dates - 1) * variance - n_dates * (value - mean_value) * (value - mean_value) / (n_dates - 1))
         / (n_dates - 2) as variance
     from {{ ref('impact_comparisons') }}
+),
+
+judged as (
+    select
+        operator,
+        metric,
+        case
+            when
+                abs(difference)
+                > {{ t_quantile('n_dates - 2') }} * sqrt(greatest(variance, 0) * (1 + 1.0 / (n_dates - 1))) + 1e-9
+                then 1
+        end as is_apart
+    from others
 )
 
 select
     operator,
     metric,
     count(*) as n_placebos,
-    count(case
-        when
-            abs(difference)
-            > {{ t_quantile('n_dates - 2') }} * sqrt(greatest(variance, 0) * (1 + 1.0 / (n_dates - 1))) + 1e-9
-            then 1
-    end) as n_apart,
-    cast(count(case
-        when
-            abs(difference)
-            > {{ t_quantile('n_dates - 2') }} * sqrt(greatest(variance, 0) * (1 + 1.0 / (n_dates - 1))) + 1e-9
-            then 1
-    end) as double) / count(*) as placebo_rate
-from others
+    count(is_apart) as n_apart,
+    cast(count(is_apart) as double) / count(*) as placebo_rate
+from judged
 group by operator, metric

@@ -34,6 +34,20 @@ with days as (
     group by hours.operator, hours.service_date, plant.category, plant.plant, definitions.definition
 ),
 
+unwatched as (
+    select
+        plant.operator,
+        definitions.definition,
+        plant.category,
+        plant.plant as lift,
+        gaps.from_at,
+        gaps.to_at
+    from {{ ref('plant') }} as plant
+    inner join {{ ref('status_unwatched') }} as gaps using (operator)
+    cross join {{ ref('lift_definitions') }} as definitions
+    where gaps.category_asked = ''
+),
+
 possible as (
     -- together with the time that nobody watched
     select
@@ -46,18 +60,12 @@ possible as (
     where bound = 'high'
     union all
     select
-        plant.operator,
-        definitions.definition,
-        plant.category,
-        plant.plant as lift,
-        gaps.from_at as high_from,
-        gaps.to_at as high_to,
+        {{ keys | join(", ") }},
+        from_at as high_from,
+        to_at as high_to,
         cast(null as timestamp) as low_from,
         cast(null as timestamp) as low_to
-    from {{ ref('plant') }} as plant
-    inner join {{ ref('status_unwatched') }} as gaps using (operator)
-    cross join {{ ref('lift_definitions') }} as definitions
-    where gaps.category_asked = ''
+    from unwatched
 ),
 
 intervals as (
@@ -77,17 +85,11 @@ intervals as (
     where bound = 'low'
     union all
     select
-        plant.operator,
-        definitions.definition,
-        plant.category,
-        plant.plant as lift,
+        {{ keys | join(", ") }},
         'unwatched' as bound,
-        gaps.from_at,
-        gaps.to_at
-    from {{ ref('plant') }} as plant
-    inner join {{ ref('status_unwatched') }} as gaps using (operator)
-    cross join {{ ref('lift_definitions') }} as definitions
-    where gaps.category_asked = ''
+        from_at,
+        to_at
+    from unwatched
 ),
 
 shares as (
