@@ -85,7 +85,7 @@ def _kind_of(source: Source, table: Table) -> str | None:
     is_known = any(name.startswith("lake ") for name in lineage)
     if "lake passages" in lineage or (date_column(table) and not is_known):
         return PASSAGES
-    # What an answer proves is decided for all datasets together: a table can depend on the status in name alone.
+    # What an answer proves is decided for all datasets together: a table may depend on the status by name.
     names = (f"{table.schema}.{table.name}", *lineage)
     is_of_status = any(name.partition(".")[2].startswith("status_") for name in names)
     return STATUS if "lake status" in lineage and is_of_status else None

@@ -75,7 +75,7 @@ def test_it_is_found_in_the_published_warehouse(rehearsed: Rehearsed) -> None:
     found = find(rehearsed.settings.model_copy(update={"clock_shift_seconds": shift}))
 
     assert found["service_date"] == DAY
-    assert found["polled_since"] == "07:00"
+    assert found["polled_since"] in ("07:00", "07:01")  # the lists come first
     assert 0 < found["n_evidenced"] <= found["n_seen"] <= found["n_visits"]
     assert 0 <= found["n_trips_without_departure"] <= found["n_trips_seen"]
     assert all(isinstance(text, str) for _, text in labelled(found))
