@@ -20,7 +20,9 @@ def name_of(step: Step) -> str:
 
 quick_steps = pytest.mark.parametrize("step", QUICK, ids=name_of)
 slow_steps = pytest.mark.parametrize("step", SLOW, ids=name_of)
-every_step = pytest.mark.parametrize("step", STEPS, ids=name_of)
+every_step = pytest.mark.parametrize(
+    "step", [*QUICK, *(pytest.param(step, marks=pytest.mark.long) for step in SLOW)], ids=name_of
+)
 
 
 def is_of_interest(step: Step, at: int) -> bool:

@@ -144,7 +144,9 @@ def test_without_passages_every_list_is_asked_for_at_its_instants_within_windows
     )
 
 
-def test_without_passages_a_news_item_is_fetched_again_after_an_hour_at_the_earliest(lists_alone: Path) -> None:
+def test_without_passages_a_news_item_is_fetched_again_after_an_hour_at_the_earliest(
+    lists_alone: Path,
+) -> None:
     fetched = _rows(lists_alone, """
         select sent_at - lag(sent_at) over (partition by key order by sent_at) as wait
         from requests where endpoint = 'news_details' qualify wait is not null
@@ -166,7 +168,10 @@ def test_what_is_rehearsed_alone_brings_the_network_that_it_asks_about(tmp_path:
     )
 
 
-@pytest.mark.parametrize("hour", [3, 9], ids=["in the first period", "in a later one"])
+@pytest.mark.parametrize(
+    "hour",
+    [pytest.param(3, id="in the first period", marks=pytest.mark.long), pytest.param(9, id="in a later one")],
+)
 def test_a_killed_rehearsal_without_passages_is_resumed_and_leaves_the_same_lake(
     lists_alone: Path, tmp_path: Path, hour: int
 ) -> None:

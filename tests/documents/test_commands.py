@@ -71,6 +71,7 @@ def test_what_runs_elsewhere_runs_there(file: str, call: str) -> None:
     assert call in (ROOT / file).read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_the_tour_prints_what_it_shows(tour: Tour) -> None:
     differing = [
         (step.command, step.output, printed) for step, printed in tour.printed if not step.matches(printed)
@@ -91,6 +92,7 @@ def test_the_readme_runs_from_top_to_bottom(readme_session: Session) -> None:
     assert "counts in headlines once it is over" in printed[-1]  # what `run` says it found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("document", sorted({block.document for block in ON_TOUR}), ids=name_of)
 def test_every_other_document_runs_from_top_to_bottom(tour: Tour, document: Path) -> None:
     shell = copy(tour.session)
@@ -99,20 +101,19 @@ def test_every_other_document_runs_from_top_to_bottom(tour: Tour, document: Path
     assert [] == [(step.command, printed) for step, printed in ran if not step.matches(printed)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "command",
     [
         *ON_THE_TOUR,
-        *(
-            pytest.param(command, marks=[pytest.mark.long, pytest.mark.whole_command])
-            for command in LONG_ON_THE_TOUR
-        ),
+        *(pytest.param(command, marks=pytest.mark.whole_command) for command in LONG_ON_THE_TOUR),
     ],
 )
 def test_every_inline_command_runs(tour: Tour, command: str) -> None:
     tour.session.run(re.sub(r"\bD\b", DAY, command))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("block", QUERIES, ids=str)
 def test_every_query_returns_rows(tour: Tour, block: Block) -> None:
     answer = warehouse.query(Settings(data_dir=tour.session.folder / "data" / "tour"), block.text)

@@ -127,6 +127,7 @@ def tables(tour: Tour) -> set[str]:
     return {name for (name,) in names}
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("documents")  # one tour for all
 def test_every_table_exists(tables: set[str]) -> None:
     named = {name for text in _texts().values() for name in TABLE.findall(text)}
@@ -135,6 +136,7 @@ def test_every_table_exists(tables: set[str]) -> None:
     assert set() == named - tables
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("documents")  # one tour for all
 def test_every_promised_table_is_described(tables: set[str]) -> None:
     described = set(TABLE.findall((DOCS / "tables.md").read_text(encoding="utf-8")))
@@ -177,6 +179,7 @@ def test_every_outcome_of_a_request_is_explained() -> None:
     assert set() == {outcome.value for outcome in Outcome} - explained
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("documents")  # one tour for all
 def test_everything_in_the_folder_of_data_is_explained(tour: Tour) -> None:
     table = _rows((ROOT / "data" / "README.md").read_text(encoding="utf-8"))
