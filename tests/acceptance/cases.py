@@ -459,7 +459,7 @@ CASES = {
         [(0,)],
     ),
     "another headsign adds and withdraws nothing in the changes": Case(
-        "select coalesce(sum(n_added + n_withdrawn), 0)::int from marts.timetable_changes "
+        "select coalesce(sum(n_added + n_removed + n_moved), 0)::int from marts.timetable_change_counts "
         f"where line_code = '010-00' and {_SUNDAY}",
         [(0,)],
     ),
@@ -474,14 +474,10 @@ CASES = {
         [(1, "21:00")],
     ),
     "a departure that is added is a change": Case(
-        f"select sum(n_added)::int, sum(n_withdrawn)::int from marts.timetable_changes "
+        "select sum(n_added)::int, sum(n_removed)::int from marts.timetable_change_counts "
         f"where line_code = '104-00' and {_SUNDAY}",
         [(1, 0)],
     ),
-}
-
-# Asked of tables that are still to come.
-TO_COME = {
     "the promise of the evening before keeps what is withdrawn on the day": Case(
         "select count(*) from core.promised_departures "
         f"where line_code = '103-00' and {_SUNDAY} and fate = 'withdrawn'",

@@ -13,6 +13,7 @@ from transit_exports import damage_of_export
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse")]  # one rehearsal for all
 
 
+@pytest.mark.timeout(900)
 def test_what_is_due_is_exported_once(rehearsed: Rehearsed, run_dag: RunDag, tmp_path: Path) -> None:
     data = tmp_path / "data"
     published_database(data).parent.mkdir(parents=True)

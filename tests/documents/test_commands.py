@@ -22,7 +22,7 @@ from tests.documents.sessions import ROOT, Block, Session, run
 from transit_etl import warehouse
 from transit_etl.settings import Settings
 
-pytestmark = [pytest.mark.xdist_group("documents"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("documents"), pytest.mark.timeout(1200)]
 ACCOUNTED = [*ON_THE_TOUR, *LONG_ON_THE_TOUR, *SHORTENED, *ELSEWHERE]
 BLOCKS = all_blocks()
 QUERIES = [block for block in BLOCKS if block.language == "sql"]

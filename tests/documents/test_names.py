@@ -128,6 +128,7 @@ def tables(tour: Tour) -> set[str]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)
 @pytest.mark.xdist_group("documents")  # one tour for all
 def test_every_table_exists(tables: set[str]) -> None:
     named = {name for text in _texts().values() for name in TABLE.findall(text)}
@@ -137,6 +138,7 @@ def test_every_table_exists(tables: set[str]) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)
 @pytest.mark.xdist_group("documents")  # one tour for all
 def test_every_promised_table_is_described(tables: set[str]) -> None:
     described = set(TABLE.findall((DOCS / "tables.md").read_text(encoding="utf-8")))
@@ -180,6 +182,7 @@ def test_every_outcome_of_a_request_is_explained() -> None:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)
 @pytest.mark.xdist_group("documents")  # one tour for all
 def test_everything_in_the_folder_of_data_is_explained(tour: Tour) -> None:
     table = _rows((ROOT / "data" / "README.md").read_text(encoding="utf-8"))

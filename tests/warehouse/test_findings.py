@@ -17,7 +17,7 @@ WITHDRAWN = (
 
 @pytest.mark.long
 def test_a_finding_is_reported_published_and_gone_once_a_build_no_longer_finds_it(settings: Settings) -> None:
-    announced = Event("DEV", ("1",), "20:00")
+    announced = Event("DEV", (), "20:00")
     for event in (announced, replace(announced, since="07:00")):
         lake = Lake(settings.data_dir, settings.operator)
         lake.status("08:00", event)

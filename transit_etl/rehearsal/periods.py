@@ -20,6 +20,7 @@ from transit_etl.clock import SteadyInstant, VirtualClock
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.collector import Collector
 from transit_etl.collect.datasets import source_of
+from transit_etl.collect.known_network import NothingKnownError
 from transit_etl.collect.session import landing_of, session_of
 from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import Tally
@@ -151,15 +152,28 @@ class Period:
             if self._clock.now() >= self._schedule.end:
                 return
         for dataset in collections_of(cadence.dag):
-            while not await self._collect(dataset, self._schedule.end) and dataset == "lines":
+            while not await self._collect_and_stage(dataset, cadence) and dataset == "lines":
                 await self._clock.sleep(LINES_RETRY_SECONDS)  # without lines nothing else can be requested
                 if self._clock.now() >= self._schedule.end:
                     return
-            if cadence.dag in _STAGED_AT_ONCE:
-                self._begin_staging(*(endpoint.name for endpoint in endpoints_of(dataset)))
-                self._is_being_staged = True
             if cadence.dag == "network":
                 self._passages_source = None  # the next window polls the new stops too
+
+    async def _collect_and_stage(self, dataset: str, cadence: Cadence) -> bool:
+        """Collect a dataset; return whether any answer was good and, if it is of lines, a line is known."""
+        is_answered = await self._collect(dataset, self._schedule.end)
+        if cadence.dag in _STAGED_AT_ONCE:
+            self._begin_staging(*(endpoint.name for endpoint in endpoints_of(dataset)))
+            self._is_being_staged = True
+        return is_answered and (dataset != "lines" or self._knows_lines())
+
+    def _knows_lines(self) -> bool:
+        """Tell whether any list of lines had one: a good answer may be an empty list."""
+        try:
+            self._source("stops", self._clock.now())
+        except NothingKnownError:
+            return False
+        return True
 
     async def _collect_passages(self, end: datetime) -> None:
         """Poll passages for the rest of a window, once the first list of stops is staged."""

@@ -24,7 +24,7 @@ figures as (
         duration_high_seconds / 60.0 as high,
         case
             when is_open then 'not ended'
-            when started_at is null then 'start unknown'
+            when duration_high_seconds is null then 'start unknown'
         end as null_reason,
         shown_event || shown_lines || ' lasted ' as words_before,
         '' as words_after,
