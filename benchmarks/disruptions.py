@@ -14,18 +14,16 @@ import tempfile
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import duckdb
 import httpx
 import pyarrow.parquet as pq
-from rich.console import Console
-from rich.table import Table
 
+from benchmarks.measures import Measure, Row, Span, print_measures, rows_of, seconds_of
 from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
 from transit_emulator.world import World, build_world
@@ -34,19 +32,11 @@ from transit_etl.line_labels import normal_label
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
-Row = dict[str, Any]
 HOUR = 3600.0
 POLL_SECONDS = 60
 TOLD_LATE_SECONDS = 14 * 60  # an event is listed for so long at most after its end
 OUTAGE_AFTER, OUTAGE_HOURS = timedelta(days=8, hours=5), 6
 ONLY = ("status", "network")
-
-
-class Span(NamedTuple):
-    """A stretch of time in seconds since 1970."""
-
-    start: float
-    end: float
 
 
 class Outage(httpx.AsyncBaseTransport):
@@ -62,24 +52,6 @@ class Outage(httpx.AsyncBaseTransport):
         if self._away.start <= now < self._away.end:
             raise httpx.ConnectError("the collector is away", request=request)
         return await self._transport.handle_async_request(request)
-
-
-@dataclass
-class Measure:
-    """A figure: how many of how many, what it should be, and what missed it first."""
-
-    name: str
-    goal: str
-    n_right: int = 0
-    n: int = 0
-    missed: list[str] = field(default_factory=list)
-
-    def count(self, is_right: bool, what: object = "") -> None:  # noqa: FBT001 - what is counted
-        """Count one case."""
-        self.n += 1
-        self.n_right += is_right
-        if not is_right and len(self.missed) < 8:
-            self.missed.append(str(what))
 
 
 @dataclass(frozen=True)
@@ -107,9 +79,7 @@ class Month:
 
     def rows(self, query: str) -> list[Row]:
         """Return the rows of a plain query of the build."""
-        result = self.connection.execute(query)
-        names = [column[0] for column in result.description or []]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        return rows_of(self.connection, query)
 
     def n_polls_in(self, span: Span) -> int:
         """Return how many complete answers came in a stretch of time."""
@@ -139,11 +109,12 @@ def month_of(arguments: argparse.Namespace, folder: Path) -> Month:
     ).fetchall()
     last = arguments.start + timedelta(days=arguments.days)
     write_truth(world, arguments.start, last, folder / "truth", only=("events", "plant"))
-    truth = _read_truth(folder / "truth")
+    truth = read_truth(folder / "truth")
     return Month(world, arguments.start, last, away, [_seconds(at) for (at,) in polls], truth, connection)
 
 
-def _read_truth(folder: Path) -> Truth:
+def read_truth(folder: Path) -> Truth:
+    """Read the tables of events and plant."""
     tables = {
         name: pq.read_table(folder / f"{name}.parquet").to_pylist()
         for name in ("events", "event_versions", "event_listings", "plant", "plant_outages")
@@ -167,7 +138,7 @@ def _read_truth(folder: Path) -> Truth:
 
 
 def _seconds(at: datetime | None) -> float:
-    return math.inf if at is None else at.replace(tzinfo=UTC).timestamp()
+    return seconds_of(at, math.inf)
 
 
 def _words(version: Row) -> tuple[object, ...]:
@@ -176,30 +147,32 @@ def _words(version: Row) -> tuple[object, ...]:
     return version["message"], version["cause"], ", ".join(lines)
 
 
-def matched(month: Month) -> tuple[dict[str, list[Row]], list[Row]]:
+def matched(connection: duckdb.DuckDBPyConnection, truth: Truth) -> tuple[dict[str, list[Row]], list[Row]]:
     """Return the published episodes of each event, and those of none.
 
     An episode is of an event of its category that was listed, in the words of the episode's first version,
     when that was first seen. Events of equal words are told apart by their start.
     """
     first: dict[str, Row] = {}
-    for row in month.rows("select * from core.status_episode_versions order by episode_id, version_number"):
+    for row in rows_of(
+        connection, "select * from core.status_episode_versions order by episode_id, version_number"
+    ):
         first.setdefault(row["episode_id"], row)
     in_words: dict[tuple[object, ...], list[Row]] = defaultdict(list)
-    for versions in month.truth.versions.values():
+    for versions in truth.versions.values():
         for version in versions:
             in_words[_words(version)].append(version)
     found: dict[str, list[Row]] = defaultdict(list)
     unmatched = []
-    for episode in month.rows("select * from core.status_episodes order by first_seen_at"):
+    for episode in rows_of(connection, "select * from core.status_episodes order by first_seen_at"):
         version = first[episode["episode_id"]]
         seen = _seconds(version["valid_from"])
         own = [
             each
             for each in in_words.get(_words(version), [])
             if _seconds(each["valid_from"]) <= seen < _seconds(each["valid_to"])
-            and month.truth.events[each["event_id"]]["category"] == version["category"]
-            and any(span.start <= seen < span.end for span in month.truth.listings[each["event_id"]])
+            and truth.events[each["event_id"]]["category"] == version["category"]
+            and any(span.start <= seen < span.end for span in truth.listings[each["event_id"]])
         ]
         of_start = [each for each in own if each["started_text"] == version["started_text"]] or own
         free = [each for each in of_start if each["event_id"] not in found] or of_start
@@ -212,7 +185,7 @@ def matched(month: Month) -> tuple[dict[str, list[Row]], list[Row]]:
 
 def measure_episodes(month: Month) -> Iterator[Measure]:
     """Compare episodes with events that were open for at least two polls."""
-    found, unmatched = matched(month)
+    found, unmatched = matched(month.connection, month.truth)
     recall = Measure("episodes: recall (one episode for each event)", ">= 99 %")
     precision = Measure("episodes: precision", ">= 99 %")
     listing = Measure("listing begins and ends inside its interval", "100 %")
@@ -244,7 +217,7 @@ def measure_episodes(month: Month) -> Iterator[Measure]:
 
 
 def _after(at: datetime | None) -> float:
-    return -math.inf if at is None else _seconds(at)
+    return seconds_of(at, -math.inf)
 
 
 def _union(spans: Iterable[Span]) -> list[Span]:
@@ -416,16 +389,7 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         month = month_of(arguments, arguments.data or Path(temporary) / "data")
-        table = Table("measure", "right", "of", "share", "goal")
-        measures = [*measure_episodes(month), *measure_minutes(month), *measure_lifts(month)]
-        for each in measures:
-            share = f"{each.n_right / each.n:.2%}" if each.n else "none"
-            table.add_row(each.name, f"{each.n_right:,}", f"{each.n:,}", share, each.goal)
-        console = Console()
-        console.print(table)
-        for each in measures:
-            for missed in each.missed:
-                console.print(f"missed, {each.name}: {missed}", soft_wrap=True, highlight=False)
+        print_measures([*measure_episodes(month), *measure_minutes(month), *measure_lifts(month)])
         month.connection.close()
 
 

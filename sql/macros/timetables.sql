@@ -11,10 +11,36 @@
     end
 {%- endmacro %}
 
+{# The legs that were renamed, by what they were called before, as a subquery with the columns of `keys`, leg_before and
+   leg_after. A leg was renamed if all its departures that stayed have one other leg now, and none still has it.
+
+   stayed:  relation of departures that stayed, with the columns of `keys`, leg_before and leg.
+   lasting: relation with the columns of `keys` and leg: the legs that there still are. #}
+{% macro renamed_legs(stayed, lasting, keys) -%}
+    {%- set group = "stayed." ~ keys | join(", stayed.") -%}
+    (
+        select
+            {{ group }},
+            stayed.leg_before,
+            min(stayed.leg) as leg_after
+        from {{ stayed }} as stayed
+        left join {{ lasting }} as lasting
+            on
+                stayed.leg_before = lasting.leg
+                {%- for key in keys %}
+                and stayed.{{ key }} = lasting.{{ key }}
+                {%- endfor %}
+        where lasting.leg is null and stayed.leg_before != stayed.leg
+        group by {{ group }}, stayed.leg_before
+        having count(distinct stayed.leg) = 1
+    )
+{%- endmacro %}
+
 {# Pairs of removed and added departures that are one which moved, as the relation `moves` with the columns of `keys`,
    removed_id, added_id, added_at and moved_seconds. Both have the same keys and are no further apart than the tolerance,
    each is in one pair at most, and the sum of the differences is least: of equal sums the one of even differences, which
-   keeps the order of departures.
+   keeps the order of departures. `pairs` holds all that are near enough; is_only_pair is true of one where neither
+   departure has another to have moved from or to.
 
    removed, added: relations with the columns of `keys`, departure_key and departure_at.
    condition:      what else holds of a pair of `removed` and `added`.
@@ -28,7 +54,9 @@
             dense_rank() over (partition by {{ group }} order by added_at, added_id) as added_number,
             row_number() over (
                 partition by {{ group }} order by removed_at, removed_id, added_at, added_id
-            ) as pair_number
+            ) as pair_number,
+            count(*) over (partition by {{ group }}, removed_id) = 1
+            and count(*) over (partition by {{ group }}, added_id) = 1 as is_only_pair
         from (
             select
                 {{ group }},

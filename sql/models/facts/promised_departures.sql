@@ -2,11 +2,13 @@
 -- One row per operator, service_date, line, direction, departure, repeat and promise: from when to when answers about
 -- the timetable promised the departure, before it was due, and what became of it.
 -- What was promised at a moment: promised_from <= moment and coalesce(promised_to > moment, true).
+{%- set line_date = ["operator", "service_date", "line_code", "direction"] %}
 {%- set departure = "operator, service_date, line_code, direction, departure_at, repeat_number" %}
 with validities as (
     select
         *,
-        case when valid_from = lag(valid_to) over departure then 0 else 1 end as is_apart
+        case when valid_from = lag(valid_to) over departure then 0 else 1 end as is_apart,
+        case when valid_from = lag(valid_to) over departure then lag(leg) over departure end as leg_before
     from {{ built('timetable_departures') }}
     window departure as (partition by {{ departure }} order by valid_from)
 ),
@@ -53,10 +55,18 @@ beginnings as (
 ),
 
 withdrawn as (
-    -- the last promise of each departure that is not in force
-    select promises.*
+    -- the last promise of each departure that is not in force, with the name that its leg has now
+    select
+        promises.* exclude (leg),
+        coalesce(renamed.leg_after, promises.leg) as leg
     from {{ first_rows('promises', departure.split(", "), 'promise_number desc') }} as promises
     left join in_force using ({{ departure }})
+    left join {{ renamed_legs('numbered', 'in_force', line_date) }} as renamed
+        on
+            promises.leg = renamed.leg_before
+            {%- for key in line_date %}
+            and promises.{{ key }} = renamed.{{ key }}
+            {%- endfor %}
     where in_force.departure_key is null and promises.promised_to <= promises.departure_at
 ),
 
@@ -66,7 +76,7 @@ withdrawn as (
     'withdrawn',
     '(select in_force.*, first_listed_at from in_force inner join beginnings using (' ~ departure ~ ')'
     ~ ' where beginnings.absent_at is not null)',
-    ['operator', 'service_date', 'line_code', 'direction', 'leg'],
+    line_date + ['leg'],
     'added.first_listed_at > removed.last_promised_at',
     '-' ~ seconds_between('removed.promised_from', 'removed.departure_at') ~ ' / 100000000'
 ) }},

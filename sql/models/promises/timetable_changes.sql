@@ -3,7 +3,7 @@
 -- An answer about the timetable is compared with the last one about the same date, and the first one about a date also
 -- with what was then known of the last comparable date before (timetable_proofs), which shows a new season at once.
 -- What only an answer lacks that proves nothing absent is not removed, and the first answer about a date adds nothing.
-{%- set keys = ["operator", "service_date", "line_code", "direction", "leg", "compared_with", "changed_at"] %}
+{%- set keys = ["operator", "service_date", "line_code", "direction", "compared_with", "changed_at"] %}
 {%- set listed = ["departure_key", "departure_at", "repeat_number", "service_seconds", "headsign"] %}
 with departures as (
     select
@@ -11,7 +11,8 @@ with departures as (
         -- a validity that begins when another of the same departure ends is an edit
         coalesce(valid_from = lag(valid_to) over departure, false) as is_edited,
         coalesce(valid_to = lead(valid_from) over departure, false) as is_edited_later,
-        lag(last_listed_at) over departure as unedited_at
+        lag(last_listed_at) over departure as unedited_at,
+        lag(leg) over departure as leg_before
     from {{ built('timetable_departures') }}
     window departure as (
         partition by operator, service_date, line_code, direction, departure_at, repeat_number order by valid_from
@@ -73,6 +74,7 @@ changes as (
         line_code,
         direction,
         leg,
+        case when is_edited then leg_before end as leg_before,
         'same_date' as compared_with,
         service_date as compared_date,
         case when is_edited then 'edited' else 'added' end as change,
@@ -88,6 +90,7 @@ changes as (
         line_code,
         direction,
         leg,
+        cast(null as varchar) as leg_before,
         'same_date' as compared_with,
         service_date as compared_date,
         'removed' as change,
@@ -103,6 +106,7 @@ changes as (
         promised.line_code,
         promised.direction,
         promised.leg,
+        promised_before.leg as leg_before,
         'comparable_date' as compared_with,
         promised.comparable_date as compared_date,
         case when promised_before.departure_key is null then 'added' else 'edited' end as change,
@@ -126,6 +130,7 @@ changes as (
         promised_before.line_code,
         promised_before.direction,
         promised_before.leg,
+        cast(null as varchar) as leg_before,
         'comparable_date' as compared_with,
         promised_before.service_date as compared_date,
         'removed' as change,
@@ -163,11 +168,62 @@ changes as (
     where promised.departure_key is null
 ),
 
-{{ moved_departures(
-    "(select * from changes where change = 'removed')",
-    "(select * from changes where change = 'added')",
-    keys
-) }},
+edited as (
+    select *
+    from changes
+    where change = 'edited' and leg_before != leg
+),
+
+lasting_legs as (
+    select distinct
+        edited.{{ keys | join(", edited.") }},
+        departures.leg
+    from edited
+    inner join departures using (operator, service_date, line_code, direction)
+    where
+        departures.valid_from <= edited.changed_at
+        and coalesce(departures.valid_to > edited.changed_at, true)
+),
+
+removed as (
+    -- with the name that their leg has now: it may be renamed while some of its departures move
+    select
+        changes.{{ keys | join(", changes.") }},
+        coalesce(renamed.leg_after, changes.leg) as leg,
+        changes.departure_key,
+        changes.departure_at
+    from changes
+    left join {{ renamed_legs("edited", "lasting_legs", keys) }} as renamed
+        on
+            changes.leg = renamed.leg_before
+            {%- for key in keys %}
+            and changes.{{ key }} = renamed.{{ key }}
+            {%- endfor %}
+    where changes.change = 'removed'
+),
+
+{{ moved_departures("removed", "(select * from changes where change = 'added')", keys + ["leg"]) }},
+
+ambiguous as (
+    -- the departures that may have moved from or to several places
+    select distinct
+        service_date,
+        compared_with,
+        changed_at,
+        departure_key
+    from (
+        select
+            *,
+            removed_id as departure_key
+        from pairs
+        union all
+        select
+            *,
+            added_id as departure_key
+        from pairs
+    ) as ends
+    where not is_only_pair
+),
 
 paired as (
     -- what moved stays one row, that of the departure that was removed
@@ -176,7 +232,8 @@ paired as (
         case when moves.added_id is null then changes.change else 'moved' end as change,
         moves.added_id as moved_to_key,
         moves.added_at as moved_to_at,
-        moves.moved_seconds
+        moves.moved_seconds,
+        ambiguous.departure_key is null as is_unambiguous
     from changes
     left join moves
         on
@@ -185,6 +242,12 @@ paired as (
             and changes.service_date = moves.service_date
             and changes.compared_with = moves.compared_with
             and changes.changed_at = moves.changed_at
+    left join ambiguous
+        on
+            changes.departure_key = ambiguous.departure_key
+            and changes.service_date = ambiguous.service_date
+            and changes.compared_with = ambiguous.compared_with
+            and changes.changed_at = ambiguous.changed_at
     left join moves as others
         on
             changes.change = 'added'
@@ -219,6 +282,7 @@ select
     moved_to_key,
     moved_to_at,
     moved_seconds,
+    is_unambiguous,
     unchanged_at,
     changed_at,
     cast(floor(notice_low_seconds) as bigint) as notice_low_seconds,
