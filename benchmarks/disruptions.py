@@ -2,10 +2,10 @@
 
     python benchmarks/disruptions.py [--size city] [--start 2026-10-12] [--days 30] [--seed 1] [--data FOLDER]
 
-Rehearses the service status of a month with a change of clocks and an outage of the collector of six hours,
-builds, and compares episodes, their listings, the minutes of every line and hour, lifts and repairs with what
-the emulator knows. The comparison shares no SQL with the warehouse: it reads plain tables and counts in
-Python. With --data a month that was rehearsed before is measured again.
+Rehearses the service status and news of a month with a change of clocks and an outage of the collector of six
+hours, builds, and compares episodes, their listings, the minutes of every line and hour, lifts, repairs and
+news with what the emulator knows. The comparison shares no SQL with the warehouse: it reads plain tables and
+counts in Python. With --data a month that was rehearsed before is measured again.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import httpx
 import pyarrow.parquet as pq
 
 from benchmarks.measures import Measure, Row, Span, print_measures, rows_of, seconds_of
+from benchmarks.news_links import measure_news
 from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
 from transit_emulator.world import World, build_world
@@ -36,7 +37,7 @@ HOUR = 3600.0
 POLL_SECONDS = 60
 TOLD_LATE_SECONDS = 14 * 60  # an event is listed for so long at most after its end
 OUTAGE_AFTER, OUTAGE_HOURS = timedelta(days=8, hours=5), 6
-ONLY = ("status", "network")
+ONLY = ("status", "news", "network")
 
 
 class Outage(httpx.AsyncBaseTransport):
@@ -75,6 +76,7 @@ class Month:
     away: Span
     polls: list[float]
     truth: Truth
+    truth_folder: Path
     connection: duckdb.DuckDBPyConnection
 
     def rows(self, query: str) -> list[Row]:
@@ -108,9 +110,10 @@ def month_of(arguments: argparse.Namespace, folder: Path) -> Month:
         "where endpoint = 'status' and key = '' and evidence = 'complete' order by 1"
     ).fetchall()
     last = arguments.start + timedelta(days=arguments.days)
-    write_truth(world, arguments.start, last, folder / "truth", only=("events", "plant"))
+    write_truth(world, arguments.start, last, folder / "truth", only=("events", "plant", "news"))
     truth = read_truth(folder / "truth")
-    return Month(world, arguments.start, last, away, [_seconds(at) for (at,) in polls], truth, connection)
+    seen = [_seconds(at) for (at,) in polls]
+    return Month(world, arguments.start, last, away, seen, truth, folder / "truth", connection)
 
 
 def read_truth(folder: Path) -> Truth:
@@ -389,7 +392,11 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         month = month_of(arguments, arguments.data or Path(temporary) / "data")
-        print_measures([*measure_episodes(month), *measure_minutes(month), *measure_lifts(month)])
+        found, _ = matched(month.connection, month.truth)
+        period = Span(month.polls[0], month.polls[-1])
+        measures = [*measure_episodes(month), *measure_minutes(month), *measure_lifts(month)]
+        measures += measure_news(month.connection, month.truth_folder, found, period)
+        print_measures(measures)
         month.connection.close()
 
 

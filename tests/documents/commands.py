@@ -50,6 +50,7 @@ SHORTENED = {
     ),
     "python benchmarks/console.py": "python benchmarks/console.py --rows 1000 --repeat 1",
     "python benchmarks/crash.py": "python benchmarks/crash.py --kills 2",
+    "python benchmarks/disruptions.py": "python benchmarks/disruptions.py --size small --days 2",
     "python benchmarks/emulator_calibration.py": "python benchmarks/emulator_calibration.py",
     "python benchmarks/emulator_throughput.py": (
         "python benchmarks/emulator_throughput.py --seconds 1 --size small"
@@ -58,6 +59,7 @@ SHORTENED = {
     "python benchmarks/handover.py --handovers 3 --window 80": (
         "python benchmarks/handover.py --handovers 1 --window 80"
     ),
+    "python benchmarks/promises.py": "python benchmarks/promises.py --size small --days 2",
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
     "python benchmarks/publication.py --data data/demo --days 30": (
         "python benchmarks/publication.py --hours 0.2 --days 2 --repeat 1"
