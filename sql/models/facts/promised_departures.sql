@@ -63,10 +63,11 @@ withdrawn as (
     left join in_force using ({{ departure }})
     left join {{ renamed_legs('numbered', 'in_force', line_date) }} as renamed
         on
-            promises.leg = renamed.leg_before
-            {%- for key in line_date %}
-            and promises.{{ key }} = renamed.{{ key }}
-            {%- endfor %}
+            promises.operator = renamed.operator
+            and promises.service_date = renamed.service_date
+            and promises.line_code = renamed.line_code
+            and promises.direction = renamed.direction
+            and promises.leg = renamed.leg_before
     where in_force.departure_key is null and promises.promised_to <= promises.departure_at
 ),
 

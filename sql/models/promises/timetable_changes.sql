@@ -195,10 +195,13 @@ removed as (
     from changes
     left join {{ renamed_legs("edited", "lasting_legs", keys) }} as renamed
         on
-            changes.leg = renamed.leg_before
-            {%- for key in keys %}
-            and changes.{{ key }} = renamed.{{ key }}
-            {%- endfor %}
+            changes.operator = renamed.operator
+            and changes.service_date = renamed.service_date
+            and changes.line_code = renamed.line_code
+            and changes.direction = renamed.direction
+            and changes.compared_with = renamed.compared_with
+            and changes.changed_at = renamed.changed_at
+            and changes.leg = renamed.leg_before
     where changes.change = 'removed'
 ),
 

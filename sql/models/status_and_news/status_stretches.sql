@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
--- One row per listing of an episode and distinct name in it (null if it names none): between which instants it was disrupted for
--- certain (low), and between which it may have been (high), within the limits of the episode. Low ends before low
--- begins where nothing is certain; high has no end while the episode is open.
+-- One row per listing of an episode and distinct name in it (null if it names none): between which instants it was
+-- disrupted for certain (low), and between which it may have been (high), within the limits of the episode. Low ends
+-- before low begins where nothing is certain; high has no end while the episode is open.
 -- A listing that follows another without an answer in between that lists neither goes on from it; after a gap, the gap
 -- may have been disrupted.
 with named as (
