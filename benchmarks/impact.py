@@ -186,7 +186,10 @@ def measure_promises(weeks: Weeks) -> Iterator[Measure]:
     holds = Measure("delivered share of the promise: the true one inside [low, high]", ">= 99 %")
     told = Measure("delivered share of the promise: told", "")
     certain = Measure("delivered share of the promise: low = high", "")
-    rows = rows_of(weeks.connection, "select * from marts.promises_kept order by service_date")
+    query = (
+        "select * from marts.promises_kept where service_date in (select service_date from core.closed_dates)"
+    )
+    rows = rows_of(weeks.connection, query)
     for row in rows:
         if row["service_date"] not in weeks.outcomes:
             continue
