@@ -10,12 +10,11 @@ counts in Python. With --data a month that was rehearsed before is measured agai
 
 import argparse
 import math
-import tempfile
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,14 +22,21 @@ import duckdb
 import httpx
 import pyarrow.parquet as pq
 
-from benchmarks.measures import Measure, Row, Span, print_measures, rows_of, seconds_of
+from benchmarks.measures import (
+    Measure,
+    Row,
+    Span,
+    measure,
+    options_of,
+    rehearsed,
+    rows_of,
+    seconds_of,
+    starts_at,
+)
 from benchmarks.news_links import measure_news
-from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
-from transit_emulator.world import World, build_world
-from transit_etl import warehouse
+from transit_emulator.world import World
 from transit_etl.line_labels import normal_label
-from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
 HOUR = 3600.0
@@ -68,12 +74,9 @@ class Truth:
 
 @dataclass(frozen=True)
 class Month:
-    """What was rehearsed: the world, its period, when the collector was away, and the tables of the build."""
+    """What was rehearsed: the world, when its status was answered, the truth, and the tables of the build."""
 
     world: World
-    first: date
-    last: date
-    away: Span
     polls: list[float]
     truth: Truth
     truth_folder: Path
@@ -88,32 +91,19 @@ class Month:
         return bisect_left(self.polls, span.end) - bisect_left(self.polls, span.start)
 
 
-def month_of(arguments: argparse.Namespace, folder: Path) -> Month:
+def month_of(options: argparse.Namespace, folder: Path) -> Month:
     """Rehearse the month, unless the folder has it, build it, and return it with its truth."""
     settings = Settings(data_dir=folder, status_interval_seconds=POLL_SECONDS)
-    start = datetime.combine(arguments.start, time(4), settings.zone).astimezone(UTC)
-    away_from = (start + OUTAGE_AFTER).timestamp()
+    away_from = (starts_at(options, settings) + OUTAGE_AFTER).timestamp()
     away = Span(away_from, away_from + OUTAGE_HOURS * HOUR)
-    world = build_world(arguments.size, None, arguments.seed, has_revisions=True)
-    if not (folder / "lake").exists():
-        transport = Outage(httpx.ASGITransport(create_app(world)), away)
-        report = rehearse(
-            settings, start, arguments.days * 24 + 1, transport=transport, only=ONLY, in_two_processes=True
-        )
-        speed = report.virtual_seconds / report.real_seconds
-        print(f"rehearsed at {speed:,.0f} times real time, staging included")
-    warehouse.build(settings)
-    connection = duckdb.connect(str(folder / "warehouse" / "build.duckdb"), read_only=True)
-    connection.execute("set timezone = 'UTC'")
-    polls = connection.execute(
+    days = rehearsed(options, settings, ONLY, via=lambda transport: Outage(transport, away))
+    polls = days.connection.execute(
         "select received_at from intermediate.answer_evidence "
         "where endpoint = 'status' and key = '' and evidence = 'complete' order by 1"
     ).fetchall()
-    last = arguments.start + timedelta(days=arguments.days)
-    write_truth(world, arguments.start, last, folder / "truth", only=("events", "plant", "news"))
-    truth = read_truth(folder / "truth")
+    write_truth(days.world, days.first, days.last, folder / "truth", only=("events", "plant", "news"))
     seen = [_seconds(at) for (at,) in polls]
-    return Month(world, arguments.start, last, away, seen, truth, folder / "truth", connection)
+    return Month(days.world, seen, read_truth(folder / "truth"), folder / "truth", days.connection)
 
 
 def read_truth(folder: Path) -> Truth:
@@ -186,9 +176,10 @@ def matched(connection: duckdb.DuckDBPyConnection, truth: Truth) -> tuple[dict[s
     return found, unmatched
 
 
-def measure_episodes(month: Month) -> Iterator[Measure]:
+def measure_episodes(
+    month: Month, found: Mapping[str, Sequence[Row]], unmatched: Sequence[Row]
+) -> Iterator[Measure]:
     """Compare episodes with events that were open for at least two polls."""
-    found, unmatched = matched(month.connection, month.truth)
     recall = Measure("episodes: recall (one episode for each event)", ">= 99 %")
     precision = Measure("episodes: precision", ">= 99 %")
     listing = Measure("listing begins and ends inside its interval", "100 %")
@@ -381,24 +372,16 @@ def _measure_repairs(
     return repair
 
 
-def main() -> None:
-    """Measure a month, and print the figures."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--size", default="city")
-    parser.add_argument("--start", type=date.fromisoformat, default=date(2026, 10, 12))
-    parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--data", type=Path)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        month = month_of(arguments, arguments.data or Path(temporary) / "data")
-        found, _ = matched(month.connection, month.truth)
-        period = Span(month.polls[0], month.polls[-1])
-        measures = [*measure_episodes(month), *measure_minutes(month), *measure_lifts(month)]
-        measures += measure_news(month.connection, month.truth_folder, found, period)
-        print_measures(measures)
-        month.connection.close()
+def measures_in(options: argparse.Namespace, folder: Path) -> Iterator[Measure]:
+    """Measure a month."""
+    month = month_of(options, folder)
+    found, unmatched = matched(month.connection, month.truth)
+    yield from measure_episodes(month, found, unmatched)
+    yield from measure_minutes(month)
+    yield from measure_lifts(month)
+    period = Span(month.polls[0], month.polls[-1])
+    yield from measure_news(month.connection, month.truth_folder, found, period)
 
 
 if __name__ == "__main__":
-    main()
+    measure(options_of("city", date(2026, 10, 12), days=30).parse_args(), measures_in)

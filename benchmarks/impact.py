@@ -14,25 +14,19 @@ The comparison shares no SQL with the warehouse. With --data a rehearsal that wa
 """
 
 import argparse
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date
 from pathlib import Path
 
 import duckdb
-import httpx
 
 from benchmarks.disruptions import Truth, matched, read_truth
-from benchmarks.measures import Measure, Row, Span, print_measures, rows_of, seconds_of
+from benchmarks.measures import Measure, Row, Span, measure, options_of, rehearsed, rows_of, seconds_of
 from benchmarks.promises import Timetables, trips_at
-from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
-from transit_emulator.world import build_world
-from transit_etl import warehouse
-from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
 NEVER = float("inf")
@@ -73,21 +67,13 @@ def is_on_time(delay: float) -> bool:
     return EARLY_SECONDS <= delay <= LATE_SECONDS
 
 
-def weeks_of(arguments: argparse.Namespace, folder: Path) -> Weeks:
+def weeks_of(options: argparse.Namespace, folder: Path) -> Weeks:
     """Rehearse the weeks, unless the folder has them, build them, and return them with their truth."""
-    settings = Settings(data_dir=folder, rate_per_minute=arguments.rate)
-    start = datetime.combine(arguments.start, time(4), settings.zone).astimezone(UTC)
-    world = build_world(arguments.size, None, arguments.seed, has_revisions=True)
-    transport = httpx.ASGITransport(create_app(world))
-    rehearse(settings, start, arguments.days * 24 + 1, transport=transport, in_two_processes=True)
-    warehouse.build(settings)
-    truth = folder / "truth"
+    days = rehearsed(options, Settings(data_dir=folder, rate_per_minute=options.rate))
+    truth, connection = folder / "truth", days.connection
     if not (truth / "actual_passages.parquet").exists():
-        last = arguments.start + timedelta(days=arguments.days)
         only = ("events", "plant", "timetables", "passages")
-        write_truth(world, arguments.start, last, truth, only=only, has_counterfactual=True)
-    connection = duckdb.connect(str(folder / "warehouse" / "build.duckdb"), read_only=True)
-    connection.execute("set timezone = 'UTC'")
+        write_truth(days.world, days.first, days.last, truth, only=only, has_counterfactual=True)
     outcomes: dict[date, dict[str, str]] = defaultdict(dict)
     query = "select service_date, trip_id, outcome from read_parquet(?)"
     for row in rows_of(connection, query, str(truth / "trips.parquet")):
@@ -225,10 +211,10 @@ def _measure_fates(weeks: Weeks) -> Iterator[Measure]:
         "select * from core.promised_departures where is_promised_day_before and fate in ('run', 'not_run')"
     )
     for row in rows_of(weeks.connection, query):
-        if row["service_date"] not in weeks.outcomes or row["fate"] not in measures:
+        if row["service_date"] not in weeks.outcomes:
             continue
         versions = weeks.timetables.of(row["service_date"]).get(row["line_code"], [])
-        trips = trips_at(versions, NEVER) or (versions[-1].trips if versions else {})
+        trips = versions[-1].trips if versions else {}
         at = seconds_of(row["departure_at"], NEVER)
         outcomes = weeks.outcomes[row["service_date"]]
         fates = {
@@ -242,21 +228,14 @@ def _measure_fates(weeks: Weeks) -> Iterator[Measure]:
     yield from measures.values()
 
 
-def main() -> None:
-    """Measure some weeks, and print the figures."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--size", default="small")
-    parser.add_argument("--start", type=date.fromisoformat, default=date(2026, 9, 28))
-    parser.add_argument("--days", type=int, default=49)
-    parser.add_argument("--rate", type=int, default=20, help="requests a minute")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--data", type=Path)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        weeks = weeks_of(arguments, arguments.data or Path(temporary) / "data")
-        print_measures([*measure_impact(weeks), *measure_promises(weeks)])
-        weeks.connection.close()
+def measures_in(options: argparse.Namespace, folder: Path) -> Iterator[Measure]:
+    """Measure some weeks."""
+    weeks = weeks_of(options, folder)
+    yield from measure_impact(weeks)
+    yield from measure_promises(weeks)
 
 
 if __name__ == "__main__":
-    main()
+    parser = options_of("small", date(2026, 9, 28), days=49)
+    parser.add_argument("--rate", type=int, default=20, help="requests a minute")
+    measure(parser.parse_args(), measures_in)

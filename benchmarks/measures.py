@@ -1,13 +1,25 @@
-"""What benchmarks against the truth of the emulator share: figures with a goal, and stretches of time."""
+"""What benchmarks against the truth of the emulator share: rehearsed days, and figures with a goal."""
 
-from collections.abc import Iterable
+import argparse
+import tempfile
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
+import httpx
 from rich.console import Console
 from rich.table import Table
+
+from transit_emulator.app import create_app
+from transit_emulator.world import World, build_world
+from transit_etl import warehouse
+from transit_etl.endpoints import REHEARSED
+from transit_etl.rehearsal import rehearse
+from transit_etl.settings import Settings
+from transit_etl.warehouse.database import database_path
 
 Row = dict[str, Any]
 LISTED_MISSES = 8  # of a measure: so many are printed
@@ -36,6 +48,65 @@ class Measure:
         self.n_right += n if is_right else 0
         if not is_right and len(self.missed) < LISTED_MISSES:
             self.missed.append(str(what))
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Days that were rehearsed: the world, its first and last date, and the build."""
+
+    world: World
+    first: date
+    last: date
+    connection: duckdb.DuckDBPyConnection
+
+
+def options_of(size: str, start: date, days: int) -> argparse.ArgumentParser:
+    """Return the options of a benchmark that rehearses days, with their defaults."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--size", default=size)
+    parser.add_argument("--start", type=date.fromisoformat, default=start)
+    parser.add_argument("--days", type=int, default=days)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", type=Path)
+    return parser
+
+
+def starts_at(options: argparse.Namespace, settings: Settings) -> datetime:
+    """Return when the rehearsal begins: at the cutoff of its first date."""
+    return datetime.combine(options.start, time(4), settings.zone).astimezone(UTC)
+
+
+def rehearsed(
+    options: argparse.Namespace,
+    settings: Settings,
+    only: Collection[str] = REHEARSED,
+    via: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda transport: transport,
+) -> Rehearsal:
+    """Rehearse the days into the data folder of the settings, unless that holds them, and build.
+
+    only: the DAGs that are rehearsed; via: what requests pass through on their way to the emulator.
+    """
+    world = build_world(options.size, None, options.seed, has_revisions=True)
+    transport = via(httpx.ASGITransport(create_app(world)))
+    start = starts_at(options, settings)
+    report = rehearse(
+        settings, start, options.days * 24 + 1, transport=transport, only=only, in_two_processes=True
+    )
+    if report.virtual_seconds:  # none of it had been rehearsed before
+        print(f"rehearsed at {report.times_real_time:,.0f} times real time, staging included")
+    warehouse.build(settings)
+    connection = duckdb.connect(str(database_path(settings)), read_only=True)
+    connection.execute("set timezone = 'UTC'")
+    last = options.start + timedelta(days=options.days)
+    return Rehearsal(world, options.start, last, connection)
+
+
+def measure(
+    options: argparse.Namespace, measures_in: Callable[[argparse.Namespace, Path], Iterable[Measure]]
+) -> None:
+    """Print what is measured in the data folder of the options, or in one that is removed afterwards."""
+    with tempfile.TemporaryDirectory() as temporary:
+        print_measures(measures_in(options, options.data or Path(temporary) / "data"))
 
 
 def print_measures(measures: Iterable[Measure]) -> None:

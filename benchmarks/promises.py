@@ -10,26 +10,20 @@ is measured again.
 """
 
 import argparse
-import tempfile
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import duckdb
-import httpx
 
-from benchmarks.measures import Measure, print_measures, rows_of, seconds_of
-from transit_emulator.app import create_app
+from benchmarks.measures import Measure, measure, options_of, rehearsed, rows_of, seconds_of
 from transit_emulator.truth import write_truth
-from transit_emulator.world import build_world
-from transit_etl import warehouse
-from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
 NEVER = float("inf")
@@ -180,35 +174,24 @@ class Month:
     connection: duckdb.DuckDBPyConnection
 
 
-def month_of(arguments: argparse.Namespace, folder: Path) -> Month:
+def month_of(options: argparse.Namespace, folder: Path) -> Month:
     """Rehearse the month, unless the folder has it, build it, and return it with its truth."""
     settings = Settings(data_dir=folder)
-    start = datetime.combine(arguments.start, time(4), settings.zone).astimezone(UTC)
-    world = build_world(arguments.size, None, arguments.seed, has_revisions=True)
-    if not (folder / "lake").exists():
-        transport = httpx.ASGITransport(create_app(world))
-        report = rehearse(
-            settings, start, arguments.days * 24 + 1, transport=transport, only=("timetables", "network")
-        )
-        speed = report.virtual_seconds / report.real_seconds
-        print(f"rehearsed at {speed:,.0f} times real time, staging included")
-    warehouse.build(settings)
+    days = rehearsed(options, settings, ("timetables", "network"))
     truth = folder / "truth" / "timetable_versions.parquet"
     if not truth.exists():
-        last = arguments.start + timedelta(days=arguments.days + AHEAD_DAYS)
-        write_truth(world, arguments.start, last, folder / "truth", only=("timetables",))
-    connection = duckdb.connect(str(folder / "warehouse" / "build.duckdb"), read_only=True)
-    connection.execute("set timezone = 'UTC'")
+        last = days.last + timedelta(days=AHEAD_DAYS)
+        write_truth(days.world, days.first, last, folder / "truth", only=("timetables",))
     answers: dict[date, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     query = "select * from intermediate.timetable_answers where is_complete order by received_at"
-    for row in rows_of(connection, query):
+    for row in rows_of(days.connection, query):
         answers[row["service_date"]][row["line_code"]].append(seconds_of(row["received_at"], NEVER))
     query = "select * from intermediate.timetable_proofs where proves_absence order by received_at desc"
     proofs = {
         (row["service_date"], row["line_code"]): seconds_of(row["received_at"], NEVER)
-        for row in rows_of(connection, query)
+        for row in rows_of(days.connection, query)
     }
-    return Month(settings.zone, Timetables(truth), answers, proofs, connection)
+    return Month(settings.zone, Timetables(truth), answers, proofs, days.connection)
 
 
 def same_date(month: Month, day: date, line: str) -> Iterator[tuple[float, Comparison]]:
@@ -298,10 +281,10 @@ class Figures:
             pairs = [self._of_kind(name, change.kind)]
             pairs += [self.departures] if change.kind != "edited" else []
             for precision, recall in pairs:
-                for measure, n in ((precision, found[change]), (recall, comparison.expected[change])):
-                    measure.count(True, n=n_right)
+                for each, n in ((precision, found[change]), (recall, comparison.expected[change])):
+                    each.count(True, n=n_right)
                     if n > n_right:
-                        measure.count(False, (what, change), n=n - n_right)
+                        each.count(False, (what, change), n=n - n_right)
         for told in published:
             if told.change.kind == "edited":
                 continue
@@ -346,20 +329,10 @@ def measure_changes(month: Month) -> list[Measure]:
     return figures.all()
 
 
-def main() -> None:
-    """Measure a month, and print the figures."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--size", default="city")
-    parser.add_argument("--start", type=date.fromisoformat, default=date(2026, 8, 31))
-    parser.add_argument("--days", type=int, default=30)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--data", type=Path)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        month = month_of(arguments, arguments.data or Path(temporary) / "data")
-        print_measures(measure_changes(month))
-        month.connection.close()
+def measures_in(options: argparse.Namespace, folder: Path) -> list[Measure]:
+    """Measure a month."""
+    return measure_changes(month_of(options, folder))
 
 
 if __name__ == "__main__":
-    main()
+    measure(options_of("city", date(2026, 8, 31), days=30).parse_args(), measures_in)
