@@ -498,4 +498,25 @@ OTHER_ITEMS = (
     Item("2026-11-09 17:00", "Duomo, nuova pensilina", "Inaugurata ieri la fermata di piazza Duomo."),
 )
 
-DAYS = {"testville": (DISRUPTIONS, ITEMS), "elsewhere": (OTHER_DISRUPTIONS, OTHER_ITEMS)}
+# A third operator, whose news name lines and hours but hardly repeat a word of the status.
+TERSE_DISRUPTIONS = {
+    "works": Disruption("08:00", (8, 20), ("41", "42"), "Linee 41 e 42: lavori stradali in via dei Mille."),
+    "march": Disruption("15:00", (15, 19), ("61",), "Linea 61 deviata per manifestazione."),
+    "crash": Disruption("15:10", (15, 17), ("62", "63", "64"), "Linee 62, 63 e 64: incidente.", "GEV"),
+    "earlier": Disruption("06:00", (6, 9), ("61",), "Linea 61: incidente in galleria.", "GEV"),
+}
+
+TERSE_ITEMS = (
+    Item("2026-11-10 07:20", "Cambia il tragitto dei bus 41 e 42", "Operai in carreggiata.", ("works",)),
+    Item("2026-11-10 14:20", "Bus 61", "Un corteo blocca il centro.", ("march",)),
+    Item("2026-11-10 14:30", "Attese per chi prende la linea 63", "Uno scontro in tangenziale.", ("crash",)),
+    Item("2026-11-10 05:20", "Tamponamento in galleria", "Lunghe attese per la linea 61.", ("earlier",)),
+    Item("2026-11-10 07:30", "Linee 41 e 42", "Da oggi il biglietto si acquista anche a bordo."),
+    Item("2026-11-10 14:40", "Linea 61", "Il conducente dell'anno è di questa linea."),
+)
+
+DAYS = {
+    "testville": (DISRUPTIONS, ITEMS),
+    "elsewhere": (OTHER_DISRUPTIONS, OTHER_ITEMS),
+    "tersely": (TERSE_DISRUPTIONS, TERSE_ITEMS),
+}

@@ -7,7 +7,7 @@ import duckdb
 import pytest
 
 from tests.warehouse.lakes import Event, Lake, NewsItem
-from tests.warehouse.news_texts import DAYS, DISRUPTIONS
+from tests.warehouse.news_texts import DAYS, DISRUPTIONS, TERSE_DISRUPTIONS
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
@@ -95,6 +95,24 @@ def test_an_item_may_be_about_several_events_one_of_a_line_or_none(
     links: set[Link], title: str, names: list[str]
 ) -> None:
     expected = {DISRUPTIONS[name].message for name in names}
+
+    assert expected == {message for item, message in links if item == title}
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("Cambia il tragitto dei bus 41 e 42", ["works"]),
+        ("Bus 61", ["march"]),
+        ("Attese per chi prende la linea 63", ["crash"]),
+        ("Linee 41 e 42", []),
+        ("Linea 61", []),
+    ],
+)
+def test_lines_and_times_are_enough_where_an_item_tells_of_an_event(
+    links: set[Link], title: str, names: list[str]
+) -> None:
+    expected = {TERSE_DISRUPTIONS[name].message for name in names}
 
     assert expected == {message for item, message in links if item == title}
 

@@ -2,75 +2,11 @@
 -- One row per news item and episode of the service status that it is about, with score and evidence of the link.
 -- An item may be about several episodes or about none. The score is the weighted sum of how far the item names the
 -- lines or the plant of the episode, how near the times are, and how alike the texts are: the share of the episode's
--- words that the item has, each weighted by how rare it is among all texts; words of one concept count as one.
+-- words that the item has, each weighted by how rare it is among all texts. Of texts about a line that have few words
+-- in common, it counts that both name the same kind of cause, or that the item tells of an event at all.
 {%- set pair = "operator, news_id, episode_id" %}
 with parameters as (
     select * from {{ ref('inference_parameters') }}
-),
-
--- the words of a document without numbers and fillers: the concept of each, or its beginning, which has no ending
-terms as (
-    select distinct
-        operator,
-        document_kind,
-        document_id,
-        term
-    from (
-        select
-            words.operator,
-            words.document_kind,
-            words.document_id,
-            coalesce(concepts.concept, left(words.word, 6)) as term,
-            concepts.concept is not null and words.document_kind = 'name' as is_kind_of_plant,
-            row_number() over (
-                partition by
-                    words.operator, words.document_kind, words.document_id, words.version_number, words.position
-                order by length(concepts.beginning) desc
-            ) as nth
-        from {{ ref('document_words') }} as words
-        left join {{ ref('news_words') }} as meanings on words.word = meanings.word
-        left join {{ ref('news_concepts') }} as concepts on words.word like concepts.beginning || '%'
-        where meanings.word is null and length(words.word) >= 3 and not {{ has_form('words.word', '.*[0-9].*') }}
-    ) as read_words
-    -- `lift` is in the name of every lift
-    where nth = 1 and not is_kind_of_plant
-),
-
-documents as (
-    select
-        operator,
-        count(*) as n_documents
-    from (
-        select distinct
-            operator,
-            document_kind,
-            document_id
-        from terms
-        where document_kind != 'name'
-    ) as texts
-    group by operator
-),
-
-weights as (
-    -- inverse document frequency
-    select
-        terms.operator,
-        terms.term,
-        ln(1 + max(documents.n_documents) / cast(count(distinct terms.document_kind || terms.document_id) as double))
-            as weight
-    from terms
-    inner join documents using (operator)
-    where terms.document_kind != 'name'
-    group by terms.operator, terms.term
-),
-
-weighted as (
-    select
-        terms.*,
-        coalesce(weights.weight, ln(1 + documents.n_documents)) as weight
-    from terms
-    inner join documents using (operator)
-    left join weights using (operator, term)
 ),
 
 totals as (
@@ -78,8 +14,10 @@ totals as (
         operator,
         document_kind,
         document_id,
-        sum(weight) as total_weight
-    from weighted
+        sum(weight) as total_weight,
+        max(n_documents) as n_documents,
+        max(case when concept_kind in ('cause', 'effect') then 1 else 0 end) = 1 as tells_of_event
+    from {{ ref('news_terms') }}
     group by operator, document_kind, document_id
 ),
 
@@ -153,13 +91,12 @@ dates as (
         max(case when named.named_date = pairs.start_date then 1 else 0 end) = 1 as names_start,
         max(
             case
-                when
-                    named.named_date between pairs.start_date and pairs.end_date
-                    or pairs.is_open and named.named_date >= pairs.start_date
-                    then 1
-                else 0
+                when named.named_date between pairs.start_date and pairs.end_date then 0.8
+                -- it may last until then
+                when pairs.is_open and named.named_date >= pairs.start_date then 0.5
+                else 0.0
             end
-        ) = 1 as names_date
+        ) as date_score
     from pairs
     inner join (
         select
@@ -247,6 +184,24 @@ introductions as (
     group by operator, news_id
 ),
 
+own_introductions as (
+    -- of the lines that an item introduces, those of an episode
+    select
+        pairs.operator,
+        pairs.news_id,
+        pairs.episode_id,
+        count(distinct mentions.line_label) as n_introduced
+    from pairs
+    inner join labels using (operator, episode_id)
+    inner join {{ ref('news_mentions') }} as mentions
+        on
+            pairs.operator = mentions.operator
+            and pairs.news_id = mentions.news_id
+            and mentions.is_introduced
+            and replace(mentions.line_label, '/', '') = replace(labels.line_label, '/', '')
+    group by pairs.operator, pairs.news_id, pairs.episode_id
+),
+
 shared as (
     select
         pairs.operator,
@@ -254,14 +209,15 @@ shared as (
         pairs.episode_id,
         theirs.document_kind,
         sum(theirs.weight) as shared_weight,
+        max(case when theirs.concept_kind = 'cause' then 1 else 0 end) = 1 as is_cause_shared,
         {{ list_of_distinct('theirs.term') }} as shared_terms
     from pairs
-    inner join weighted as theirs
+    inner join {{ ref('news_terms') }} as theirs
         on
             pairs.operator = theirs.operator
             and pairs.episode_id = theirs.document_id
             and theirs.document_kind in ('episode', 'name')
-    inner join weighted as ours
+    inner join {{ ref('news_terms') }} as ours
         on
             pairs.operator = ours.operator
             and pairs.news_id = ours.document_id
@@ -277,24 +233,38 @@ evidence as (
         pairs.episode_id,
         pairs.hours_apart,
         lines_found.lines_named,
-        coalesce(
-            line_shares.named_share, coalesce(name_shared.shared_weight, 0) / names.total_weight
-        ) as line_score,
+        case
+            when line_shares.episode_id is not null
+                then greatest(
+                    -- all lines of the episode are named, or all lines that are named are of the episode
+                    line_shares.named_share,
+                    parameters.news_some_lines_share
+                    * coalesce(own_introductions.n_introduced, 0) / coalesce(introductions.n_introduced, 1)
+                )
+            else coalesce(name_shared.shared_weight, 0) / names.total_weight
+        end as line_score,
         case
             when dates.names_start then 1.0
-            when dates.names_date then 0.8
-            when dates.episode_id is not null then 0.0
+            when dates.episode_id is not null then dates.date_score
             else
                 case when pairs.is_after then parameters.news_after_share else 1.0 end
                 / (1 + pairs.hours_apart / parameters.news_near_hours)
         end as time_score,
-        dates.names_date,
-        least(
-            1.0,
-            coalesce(texts.shared_weight, 0) / greatest(
-                parameters.news_enough_share * coalesce(text_totals.total_weight, 0),
-                parameters.news_enough_words * ln(1 + documents.n_documents / 2.0)
-            )
+        dates.date_score > 0 as names_date,
+        greatest(
+            least(
+                1.0,
+                coalesce(texts.shared_weight, 0) / greatest(
+                    parameters.news_enough_share * coalesce(text_totals.total_weight, 0),
+                    parameters.news_enough_words * ln(1 + item_totals.n_documents / 2.0)
+                )
+            ),
+            case
+                when line_shares.episode_id is null then 0.0
+                when texts.is_cause_shared then parameters.news_same_cause_score
+                when item_totals.tells_of_event then parameters.news_any_event_score
+                else 0.0
+            end
         ) as text_score,
         texts.shared_terms,
         parameters.news_line_weight,
@@ -305,11 +275,11 @@ evidence as (
         parameters.news_score_margin
     from pairs
     cross join parameters
-    inner join documents using (operator)
     left join dates using (operator, news_id, episode_id)
     left join line_shares using (operator, news_id, episode_id)
     left join lines_found using (operator, news_id, episode_id)
     left join introductions using (operator, news_id)
+    left join own_introductions using (operator, news_id, episode_id)
     left join shared as texts
         on
             pairs.operator = texts.operator
@@ -327,6 +297,11 @@ evidence as (
             pairs.operator = names.operator
             and pairs.episode_id = names.document_id
             and names.document_kind = 'name'
+    left join totals as item_totals
+        on
+            pairs.operator = item_totals.operator
+            and pairs.news_id = item_totals.document_id
+            and item_totals.document_kind = 'news'
     left join totals as text_totals
         on
             pairs.operator = text_totals.operator
@@ -335,7 +310,7 @@ evidence as (
     where
         -- an item that names other lines, or other dates, is about something else
         (line_shares.episode_id is null or line_shares.named_share > 0 or introductions.n_introduced is null)
-        and coalesce(dates.names_date, true)
+        and coalesce(dates.date_score, 1) > 0
 ),
 
 scored as (
