@@ -262,12 +262,17 @@ def _unsure(month: Month) -> list[Span]:
     spans = []
     for event_id, listed in month.truth.listings.items():
         versions = month.truth.versions[event_id]
-        starts = [_seconds(version["started_at"]) for version in versions]
         spans += [Span(at, at + 1) for at in (listed[0].start, listed[-1].end)]
         spans += [Span(at, at + 1) for at in (_seconds(version["valid_from"]) for version in versions)]
-        spans += [Span(before.end, after.start) for before, after in pairwise(listed)]
-        spans.append(Span(min(starts), max(starts) + 1))
+        spans += _told_twice(month, event_id)
     return _union(spans)
+
+
+def _told_twice(month: Month, event_id: str) -> list[Span]:
+    """Return when an event was once listed and once not, or was under way by one start and not by another."""
+    starts = [_seconds(version["started_at"]) for version in month.truth.versions[event_id]]
+    flaps = [Span(before.end, after.start) for before, after in pairwise(month.truth.listings[event_id])]
+    return [*flaps, Span(min(starts), max(starts) + 1)]
 
 
 def measure_minutes(month: Month) -> Iterator[Measure]:
@@ -317,7 +322,7 @@ def measure_lifts(month: Month) -> Iterator[Measure]:
         named.count(plant is not None and len(found) == 1, (plant, found))
     periods = _periods(month)
     yield named
-    yield _measure_availability(month, plant_of, periods)
+    yield from _measure_availability(month, plant_of, periods)
     yield _measure_repairs(month, plant_of, periods)
 
 
@@ -335,17 +340,32 @@ def _periods(month: Month) -> dict[str, list[Span]]:
 
 def _measure_availability(
     month: Month, plant_of: Mapping[tuple[str, str], str], periods: Mapping[str, list[Span]]
-) -> Measure:
+) -> Iterator[Measure]:
     holds = Measure("lift x month: availability holds, but for 14 minutes an outage (told late)", "100 %")
+    narrow = Measure("lift x month: width <= absence of the collector, 2 polls a listing, flaps, two starts", "100 %")
+    away = [Span(*each) for each in pairwise(month.polls) if each[1] - each[0] > 2 * POLL_SECONDS]
     for row in month.rows("select * from marts.lift_availability_monthly where definition = 'all_hours'"):
-        own = month.truth.outages.get(plant_of.get((row["category"], _plain(row["lift"])), ""), [])
+        plant = plant_of.get((row["category"], _plain(row["lift"])), "")
+        own = month.truth.outages.get(plant, [])
         period = periods[row["month_period"]]
         out = sum(_overlap(own, span.start, span.end) for span in period)
         n_outages = sum(_overlap([each], period[0].start, period[-1].end) > 0 for each in own)
-        low = row["out_low_seconds"] - TOLD_LATE_SECONDS * n_outages
-        what = (row["lift"], row["month_period"], out, row["out_low_seconds"], row["out_high_seconds"])
-        holds.count(low - 1 <= out <= row["out_high_seconds"] + 1, what)
-    return holds
+        low, high = row["out_low_seconds"], row["out_high_seconds"]
+        what = (row["lift"], row["month_period"], out, low, high)
+        holds.count(low - TOLD_LATE_SECONDS * n_outages - 1 <= out <= high + 1, what)
+        events = [
+            event_id
+            for event_id in month.truth.listings
+            if month.truth.events[event_id]["plant_id"] == plant
+        ]
+        listed = [month.truth.listings[event_id] for event_id in events]
+        unsure = _union([*away, *(span for event_id in events for span in _told_twice(month, event_id))])
+        allowed = sum(_overlap(unsure, span.start, span.end) for span in period)
+        allowed += 2 * POLL_SECONDS * sum(
+            _overlap([each], period[0].start, period[-1].end) > 0 for spans in listed for each in spans
+        )
+        narrow.count(high - low <= allowed, (*what, allowed))
+    yield from (holds, narrow)
 
 
 def _measure_repairs(
