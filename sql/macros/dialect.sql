@@ -259,6 +259,14 @@
     list_has_any({{ first }}, {{ second }})
 {%- endmacro %}
 
+{# True if a list is null or has no elements; not null. #}
+{% macro is_empty_list(list) -%}
+    {{ adapter.dispatch("is_empty_list", "transit")(list) }}
+{%- endmacro %}
+{% macro default__is_empty_list(list) -%}
+    coalesce(len({{ list }}), 0) = 0
+{%- endmacro %}
+
 {# The whole numbers from first to last, as a relation of one column. #}
 {% macro whole_numbers(first, last) -%}
     {{ adapter.dispatch("whole_numbers", "transit")(first, last) }}
@@ -396,7 +404,7 @@
 {% macro default__plant_key(name) -%}
     regexp_replace(
         regexp_replace(
-            trim(upper(strip_accents({{ name }}))), '^(ASCENSOR[EI]|ASC|FUNICOLARE|FUN|CREMAGLIERA|IMPIANTO|ELEVATORE)[^A-Z0-9]+(DI |DEL |DELLA )?', ''
+            trim(upper(strip_accents({{ name }}))), '^((ASCENSOR[EI]|ASC|FUNICOLARE|FUN|CREMAGLIERA|IMPIANTO|ELEVATORE)[^A-Z0-9]+|(ASC|FUN|CRE|IMP|ELE)[A-Z]*[.][^A-Z0-9]*)(DI |DEL |DELLA )?', ''
         ),
         '[^A-Z0-9]', '', 'g'
     )

@@ -114,7 +114,7 @@ def test_a_new_season_shows_by_the_first_answer_about_a_date_after_it(ask_told: 
 
 def test_what_was_promised_at_six_in_the_evening_ran_moved_or_was_withdrawn(ask_told: Ask) -> None:
     promises = ask_told(
-        "select strftime(departure_at, '%H:%M') as departs, fate, moved_seconds "
+        "select strftime(departure_at, '%H:%M') as departs, fate, moved_seconds, is_promise_certain "
         f"from core.promised_departures where line_code = '007-00' and service_date = date '{TUESDAY}' "
         "and is_promised_day_before "
         "order by departure_at"
@@ -130,18 +130,17 @@ def test_what_was_promised_at_six_in_the_evening_ran_moved_or_was_withdrawn(ask_
     )
 
     assert [
-        {"departs": "07:00", "fate": "run", "moved_seconds": None},
-        {"departs": "07:20", "fate": "moved", "moved_seconds": 300},
-        {"departs": "07:40", "fate": "withdrawn", "moved_seconds": None},
+        {"departs": "07:00", "fate": "run", "moved_seconds": None, "is_promise_certain": True},
+        {"departs": "07:20", "fate": "moved", "moved_seconds": 300, "is_promise_certain": False},
+        {"departs": "07:40", "fate": "withdrawn", "moved_seconds": None, "is_promise_certain": False},
     ] == promises
     assert ["07:00", "07:25"] == [row["departs"] for row in later]
     [seven, eight] = sorted(kept, key=lambda row: str(row["line_code"]))
     assert (3, 1, 1, 1, 1) == tuple(
         seven[f"n_{name}"] for name in ("promised", "run", "moved", "moved_run", "withdrawn")
     )
-    assert (
-        2 / 3 == pytest.approx(seven["delivered_share_low"]) == pytest.approx(seven["delivered_share_high"])
-    )
+    # the timetable changed between 12:01 and 20:00: it is not known which one held at 18:00
+    assert pytest.approx((2 / 3, 1.0)) == (seven["delivered_share_low"], seven["delivered_share_high"])
     assert ("no answer by then", None, None) == tuple(
         eight[name] for name in ("null_reason", "n_promised", "delivered_share_low")
     )

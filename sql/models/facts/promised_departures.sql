@@ -30,6 +30,7 @@ promises as (
         min(valid_from) as promised_from,
         case when count(valid_to) = count(*) then max(valid_to) end as promised_to,
         max(last_listed_at) as last_promised_at,
+        {{ value_at_least('previous_proof_at', 'valid_from') }} as absent_at,
         {{ value_at_greatest('departure_key', 'valid_from') }} as departure_key,
         {{ value_at_greatest('leg', 'valid_from') }} as leg
     from numbered
@@ -142,6 +143,16 @@ fates as (
                     and coalesce(promises.promised_to > evenings.promise_at, true)
         end as is_promised_day_before,
         case
+            when first_proofs.known_from <= evenings.promise_at
+                then
+                    not coalesce(
+                        promises.absent_at < evenings.promise_at and evenings.promise_at < promises.promised_from
+                        or promises.last_promised_at < evenings.promise_at
+                        and evenings.promise_at < promises.promised_to,
+                        false
+                    )
+        end as is_promise_certain,
+        case
             when moves.added_id is not null then 'moved'
             when in_force.departure_key is null then 'withdrawn'
             when promises.departure_at > last_answers.last_received_at or last_answers.last_received_at is null
@@ -170,6 +181,7 @@ select
     leg,
     promise_at,
     is_promised_day_before,
+    is_promise_certain,
     case when is_promised_day_before is null then 'no answer by then' end as null_reason,
     fate,
     departure_key,

@@ -13,6 +13,16 @@ with promises as (
     where greatest(promises.departure_at, promises.moved_to_at) <= last_answers.last_received_at
 ),
 
+fates as (
+    select
+        *,
+        is_promised_day_before = is_promise_certain as is_promised_by_next_answer,
+        case when fate = 'run' or moved_to_outcome = 'run' then 1 else 0 end as is_delivered_low,
+        case when fate in ('not_run', 'withdrawn') or moved_to_outcome = 'not_run' then 0 else 1 end
+            as is_delivered_high
+    from promises
+),
+
 counts as (
     select
         {{ line_day }},
@@ -23,8 +33,12 @@ counts as (
             count(case when is_promised_day_before and fate = '{{ fate }}' then 1 end) as n_{{ fate }},
         {%- endfor %}
         count(case when is_promised_day_before and moved_to_outcome = 'run' then 1 end) as n_moved_run,
-        count(case when is_promised_day_before and moved_to_outcome = 'not_run' then 1 end) as n_moved_not_run
-    from promises
+        count(case when is_promised_day_before and moved_to_outcome = 'not_run' then 1 end) as n_moved_not_run,
+        avg(case when is_promised_day_before then is_delivered_low end) as last_low,
+        avg(case when is_promised_day_before then is_delivered_high end) as last_high,
+        avg(case when is_promised_by_next_answer then is_delivered_low end) as next_low,
+        avg(case when is_promised_by_next_answer then is_delivered_high end) as next_high
+    from fates
     group by {{ line_day }}
     having null_reason is not null or n_promised > 0
 )
@@ -38,14 +52,8 @@ select
     ] %}
         case when null_reason is null then {{ count }} end as {{ count }},
     {%- endfor %}
-    -- bounds: what certainly ran, at its time or another, and all but what certainly did not
-    case when null_reason is null then cast(counts.n_run + counts.n_moved_run as double) / counts.n_promised end
-        as delivered_share_low,
-    case
-        when null_reason is null
-            then
-                cast(
-                    counts.n_promised - counts.n_not_run - counts.n_withdrawn - counts.n_moved_not_run as double
-                ) / counts.n_promised
-    end as delivered_share_high
+    -- bounds: what certainly ran, at its time or another, and all but what certainly did not. The timetable of 18:00 is
+    -- that of the last answer before it, or that of the next one.
+    case when null_reason is null then least(last_low, next_low) end as delivered_share_low,
+    case when null_reason is null then greatest(last_high, next_high) end as delivered_share_high
 from counts

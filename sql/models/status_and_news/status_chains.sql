@@ -1,13 +1,15 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
 {%- set n_rounds, n_doublings = 3, 12 -%}
+{%- set lines_in_common = have_common(line_keys("earlier.lines"), line_keys("later.lines")) -%}
+{%- set likeness_of_texts = common_word_share("earlier.message", "later.message") -%}
 -- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
 -- was known not to be listed before and after.
 -- Upstream gives events no identifier. Two listings of a category are one episode if the later one begins where the
 -- earlier one ended, or at most `flap_seconds` after an answer without both, and
 --   - they read the same; or
---   - they have the same start, and a line in common; or no line in common, but a text that is somewhat alike
---     (`same_start_likeness`), and no answer came between them without both; or
---   - they have a line in common, and texts that are alike (`edit_likeness`).
+--   - they have a line in common, and the same start or texts that are alike (`edit_likeness`); or
+--   - no answer came between them without both, and they have the same start and texts that are somewhat alike
+--     (`same_start_likeness`), or neither names a line or plant, and their texts are alike.
 -- Each listing has one successor and one predecessor at most: the most alike, and of these the nearest.
 with completed as (
     -- what proves that an event was not listed may have come on another day
@@ -55,19 +57,21 @@ alike as (
         later.first_seen_at - earlier.last_seen_at as gap,
         case when earlier.listing_key = later.listing_key then 4 else 0 end
         + case when earlier.started_at = later.started_at then 2 else 0 end
-        + case
-            when {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }} then 1 else 0
-        end
-        + {{ common_word_share('earlier.message', 'later.message') }} as likeness,
+        + case when {{ lines_in_common }} then 1 else 0 end
+        + {{ likeness_of_texts }} as likeness,
         earlier.listing_key = later.listing_key
-        or coalesce(earlier.started_at = later.started_at, false)
+        or {{ lines_in_common }}
         and (
-            {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }}
-            or {{ common_word_share('earlier.message', 'later.message') }} >= parameters.same_start_likeness
-            and coalesce(earlier.absent_after_at >= later.first_seen_at, true)
+            coalesce(earlier.started_at = later.started_at, false)
+            or {{ likeness_of_texts }} >= parameters.edit_likeness
         )
-        or {{ have_common(line_keys('earlier.lines'), line_keys('later.lines')) }}
-        and {{ common_word_share('earlier.message', 'later.message') }} >= parameters.edit_likeness as is_alike
+        or coalesce(earlier.absent_after_at >= later.first_seen_at, true)
+        and (
+            coalesce(earlier.started_at = later.started_at, false)
+            and {{ likeness_of_texts }} >= parameters.same_start_likeness
+            or {{ is_empty_list("earlier.lines") }} and {{ is_empty_list("later.lines") }}
+            and {{ likeness_of_texts }} >= parameters.edit_likeness
+        ) as is_alike
     from listings as earlier
     {{ join_rules('earlier.last_service_date') }}
     cross join {{ ref('inference_parameters') }} as parameters
