@@ -397,7 +397,7 @@
 {%- endmacro %}
 
 {# The name of a lift or other plant in the form in which names are compared: letters and digits in upper case, without
-   the word for what it is, so that `Ascensore Castello`, `ASC. CASTELLO` and `castello` are one. #}
+   the word for what it is or an abbreviation of it: `Ascensore Castello`, `ASC. CASTELLO` and `castello` are one. #}
 {% macro plant_key(name) -%}
     {{ adapter.dispatch("plant_key", "transit")(name) }}
 {%- endmacro %}

@@ -66,6 +66,7 @@ pairs as (
         episodes.end_date,
         episodes.is_open,
         items.published_at > episodes.to_at as is_after,
+        items.published_at between episodes.first_seen_at and episodes.to_at as is_during,
         -- hours from the publication to the start, or to the first answer with it, whichever is nearer
         case
             when items.published_at < episodes.from_at
@@ -247,8 +248,15 @@ evidence as (
             when dates.names_start then 1.0
             when dates.episode_id is not null then dates.date_score
             else
-                case when pairs.is_after then parameters.news_after_share else 1.0 end
-                / (1 + pairs.hours_apart / parameters.news_near_hours)
+                greatest(
+                    case when pairs.is_after then parameters.news_after_share else 1.0 end
+                    / (1 + pairs.hours_apart / parameters.news_near_hours),
+                    case
+                        when pairs.is_during and line_shares.episode_id is not null and texts.is_cause_shared
+                            then parameters.news_during_score
+                        else 0.0
+                    end
+                )
         end as time_score,
         dates.date_score > 0 as names_date,
         greatest(
