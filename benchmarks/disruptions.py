@@ -342,7 +342,9 @@ def _measure_availability(
     month: Month, plant_of: Mapping[tuple[str, str], str], periods: Mapping[str, list[Span]]
 ) -> Iterator[Measure]:
     holds = Measure("lift x month: availability holds, but for 14 minutes an outage (told late)", "100 %")
-    narrow = Measure("lift x month: width <= absence of the collector, 2 polls a listing, flaps, two starts", "100 %")
+    narrow = Measure(
+        "lift x month: width <= absence of the collector, 2 polls a listing, flaps, two starts", "100 %"
+    )
     away = [Span(*each) for each in pairwise(month.polls) if each[1] - each[0] > 2 * POLL_SECONDS]
     for row in month.rows("select * from marts.lift_availability_monthly where definition = 'all_hours'"):
         plant = plant_of.get((row["category"], _plain(row["lift"])), "")
@@ -354,16 +356,14 @@ def _measure_availability(
         what = (row["lift"], row["month_period"], out, low, high)
         holds.count(low - TOLD_LATE_SECONDS * n_outages - 1 <= out <= high + 1, what)
         events = [
-            event_id
-            for event_id in month.truth.listings
-            if month.truth.events[event_id]["plant_id"] == plant
+            event_id for event_id in month.truth.listings if month.truth.events[event_id]["plant_id"] == plant
         ]
         listed = [month.truth.listings[event_id] for event_id in events]
         unsure = _union([*away, *(span for event_id in events for span in _told_twice(month, event_id))])
         allowed = sum(_overlap(unsure, span.start, span.end) for span in period)
-        allowed += 2 * POLL_SECONDS * sum(
-            _overlap([each], period[0].start, period[-1].end) > 0 for spans in listed for each in spans
-        )
+        begins, ends = period[0].start - POLL_SECONDS, period[-1].end + POLL_SECONDS
+        n_listings = sum(_overlap([each], begins, ends) > 0 for spans in listed for each in spans)
+        allowed += 2 * POLL_SECONDS * n_listings
         narrow.count(high - low <= allowed, (*what, allowed))
     yield from (holds, narrow)
 
