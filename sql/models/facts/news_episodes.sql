@@ -203,15 +203,15 @@ own_introductions as (
     group by pairs.operator, pairs.news_id, pairs.episode_id
 ),
 
-shared as (
+shared_terms as (
     select
         pairs.operator,
         pairs.news_id,
         pairs.episode_id,
         theirs.document_kind,
-        sum(theirs.weight) as shared_weight,
-        max(case when theirs.concept_kind = 'cause' then 1 else 0 end) = 1 as is_cause_shared,
-        {{ list_of_distinct('theirs.term') }} as shared_terms
+        theirs.term,
+        theirs.weight,
+        theirs.concept_kind
     from pairs
     inner join {{ ref('news_terms') }} as theirs
         on
@@ -224,7 +224,17 @@ shared as (
             and pairs.news_id = ours.document_id
             and ours.document_kind = 'news'
             and theirs.term = ours.term
-    group by pairs.operator, pairs.news_id, pairs.episode_id, theirs.document_kind
+),
+
+shared as (
+    select
+        {{ pair }},
+        document_kind,
+        sum(weight) as shared_weight,
+        max(case when concept_kind = 'cause' then 1 else 0 end) = 1 as is_cause_shared,
+        {{ list_of_distinct('term') }} as shared_terms
+    from shared_terms
+    group by {{ pair }}, document_kind
 ),
 
 evidence as (
@@ -329,19 +339,39 @@ scored as (
     from evidence
 ),
 
+compared as (
+    -- with what an episode competes for an item: the lines that it names, and for each line the causes that it tells
+    select
+        {{ pair }},
+        replace(line_label, '/', '') as line_label,
+        '' as cause
+    from named_lines
+    where named_share > 0
+    union all
+    select
+        {{ pair }},
+        replace(named_lines.line_label, '/', '') as line_label,
+        shared_terms.term as cause
+    from named_lines
+    inner join shared_terms using ({{ pair }})
+    where
+        named_lines.named_share > 0
+        and shared_terms.document_kind = 'episode'
+        and shared_terms.concept_kind = 'cause'
+),
+
 rivals as (
-    -- of the episodes of a line, or of those without one, the best for the item
     select
         scored.operator,
         scored.news_id,
         scored.episode_id,
-        coalesce(labels.line_label, '') as line_label,
         scored.score,
         max(scored.score) over (
-            partition by scored.operator, scored.news_id, coalesce(replace(labels.line_label, '/', ''), '')
+            partition by
+                scored.operator, scored.news_id, coalesce(compared.line_label, ''), coalesce(compared.cause, '')
         ) as best_score
     from scored
-    left join labels using (operator, episode_id)
+    left join compared using ({{ pair }})
 ),
 
 best as (
