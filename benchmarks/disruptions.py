@@ -345,7 +345,8 @@ def _measure_availability(
     narrow = Measure(
         "lift x month: width <= absence of the collector, 2 polls a listing, flaps, two starts", "100 %"
     )
-    away = [Span(*each) for each in pairwise(month.polls) if each[1] - each[0] > 2 * POLL_SECONDS]
+    answered = [-math.inf, *month.polls, math.inf]
+    away = [Span(*each) for each in pairwise(answered) if each[1] - each[0] > 1.5 * POLL_SECONDS]
     for row in month.rows("select * from marts.lift_availability_monthly where definition = 'all_hours'"):
         plant = plant_of.get((row["category"], _plain(row["lift"])), "")
         own = month.truth.outages.get(plant, [])
