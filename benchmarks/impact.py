@@ -1,8 +1,8 @@
 """Measure published impacts of disruptions and kept promises against an emulated world without disruptions.
 
-    python benchmarks/impact.py [--size small] [--start 2026-09-28] [--days 49] [--rate 20] [--data FOLDER]
+    python benchmarks/impact.py [--size small] [--start 2026-09-28] [--days 36] [--rate 20] [--data FOLDER]
 
-Rehearses seven weeks, builds, and compares:
+Rehearses five weeks, builds, and compares:
 
 - the impact of each episode of over four hours on the share of passages on time, with the true one: that of
   the same calls by the same draws, if no event had disturbed any line. Episodes in which the line was in
@@ -24,13 +24,24 @@ from pathlib import Path
 import duckdb
 
 from benchmarks.disruptions import Truth, matched, read_truth
-from benchmarks.measures import Measure, Row, Span, measure, options_of, rehearsed, rows_of, seconds_of
+from benchmarks.measures import (
+    Measure,
+    Row,
+    Span,
+    measure,
+    options_of,
+    rehearsed,
+    rows_of,
+    seconds_of,
+    starts_at,
+)
 from benchmarks.promises import Timetables, trips_at
 from transit_emulator.truth import write_truth
 from transit_etl.settings import Settings
 
 NEVER = float("inf")
 LONG_SECONDS = 4 * 3600.0
+THREE_WEEKS = 21 * 24 * 3600.0
 HALF_AN_HOUR = 1800.0
 EARLY_SECONDS, LATE_SECONDS = -60, 359  # of the ruleset in force
 RUNNING = ("run", "tracking_lost", "never_tracked")
@@ -53,8 +64,9 @@ class Calls:
 
 @dataclass(frozen=True)
 class Weeks:
-    """What was rehearsed, with its truth."""
+    """What was rehearsed, with its truth; it begins at an instant, in seconds since 1970."""
 
+    begins: float
     connection: duckdb.DuckDBPyConnection
     truth: Truth
     calls: Mapping[str, Calls]
@@ -69,7 +81,9 @@ def is_on_time(delay: float) -> bool:
 
 def weeks_of(options: argparse.Namespace, folder: Path) -> Weeks:
     """Rehearse the weeks, unless the folder has them, build them, and return them with their truth."""
-    days = rehearsed(options, Settings(data_dir=folder, rate_per_minute=options.rate))
+    settings = Settings(data_dir=folder, rate_per_minute=options.rate)
+    days = rehearsed(options, settings)
+    begins = starts_at(options, settings).timestamp()
     truth, connection = folder / "truth", days.connection
     if not (truth / "actual_passages.parquet").exists():
         only = ("events", "plant", "timetables", "passages")
@@ -79,7 +93,7 @@ def weeks_of(options: argparse.Namespace, folder: Path) -> Weeks:
     for row in rows_of(connection, query, str(truth / "trips.parquet")):
         outcomes[row["service_date"]][row["trip_id"]] = row["outcome"]
     timetables = Timetables(truth / "timetable_versions.parquet")
-    return Weeks(connection, read_truth(truth), _calls(connection, truth), timetables, outcomes)
+    return Weeks(begins, connection, read_truth(truth), _calls(connection, truth), timetables, outcomes)
 
 
 def _calls(connection: duckdb.DuckDBPyConnection, truth: Path) -> dict[str, Calls]:
@@ -104,48 +118,58 @@ def measure_impact(weeks: Weeks) -> Iterator[Measure]:
     """Compare the impact on the share on time of every long episode with the true one."""
     holds = Measure("impact: the true one inside the 95 % interval", "90 to 99 %")
     given = Measure("impact given, of episodes over 4 h on lines with service", ">= 60 %")
+    late = Measure("the same, of those that begin after three weeks of collecting", "")
     sign = Measure("of intervals without 0: the true impact has their sign", "")
-    published = {
-        (row["episode_id"], row["line_code"]): row
-        for row in rows_of(
-            weeks.connection, "select * from marts.disruption_impact where metric = 'on_time_share'"
-        )
-    }
     hours = [
         Span(seconds_of(row["from_at"], NEVER), seconds_of(row["to_at"], NEVER))
         for row in rows_of(weeks.connection, "select from_at, to_at from core.service_hours order by from_at")
     ]
-    episodes, _ = matched(weeks.connection, weeks.truth)
     widths = []
-    for event_id, own in episodes.items():
+    for event_id, line, row in _long_episodes(weeks):
         event = weeks.truth.events[event_id]
-        begins, ends = seconds_of(event["started_at"], NEVER), seconds_of(event["ended_at"], NEVER)
-        if event["started_at"] is None or event["plant_id"] or ends - begins <= LONG_SECONDS or len(own) != 1:
+        what = (event["event"], line, event["started_at"], event["ended_at"], row["null_reason"])
+        given.count(row["impact"] is not None, what)
+        if seconds_of(event["started_at"], NEVER) >= weeks.begins + THREE_WEEKS:
+            late.count(row["impact"] is not None, what)
+        if row["impact"] is None:
             continue
-        for line in event["line_codes"]:
-            row = published.get((own[0]["episode_id"], line))
-            if row is None or row["null_reason"] == "nothing due while polled":
-                continue
-            what = (event["event"], line, event["started_at"], event["ended_at"], row["null_reason"])
-            given.count(row["impact"] is not None, what)
-            if row["impact"] is None:
-                continue
-            span = Span(seconds_of(row["from_at"], NEVER), seconds_of(row["to_at"], NEVER))
-            true = _true_impact(weeks, event_id, line, _covered(hours, span))
-            if true is None:
-                continue
-            widths.append(row["impact_high"] - row["impact_low"])
-            told = (what, round(true, 3), *(round(row[f"impact{end}"], 3) for end in ("", "_low", "_high")))
-            holds.count(row["impact_low"] - 1e-9 <= true <= row["impact_high"] + 1e-9, told)
-            if row["impact_low"] > 0 or row["impact_high"] < 0:
-                sign.count(true * row["impact"] > 0, told)
+        span = Span(seconds_of(row["from_at"], NEVER), seconds_of(row["to_at"], NEVER))
+        true = _true_impact(weeks, event_id, line, _covered(hours, span))
+        if true is None:
+            continue
+        widths.append(row["impact_high"] - row["impact_low"])
+        told = (what, round(true, 3), *(round(row[f"impact{end}"], 3) for end in ("", "_low", "_high")))
+        holds.count(row["impact_low"] - 1e-9 <= true <= row["impact_high"] + 1e-9, told)
+        if row["impact_low"] > 0 or row["impact_high"] < 0:
+            sign.count(true * row["impact"] > 0, told)
     if widths:
         print(f"median width of an interval of an impact: {sorted(widths)[len(widths) // 2]:.3f}")
-    yield from (holds, given, sign)
+    yield from (holds, given, late, sign)
     for row in rows_of(weeks.connection, "select * from marts.impact_placebo order by metric"):
         placebo = Measure(f"placebo, {row['metric']}: intervals without 0", "3 to 7 %")
         placebo.n_right, placebo.n = row["n_apart"], row["n_placebos"]
         yield placebo
+
+
+def _long_episodes(weeks: Weeks) -> Iterator[tuple[str, str, Row]]:
+    """Return event, line and published impact of each event of over four hours that is one episode.
+
+    Those in whose hours nothing was due or asked for are left out.
+    """
+    query = (
+        "select * from marts.disruption_impact where metric = 'on_time_share' "
+        "and null_reason is distinct from 'nothing due while polled'"
+    )
+    published = {(row["episode_id"], row["line_code"]): row for row in rows_of(weeks.connection, query)}
+    episodes, _ = matched(weeks.connection, weeks.truth)
+    for event_id, own in episodes.items():
+        event = weeks.truth.events[event_id]
+        if event["started_at"] is None or event["plant_id"] or len(own) != 1:
+            continue
+        if seconds_of(event["ended_at"], NEVER) - seconds_of(event["started_at"], NEVER) > LONG_SECONDS:
+            for line in event["line_codes"]:
+                if row := published.get((own[0]["episode_id"], line)):
+                    yield event_id, line, row
 
 
 def _covered(hours: Sequence[Span], span: Span) -> list[Span]:
@@ -190,7 +214,7 @@ def measure_promises(weeks: Weeks) -> Iterator[Measure]:
         outcomes = weeks.outcomes[row["service_date"]]
         true = sum(outcomes.get(trip) in RUNNING for trip in promised) / len(promised)
         low, high = row["delivered_share_low"], row["delivered_share_high"]
-        certain.count(high - low < 1e-9)
+        certain.count(high - low < 1e-9, what)
         holds.count(
             low - 1e-9 <= true <= high + 1e-9,
             (what, len(promised), row["n_promised"], round(true, 4), round(low, 4), round(high, 4)),
@@ -236,6 +260,6 @@ def measures_in(options: argparse.Namespace, folder: Path) -> Iterator[Measure]:
 
 
 if __name__ == "__main__":
-    parser = options_of("small", date(2026, 9, 28), days=49)
+    parser = options_of("small", date(2026, 9, 28), days=36)
     parser.add_argument("--rate", type=int, default=20, help="requests a minute")
     measure(parser.parse_args(), measures_in)

@@ -10,12 +10,8 @@ from tests.warehouse.conftest import Rows
 from transit_etl import warehouse
 from transit_etl.settings import Settings
 from transit_etl.warehouse import builder, dbt
-from transit_etl.warehouse.judged_stops import (
-    SCOPES,
-    JudgedStop,
-    JudgedStopsFileError,
-    read_judged_stops,
-)
+from transit_etl.warehouse.judged_stops import SCOPES, JudgedStop, read_judged_stops
+from transit_etl.warehouse.reference_files import ReferenceFileError
 
 HEADING = "stop_scope,stop_code,line_code,direction\n"
 
@@ -56,7 +52,7 @@ def test_lines_and_directions_may_be_left_out(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, complaint: str) -> None:
-    with pytest.raises(JudgedStopsFileError, match=complaint):
+    with pytest.raises(ReferenceFileError, match=complaint):
         read_judged_stops(_file(tmp_path, text))
 
 

@@ -14,7 +14,8 @@ from transit_emulator.networks.stops_file import write_stops
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse.stop_names import StopName, StopsFileError, read_stop_names
+from transit_etl.warehouse.reference_files import ReferenceFileError
+from transit_etl.warehouse.stop_names import StopName, read_stop_names
 
 GTFS = """stop_id,stop_code,stop_name,stop_lat,stop_lon,location_type
 s1,12,DE FERRARI,44.4071,8.9347,0
@@ -97,7 +98,7 @@ def test_of_a_code_listed_twice_the_first_counts(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, complaint: str) -> None:
-    with pytest.raises(StopsFileError, match=complaint):
+    with pytest.raises(ReferenceFileError, match=complaint):
         read_stop_names(_file(tmp_path, text))
 
 
@@ -105,9 +106,9 @@ def test_a_missing_file_and_a_zip_without_stops_say_so(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "feed.zip", "w") as feed:
         feed.writestr("routes.txt", "")
 
-    with pytest.raises(StopsFileError, match=r"holds no stops\.txt"):
+    with pytest.raises(ReferenceFileError, match=r"holds no stops\.txt"):
         read_stop_names(tmp_path / "feed.zip")
-    with pytest.raises(StopsFileError, match="No such file"):
+    with pytest.raises(ReferenceFileError, match="No such file"):
         read_stop_names(tmp_path / "none.csv")
 
 

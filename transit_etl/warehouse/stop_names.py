@@ -1,37 +1,20 @@
 """Reads the optional reference file of stops: their names and places, which the interface does not give."""
 
-import csv
-import io
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
 from transit_etl.settings import Settings
-from transit_etl.warehouse.database import WarehouseError
+from transit_etl.warehouse.reference_files import ReferenceFileError, Row, read_entries, replace_entries
 
 _IN_FEED = "stops.txt"
 _CODES, _NAMES = ("stop_code", "stop_id"), ("stop_name", "name")
 _LATITUDES, _LONGITUDES = ("stop_lat", "latitude", "lat"), ("stop_lon", "longitude", "lon")
 _STOP = ("", "0")  # GTFS: other location types are stations, entrances and the like
 _CODE_DIGITS = 4  # stop codes of the interface
-_TABLE = """
-create schema if not exists intermediate;
-create table if not exists intermediate.stop_names (
-    operator varchar, stop_code varchar, stop_name varchar, latitude double, longitude double
-);
-delete from intermediate.stop_names;
-"""
-_INSERT = """
-insert into intermediate.stop_names
-select ?, unnest(?::varchar[]), unnest(?::varchar[]), unnest(?::double[]), unnest(?::double[])
-"""
-
-
-class StopsFileError(WarehouseError):
-    """The reference file of stops cannot be used; the message says where it is wrong."""
 
 
 class StopName(NamedTuple):
@@ -47,26 +30,18 @@ def read_stop_names(path: Path) -> list[StopName]:
     """Read a CSV with a heading, or a GTFS feed: its `stops.txt`, or the zip that holds it.
 
     Codes of fewer than four digits are those of the interface without their zeros. Of a code that is listed
-    twice the first row counts. StopsFileError names the line that is wrong.
+    twice the first row counts. ReferenceFileError names the line that is wrong.
     """
+    stops = read_entries(path, what="stops file", lists="stop", entries_of=_stops_of, read_text=_text_of)
     found: dict[str, StopName] = {}
-    try:
-        for number, row in enumerate(csv.DictReader(io.StringIO(_text_of(path)), strict=True), start=2):
-            if row.get("location_type", "") in _STOP:
-                stop = _stop_of(row, f"{path}, line {number}")
-                found.setdefault(stop.stop_code, stop)
-    except (OSError, UnicodeDecodeError, zipfile.BadZipFile, csv.Error) as error:
-        raise StopsFileError(f"cannot read the stops file {path}: {error}") from error
-    if not found:
-        raise StopsFileError(f"{path} lists no stop")
+    for stop in stops:
+        found.setdefault(stop.stop_code, stop)
     return list(found.values())
 
 
 def load_stop_names(connection: duckdb.DuckDBPyConnection, operator: str, stops: list[StopName]) -> None:
     """Replace what the build database knows of the names of stops."""
-    connection.execute(_TABLE)
-    columns = [[getattr(stop, field) for stop in stops] for field in StopName._fields]
-    connection.execute(_INSERT, [operator, *columns])
+    replace_entries(connection, "stop_names", StopName, operator, stops)
 
 
 def plain_stop_code(code: str) -> str:
@@ -84,40 +59,40 @@ def _text_of(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     with zipfile.ZipFile(path) as feed:
         if _IN_FEED not in feed.namelist():
-            raise StopsFileError(f"{path} holds no {_IN_FEED}")
+            raise ReferenceFileError(f"{path} holds no {_IN_FEED}")
         return feed.read(_IN_FEED).decode("utf-8-sig")
 
 
-def _stop_of(row: Mapping[str, str | None], place: str) -> StopName:
+def _stops_of(row: Row, place: str) -> Iterator[StopName]:
+    if row.get("location_type", "") not in _STOP:
+        return
     code = next(_values(row, _CODES), "")
     if not code:
-        raise StopsFileError(f"{place}: no {' or '.join(_CODES)}")
+        raise ReferenceFileError(f"{place}: no {' or '.join(_CODES)}")
     if not set(_NAMES) & row.keys():
-        raise StopsFileError(f"{place}: no column {' or '.join(_NAMES)}")
+        raise ReferenceFileError(f"{place}: no column {' or '.join(_NAMES)}")
     latitude = _degrees(row, _LATITUDES, 90, place)
     longitude = _degrees(row, _LONGITUDES, 180, place)
     if (latitude is None) != (longitude is None):
-        raise StopsFileError(f"{place}: one coordinate without the other")
+        raise ReferenceFileError(f"{place}: one coordinate without the other")
     name = next(_values(row, _NAMES), None)
-    return StopName(plain_stop_code(code), name, latitude, longitude)
+    yield StopName(plain_stop_code(code), name, latitude, longitude)
 
 
-def _degrees(
-    row: Mapping[str, str | None], columns: tuple[str, ...], limit: float, place: str
-) -> float | None:
+def _degrees(row: Row, columns: tuple[str, ...], limit: float, place: str) -> float | None:
     text = next(_values(row, columns), None)
     if text is None:
         return None
     try:
         degrees = float(text)
     except ValueError:
-        raise StopsFileError(f"{place}: {columns[1]} {text!r} is not a number of degrees") from None
+        raise ReferenceFileError(f"{place}: {columns[1]} {text!r} is not a number of degrees") from None
     if not -limit <= degrees <= limit:
-        raise StopsFileError(f"{place}: {columns[1]} {text} lies outside -{limit} to {limit}")
+        raise ReferenceFileError(f"{place}: {columns[1]} {text} lies outside -{limit} to {limit}")
     return degrees
 
 
-def _values(row: Mapping[str, str | None], columns: tuple[str, ...]) -> Iterator[str]:
+def _values(row: Row, columns: tuple[str, ...]) -> Iterator[str]:
     """Yield what a row has in columns of these names, without those that are missing or blank."""
     for column in columns:
         if text := (row.get(column) or "").strip():

@@ -1,4 +1,4 @@
-{{ config(materialized='table', meta={'reads_all_dates': 'an episode is compared with four weeks'}) }}
+{{ config(materialized='table', meta={'reads_all_dates': 'an episode is compared with eight weeks'}) }}
 {%- set line_episode = "operator, episode_id, line_code" -%}
 -- One row per episode, line it is about, and metric: the metric of the line in the hours of the episode, minus what it
 -- was in comparable hours before it (`impact_days`), both taken against the network in the same hours. The 95 %

@@ -1,11 +1,12 @@
-{{ config(schema='intermediate', materialized='table', meta={'reads_all_dates': 'it is compared with four weeks'}) }}
-{%- set days_back = 28 -%}
+{{ config(schema='intermediate', materialized='table', meta={'reads_all_dates': 'it is compared with eight weeks'}) }}
+{%- set days_back = 56 -%}
 {%- set line_episode = "operator, episode_id, line_code" -%}
 -- One row per episode, line, metric, date of the episode and date: the metric of the line, minus that of the network,
 -- in the hours of that date that the episode covers at least half of; and in the same hours of earlier dates to
--- compare with. These are of the same weekday type, in the four weeks before the episode began, and in the same other
+-- compare with. These are of the same weekday type, in the eight weeks before the episode began, and in the same other
 -- episodes of the line, mostly none. The window is fixed by the episode, so that its figure does not move as dates
--- come. The network is taken off because weather and traffic change all lines.
+-- come. The network is taken off because weather and traffic change all lines: it is the other lines, where they are in
+-- no episode themselves.
 with hours as (
     select
         operator,
@@ -85,7 +86,8 @@ measures as (
     select
         measures.*,
         hours.weekday_type,
-        coalesce(states.episodes, '') as episodes
+        coalesce(states.episodes, '') as episodes,
+        case when states.episodes is null then 1 else 0 end as own_share  -- of the line in the sums of the network
     from {{ ref('line_measures') }} as measures
     inner join hours using (operator, service_date, service_hour)
     left join states using (operator, line_code, service_date, service_hour)
@@ -98,17 +100,20 @@ measures as (
 ),
 
 network as (
+    -- of all lines that are in no episode
     select
-        operator,
-        service_date,
-        service_hour,
-        metric,
-        sum(first_sum) as first_sum,
-        sum(first_weight) as first_weight,
-        sum(second_sum) as second_sum,
-        sum(second_weight) as second_weight
-    from {{ ref('line_measures') }}
-    group by operator, service_date, service_hour, metric
+        measures.operator,
+        measures.service_date,
+        measures.service_hour,
+        measures.metric,
+        sum(measures.first_sum) as first_sum,
+        sum(measures.first_weight) as first_weight,
+        sum(measures.second_sum) as second_sum,
+        sum(measures.second_weight) as second_weight
+    from {{ ref('line_measures') }} as measures
+    left join states using (operator, line_code, service_date, service_hour)
+    where states.episodes is null
+    group by measures.operator, measures.service_date, measures.service_hour, measures.metric
 ),
 
 compared as (
@@ -124,7 +129,11 @@ compared as (
         measures.first_sum,
         measures.first_weight,
         measures.second_sum,
-        measures.second_weight
+        measures.second_weight,
+        network.first_sum - measures.own_share * measures.first_sum as network_first_sum,
+        network.first_weight - measures.own_share * measures.first_weight as network_first_weight,
+        network.second_sum - measures.own_share * measures.second_sum as network_second_sum,
+        network.second_weight - measures.own_share * measures.second_weight as network_second_weight
     from during
     inner join measures
         on
@@ -137,29 +146,27 @@ compared as (
                 or during.other_episodes = measures.episodes
                 and measures.service_date between during.first_date - {{ days_back }} and during.first_date - 1
             )
+    inner join network
+        on
+            measures.operator = network.operator
+            and measures.service_date = network.service_date
+            and measures.service_hour = network.service_hour
+            and measures.metric = network.metric
 )
 
 select
-    compared.operator,
-    compared.episode_id,
-    compared.line_code,
-    compared.metric,
-    compared.episode_date,
-    compared.measured_date,
-    compared.is_during,
+    operator,
+    episode_id,
+    line_code,
+    metric,
+    episode_date,
+    measured_date,
+    is_during,
     count(*) as n_hours,
-    sum(compared.first_weight) as weight,
-    sum(compared.first_sum) / sum(compared.first_weight)
-    - sum(compared.second_sum) / sum(compared.second_weight) as line_value,
-    sum(network.first_sum) / sum(network.first_weight)
-    - sum(network.second_sum) / sum(network.second_weight) as network_value
+    sum(first_weight) as weight,
+    sum(first_sum) / sum(first_weight) - sum(second_sum) / sum(second_weight) as line_value,
+    sum(network_first_sum) / sum(network_first_weight) - sum(network_second_sum) / sum(network_second_weight)
+        as network_value
 from compared
-inner join network
-    on
-        compared.operator = network.operator
-        and compared.measured_date = network.service_date
-        and compared.service_hour = network.service_hour
-        and compared.metric = network.metric
-group by
-    compared.operator, compared.episode_id, compared.line_code, compared.metric, compared.episode_date,
-    compared.measured_date, compared.is_during
+where network_first_weight > 1e-9 and network_second_weight > 1e-9
+group by operator, episode_id, line_code, metric, episode_date, measured_date, is_during

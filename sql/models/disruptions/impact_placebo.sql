@@ -1,4 +1,4 @@
-{{ config(materialized='table', meta={'reads_all_dates': 'an episode is compared with four weeks'}) }}
+{{ config(materialized='table', meta={'reads_all_dates': 'an episode is compared with eight weeks'}) }}
 -- One row per operator and metric: how often the interval of an impact leaves out 0 where there was no episode. Each
 -- date that an episode is compared with is taken as the date of an episode, and compared with the others in the same
 -- way. Where intervals are right, one in twenty does.

@@ -13,10 +13,11 @@ from transit_etl.operations.status import Status
 from transit_etl.paths import lake_dir, raw_dir
 from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
-from transit_etl.warehouse.judged_stops import JudgedStopsFileError, judged_stops
-from transit_etl.warehouse.plant_file import PlantFileError, plant_names
-from transit_etl.warehouse.stop_names import StopsFileError, stop_names
+from transit_etl.settings import PREFIX, Settings
+from transit_etl.warehouse.judged_stops import judged_stops
+from transit_etl.warehouse.plant_file import plant_names
+from transit_etl.warehouse.reference_files import ReferenceFileError
+from transit_etl.warehouse.stop_names import stop_names
 
 MIB = 1024 * 1024
 N_MEASURED_DAYS = 7
@@ -76,18 +77,12 @@ def _exposed_secrets(settings: Settings) -> Iterator[Problem]:
 
 
 def _named_files(settings: Settings) -> Iterator[Problem]:
-    try:
-        stop_names(settings)
-    except StopsFileError as error:
-        yield Problem("stops_file", f"{error}; look at TRANSIT_STOPS_FILE")
-    try:
-        judged_stops(settings)
-    except JudgedStopsFileError as error:
-        yield Problem("judged_stops_file", f"{error}; look at TRANSIT_JUDGED_STOPS_FILE")
-    try:
-        plant_names(settings)
-    except PlantFileError as error:
-        yield Problem("plant_file", f"{error}; look at TRANSIT_PLANT_FILE")
+    read = {"stops_file": stop_names, "judged_stops_file": judged_stops, "plant_file": plant_names}
+    for name, read_file in read.items():
+        try:
+            read_file(settings)
+        except ReferenceFileError as error:
+            yield Problem(name, f"{error}; look at {PREFIX}{name.upper()}")
     if settings.metrics_file is not None:
         try:
             check_writable(settings.metrics_file.parent)
