@@ -59,6 +59,7 @@ SHORTENED = {
     "python benchmarks/handover.py --handovers 3 --window 80": (
         "python benchmarks/handover.py --handovers 1 --window 80"
     ),
+    "python benchmarks/impact.py": "python benchmarks/impact.py --days 2",
     "python benchmarks/promises.py": "python benchmarks/promises.py --size small --days 2",
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
     "python benchmarks/publication.py --data data/demo --days 30": (
