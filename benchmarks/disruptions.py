@@ -102,7 +102,7 @@ def month_of(options: argparse.Namespace, folder: Path) -> Month:
         "where endpoint = 'status' and key = '' and evidence = 'complete' order by 1"
     ).fetchall()
     write_truth(days.world, days.first, days.last, folder / "truth", only=("events", "plant", "news"))
-    seen = [_seconds(at) for (at,) in polls]
+    seen = [seconds_of(at) for (at,) in polls]
     return Month(days.world, seen, read_truth(folder / "truth"), folder / "truth", days.connection)
 
 
@@ -117,10 +117,10 @@ def read_truth(folder: Path) -> Truth:
         versions[row["event_id"]].append(row)
     listings: dict[str, list[Span]] = defaultdict(list)
     for row in tables["event_listings"]:
-        listings[row["event_id"]].append(Span(_seconds(row["listed_from"]), _seconds(row["listed_to"])))
+        listings[row["event_id"]].append(Span(seconds_of(row["listed_from"]), seconds_of(row["listed_to"])))
     outages: dict[str, list[Span]] = defaultdict(list)
     for row in tables["plant_outages"]:
-        outages[row["plant_id"]].append(Span(_seconds(row["started_at"]), _seconds(row["ended_at"])))
+        outages[row["plant_id"]].append(Span(seconds_of(row["started_at"]), seconds_of(row["ended_at"])))
     return Truth(
         {row["event_id"]: row for row in tables["events"]},
         versions,
@@ -128,10 +128,6 @@ def read_truth(folder: Path) -> Truth:
         {plant: _union(spans) for plant, spans in outages.items()},
         tables["plant"],
     )
-
-
-def _seconds(at: datetime | None) -> float:
-    return seconds_of(at, math.inf)
 
 
 def _words(version: Row) -> tuple[object, ...]:
@@ -159,11 +155,11 @@ def matched(connection: duckdb.DuckDBPyConnection, truth: Truth) -> tuple[dict[s
     unmatched = []
     for episode in rows_of(connection, "select * from core.status_episodes order by first_seen_at"):
         version = first[episode["episode_id"]]
-        seen = _seconds(version["valid_from"])
+        seen = seconds_of(version["valid_from"])
         own = [
             each
             for each in in_words.get(_words(version), [])
-            if _seconds(each["valid_from"]) <= seen < _seconds(each["valid_to"])
+            if seconds_of(each["valid_from"]) <= seen < seconds_of(each["valid_to"])
             and truth.events[each["event_id"]]["category"] == version["category"]
             and any(span.start <= seen < span.end for span in truth.listings[each["event_id"]])
         ]
@@ -199,8 +195,8 @@ def measure_episodes(
             is_in_period = begins > month.polls[0]
             is_inside = (
                 not is_in_period
-                or _after(own[0]["listed_after"]) < begins <= _seconds(own[0]["first_seen_at"])
-            ) and _seconds(own[0]["ended_after"]) < ends <= _seconds(own[0]["ended_before"])
+                or _after(own[0]["listed_after"]) < begins <= seconds_of(own[0]["first_seen_at"])
+            ) and seconds_of(own[0]["ended_after"]) < ends <= seconds_of(own[0]["ended_before"])
             listing.count(is_inside, (what, own[0]["first_seen_at"], own[0]["ended_before"]))
     for own in found.values():
         for number, episode in enumerate(own):
@@ -239,13 +235,13 @@ def _told(month: Month) -> dict[str, list[Span]]:
         codes[normal_label(line.number) or line.number].append(line.code)
     told: dict[str, list[Span]] = defaultdict(list)
     for event_id, versions in month.truth.versions.items():
-        begins = _seconds(versions[-1]["started_at"])
+        begins = seconds_of(versions[-1]["started_at"])
         spans = month.truth.listings.get(event_id)
         if not spans or versions[0]["plant_name"]:
             continue
         for number, version in enumerate(versions):
-            start = begins if number == 0 else max(begins, _seconds(version["valid_from"]))
-            span = Span(start, min(_seconds(version["valid_to"]), spans[-1].end))
+            start = begins if number == 0 else max(begins, seconds_of(version["valid_from"]))
+            span = Span(start, min(seconds_of(version["valid_to"]), spans[-1].end))
             meant = set(version["line_codes"] or ())
             numbers = {
                 normal_label(line.number) or line.number
@@ -263,14 +259,14 @@ def _unsure(month: Month) -> list[Span]:
     for event_id, listed in month.truth.listings.items():
         versions = month.truth.versions[event_id]
         spans += [Span(at, at + 1) for at in (listed[0].start, listed[-1].end)]
-        spans += [Span(at, at + 1) for at in (_seconds(version["valid_from"]) for version in versions)]
+        spans += [Span(at, at + 1) for at in (seconds_of(version["valid_from"]) for version in versions)]
         spans += _told_twice(month, event_id)
     return _union(spans)
 
 
 def _told_twice(month: Month, event_id: str) -> list[Span]:
     """Return when an event was once listed and once not, or was under way by one start and not by another."""
-    starts = [_seconds(version["started_at"]) for version in month.truth.versions[event_id]]
+    starts = [seconds_of(version["started_at"]) for version in month.truth.versions[event_id]]
     flaps = [Span(before.end, after.start) for before, after in pairwise(month.truth.listings[event_id])]
     return [*flaps, Span(min(starts), max(starts) + 1)]
 
@@ -282,7 +278,7 @@ def measure_minutes(month: Month) -> Iterator[Measure]:
     eventful = Measure("the same, of hours with an event", ">= 99 %")
     narrow = Measure("watched hours without a boundary, a flap or an edit: low = high", "100 %")
     hours = {
-        (row["service_date"], row["service_hour"]): (_seconds(row["from_at"]), _seconds(row["to_at"]))
+        (row["service_date"], row["service_hour"]): (seconds_of(row["from_at"]), seconds_of(row["to_at"]))
         for row in month.rows("select service_date, service_hour, from_at, to_at from core.service_hours")
     }
     unsure = _unsure(month)
@@ -333,7 +329,7 @@ def _periods(month: Month) -> dict[str, list[Span]]:
     periods: dict[str, list[Span]] = defaultdict(list)
     for row in month.rows("select from_at, to_at, service_date from core.service_hours"):
         if row["service_date"] in closed:
-            span = Span(_seconds(row["from_at"]), _seconds(row["to_at"]))
+            span = Span(seconds_of(row["from_at"]), seconds_of(row["to_at"]))
             periods[closed[row["service_date"]]].append(span)
     return {period: _union(found) for period, found in periods.items()}
 

@@ -39,7 +39,6 @@ from benchmarks.promises import Timetables, trips_at
 from transit_emulator.truth import write_truth
 from transit_etl.settings import Settings
 
-NEVER = float("inf")
 LONG_SECONDS = 4 * 3600.0
 THREE_WEEKS = 21 * 24 * 3600.0
 HALF_AN_HOUR = 1800.0
@@ -121,7 +120,7 @@ def measure_impact(weeks: Weeks) -> Iterator[Measure]:
     late = Measure("the same, of those that begin after three weeks of collecting", "")
     sign = Measure("of intervals without 0: the true impact has their sign", "")
     hours = [
-        Span(seconds_of(row["from_at"], NEVER), seconds_of(row["to_at"], NEVER))
+        Span(seconds_of(row["from_at"]), seconds_of(row["to_at"]))
         for row in rows_of(weeks.connection, "select from_at, to_at from core.service_hours order by from_at")
     ]
     widths = []
@@ -129,11 +128,11 @@ def measure_impact(weeks: Weeks) -> Iterator[Measure]:
         event = weeks.truth.events[event_id]
         what = (event["event"], line, event["started_at"], event["ended_at"], row["null_reason"])
         given.count(row["impact"] is not None, what)
-        if seconds_of(event["started_at"], NEVER) >= weeks.begins + THREE_WEEKS:
+        if seconds_of(event["started_at"]) >= weeks.begins + THREE_WEEKS:
             late.count(row["impact"] is not None, what)
         if row["impact"] is None:
             continue
-        span = Span(seconds_of(row["from_at"], NEVER), seconds_of(row["to_at"], NEVER))
+        span = Span(seconds_of(row["from_at"]), seconds_of(row["to_at"]))
         true = _true_impact(weeks, event_id, line, _covered(hours, span))
         if true is None:
             continue
@@ -166,7 +165,7 @@ def _long_episodes(weeks: Weeks) -> Iterator[tuple[str, str, Row]]:
         event = weeks.truth.events[event_id]
         if event["started_at"] is None or event["plant_id"] or len(own) != 1:
             continue
-        if seconds_of(event["ended_at"], NEVER) - seconds_of(event["started_at"], NEVER) > LONG_SECONDS:
+        if seconds_of(event["ended_at"]) - seconds_of(event["started_at"]) > LONG_SECONDS:
             for line in event["line_codes"]:
                 if row := published.get((own[0]["episode_id"], line)):
                     yield event_id, line, row
@@ -183,7 +182,7 @@ def _true_impact(weeks: Weeks, event_id: str, line: str, hours: Sequence[Span]) 
     for other_id, other in weeks.truth.events.items():
         if other_id == event_id or line not in other["line_codes"] or other["started_at"] is None:
             continue
-        begins, ends = seconds_of(other["started_at"], NEVER), seconds_of(other["ended_at"], NEVER)
+        begins, ends = seconds_of(other["started_at"]), seconds_of(other["ended_at"])
         if any(begins < hour.end and ends > hour.start for hour in hours):
             return None
     counted = [weeks.calls[line].shares(hour) for hour in hours] if line in weeks.calls else []
@@ -225,7 +224,7 @@ def measure_promises(weeks: Weeks) -> Iterator[Measure]:
 
 def _promised(weeks: Weeks, row: Row) -> list[str]:
     versions = weeks.timetables.of(row["service_date"]).get(row["line_code"], [])
-    trips = trips_at(versions, seconds_of(row["promise_at"], NEVER))
+    trips = trips_at(versions, seconds_of(row["promise_at"]))
     return [trip_id for trip_id, trip in trips.items() if trip.direction == row["direction"]]
 
 
@@ -239,7 +238,7 @@ def _measure_fates(weeks: Weeks) -> Iterator[Measure]:
             continue
         versions = weeks.timetables.of(row["service_date"]).get(row["line_code"], [])
         trips = versions[-1].trips if versions else {}
-        at = seconds_of(row["departure_at"], NEVER)
+        at = seconds_of(row["departure_at"])
         outcomes = weeks.outcomes[row["service_date"]]
         fates = {
             outcomes.get(trip_id) in RUNNING

@@ -1,6 +1,7 @@
 """What benchmarks against the truth of the emulator share: rehearsed days, and figures with a goal."""
 
 import argparse
+import math
 import tempfile
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
@@ -130,6 +131,6 @@ def rows_of(connection: duckdb.DuckDBPyConnection, query: str, *values: object) 
     return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
 
 
-def seconds_of(at: datetime | None, if_none: float) -> float:
+def seconds_of(at: datetime | None, if_none: float = math.inf) -> float:
     """Return an instant of a table (naive, UTC) in seconds since 1970."""
     return if_none if at is None else at.replace(tzinfo=UTC).timestamp()

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 from benchmarks.measures import Measure, Row, Span, rows_of, seconds_of
 
 DAY = 24 * 3600.0
-NEVER = float("inf")
 
 
 def measure_news(
@@ -23,7 +22,7 @@ def measure_news(
     items = {
         row["news_id"]: row
         for row in pq.read_table(truth / "news.parquet").to_pylist()
-        if period.start <= seconds_of(row["published_at"], NEVER) < period.end - DAY
+        if period.start <= seconds_of(row["published_at"]) < period.end - DAY
     }
     links = {
         (row["news_id"], row["episode_id"]): row
@@ -54,16 +53,15 @@ def _measure_edits(
     versions = rows_of(connection, "select * from core.news where edited_after is not null")
     for row in pq.read_table(truth / "news_versions.parquet").to_pylist():
         item = items.get(row["news_id"])
-        at = seconds_of(row["valid_from"], NEVER)
-        if item is None or row["version"] == 1 or seconds_of(item["listed_to"], NEVER) < at + DAY:
+        at = seconds_of(row["valid_from"])
+        if item is None or row["version"] == 1 or seconds_of(item["listed_to"]) < at + DAY:
             continue
         own = [each for each in versions if each["news_id"] == row["news_id"]]
-        known = [seconds_of(each["valid_from"], NEVER) for each in own]
+        known = [seconds_of(each["valid_from"]) for each in own]
         fetched.count(any(at <= each <= at + DAY for each in known), (item["title"], row["valid_from"]))
         if own:
             is_inside = [
-                seconds_of(each["edited_after"], NEVER) <= at <= seconds_of(each["valid_from"], NEVER)
-                for each in own
+                seconds_of(each["edited_after"]) <= at <= seconds_of(each["valid_from"]) for each in own
             ]
             inside.count(any(is_inside), (item["title"], row["valid_from"]))
     return fetched, inside

@@ -99,10 +99,10 @@ class Timetables:
         found: dict[str, dict[tuple[float, float], dict[str, Trip]]] = defaultdict(lambda: defaultdict(dict))
         query = "select * from read_parquet(?) where service_date = ?"
         for row in rows_of(self._connection, query, self._file, day):
-            valid = (seconds_of(row["published_at"], -NEVER), seconds_of(row["replaced_at"], NEVER))
+            valid = (seconds_of(row["published_at"], -NEVER), seconds_of(row["replaced_at"]))
             found[row["line_code"]][valid][row["trip_id"]] = Trip(
                 row["direction"],
-                seconds_of(row["departure_at"], NEVER),
+                seconds_of(row["departure_at"]),
                 row["headsign"],
                 row["service_code"],
             )
@@ -185,10 +185,10 @@ def month_of(options: argparse.Namespace, folder: Path) -> Month:
     answers: dict[date, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     query = "select * from intermediate.timetable_answers where is_complete order by received_at"
     for row in rows_of(days.connection, query):
-        answers[row["service_date"]][row["line_code"]].append(seconds_of(row["received_at"], NEVER))
+        answers[row["service_date"]][row["line_code"]].append(seconds_of(row["received_at"]))
     query = "select * from intermediate.timetable_proofs where proves_absence order by received_at desc"
     proofs = {
-        (row["service_date"], row["line_code"]): seconds_of(row["received_at"], NEVER)
+        (row["service_date"], row["line_code"]): seconds_of(row["received_at"])
         for row in rows_of(days.connection, query)
     }
     return Month(settings.zone, Timetables(truth), answers, proofs, days.connection)
@@ -245,9 +245,9 @@ def published_changes(month: Month, day: date) -> dict[tuple[str, str, float], l
     found: dict[tuple[str, str, float], list[Told]] = defaultdict(list)
     query = "select * from marts.timetable_changes where service_date = ?"
     for row in rows_of(month.connection, query, day):
-        moved_to = None if row["moved_to_at"] is None else seconds_of(row["moved_to_at"], NEVER)
-        change = Change(row["change"], row["direction"], seconds_of(row["departure_at"], NEVER), moved_to)
-        key = (row["compared_with"], row["line_code"], seconds_of(row["changed_at"], NEVER))
+        moved_to = None if row["moved_to_at"] is None else seconds_of(row["moved_to_at"])
+        change = Change(row["change"], row["direction"], seconds_of(row["departure_at"]), moved_to)
+        key = (row["compared_with"], row["line_code"], seconds_of(row["changed_at"]))
         found[key].append(Told(change, row["notice_class"], row["is_unambiguous"]))
     return found
 

@@ -240,7 +240,7 @@
     {{ adapter.dispatch("each_of", "transit")(list) }}
 {%- endmacro %}
 {% macro default__each_of(list) -%}
-    unnest(case when coalesce(len({{ list }}), 0) = 0 then [null] else {{ list }} end)
+    unnest(case when {{ is_empty_list(list) }} then [null] else {{ list }} end)
 {%- endmacro %}
 
 {# The distinct values of a group as a sorted list. #}

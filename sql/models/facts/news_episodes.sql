@@ -34,7 +34,6 @@ episodes as (
     select
         episodes.operator,
         episodes.episode_id,
-        episodes.category,
         episodes.first_seen_at,
         least(coalesce(episodes.started_at, episodes.first_seen_at), episodes.first_seen_at) as from_at,
         coalesce(episodes.ended_before, cast('9999-12-01' as timestamp)) as to_at,
@@ -133,21 +132,15 @@ labels as (
     where line_code is not null or {{ has_form('upper(trim(named))', line_label_form()) }}
 ),
 
-named_lines as (
-    -- the number itself counts more than that of the base line or of a slash variant, or one without an introduction
+mentioned as (
+    -- the lines of an episode, each with the numbers in an item that may be it, or with none
     select
         pairs.operator,
         pairs.news_id,
         pairs.episode_id,
         labels.line_label,
-        max(
-            case
-                when mentions.line_label is null then 0.0
-                when mentions.line_label != labels.line_label then 0.6
-                when mentions.is_introduced then 1.0
-                else 0.8
-            end
-        ) as named_share
+        mentions.line_label as mention,
+        mentions.is_introduced
     from pairs
     inner join labels using (operator, episode_id)
     left join {{ ref('news_mentions') }} as mentions
@@ -155,7 +148,23 @@ named_lines as (
             pairs.operator = mentions.operator
             and pairs.news_id = mentions.news_id
             and replace(mentions.line_label, '/', '') = replace(labels.line_label, '/', '')
-    group by pairs.operator, pairs.news_id, pairs.episode_id, labels.line_label
+),
+
+named_lines as (
+    -- the number itself counts more than that of the base line or of a slash variant, or one without an introduction
+    select
+        {{ pair }},
+        line_label,
+        max(
+            case
+                when mention is null then 0.0
+                when mention != line_label then 0.6
+                when is_introduced then 1.0
+                else 0.8
+            end
+        ) as named_share
+    from mentioned
+    group by {{ pair }}, line_label
 ),
 
 line_shares as (
@@ -188,19 +197,11 @@ introductions as (
 own_introductions as (
     -- of the lines that an item introduces, those of an episode
     select
-        pairs.operator,
-        pairs.news_id,
-        pairs.episode_id,
-        count(distinct mentions.line_label) as n_introduced
-    from pairs
-    inner join labels using (operator, episode_id)
-    inner join {{ ref('news_mentions') }} as mentions
-        on
-            pairs.operator = mentions.operator
-            and pairs.news_id = mentions.news_id
-            and mentions.is_introduced
-            and replace(mentions.line_label, '/', '') = replace(labels.line_label, '/', '')
-    group by pairs.operator, pairs.news_id, pairs.episode_id
+        {{ pair }},
+        count(distinct mention) as n_introduced
+    from mentioned
+    where is_introduced
+    group by {{ pair }}
 ),
 
 shared_terms as (
@@ -268,7 +269,7 @@ evidence as (
                     end
                 )
         end as time_score,
-        dates.date_score > 0 as names_date,
+        dates.episode_id is not null as is_date_named,
         greatest(
             least(
                 1.0,
@@ -392,7 +393,7 @@ select
     scored.text_score,
     scored.lines_named,
     scored.hours_apart,
-    coalesce(scored.names_date, false) as is_date_named,
+    scored.is_date_named,
     scored.shared_terms
 from scored
 inner join best using (operator, news_id, episode_id)
