@@ -64,4 +64,7 @@ fi
 if ! { command -v pg_ctl || ls /usr/lib/postgresql/*/bin/pg_ctl; } >/dev/null 2>&1; then
     install_postgresql || say "no PostgreSQL here: the tests of a request budget in PostgreSQL will be skipped"
 fi
+if ! command -v java >/dev/null 2>&1; then
+    apt_install openjdk-17-jre-headless || say "no Java here: the tests of Apache Spark will be skipped"
+fi
 say "ready"

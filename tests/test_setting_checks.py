@@ -53,6 +53,8 @@ BAD = {
     ],
     "max_body_bytes": [*NO_NUMBERS, "0", "1023", "1e12", "1000000000000", "-1"],
     "stage_max_rows": [*NO_NUMBERS, "0", "999", "1e12", "1000000000000", "-1"],
+    "build_target": ["Spark", "spark ", "hive"],
+    "spark_master": ["local[]", "local[0]", "local[x]", "local\n", "yarn-client", "spark://", "http://x:7077"],
     "policy": ["random", "ADAPTIVE", "adaptive "],
     "timetable_days_ahead": [*NO_NUMBERS, "-1", "15", "0.5"],
     "timezone": ["Rome", "europe/rome", "Europe/Rome ", "/etc/localtime", "../UTC", "localtime", "posix/UTC",

@@ -332,6 +332,11 @@ def dbt_dir(data_dir: Path) -> Path:
     return state_dir(data_dir) / "dbt"
 
 
+def spark_dir(data_dir: Path) -> Path:
+    """Return the folder in which a local session of Spark keeps its tables; a build makes them again."""
+    return data_dir / "warehouse" / "spark"
+
+
 def dbt_manifest(data_dir: Path) -> Path:
     """Return what dbt wrote about the models of its last run."""
     return dbt_dir(data_dir) / "target" / "manifest.json"

@@ -159,6 +159,13 @@ def data_folder(folder: Path) -> Path:
     return folder
 
 
+def spark_master(address: str) -> str:
+    """Check that an address has a form that Spark takes for a master."""
+    if not re.fullmatch(r"local(\[([1-9][0-9]*|\*)\])?|yarn|(spark|k8s)://[!-~]+", address):
+        raise ValueError("must be local, local[N], local[*], yarn, spark://HOST:PORT or k8s://…")
+    return address
+
+
 def short_text(text: str | None) -> str | None:
     """Check a text that names or says something in a few words, in one line."""
     if text is not None and (not text.isprintable() or len(text) > _LONGEST_TEXT or text != text.strip()):

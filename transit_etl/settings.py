@@ -35,6 +35,13 @@ class PolicyName(StrEnum):
     ROTATION = "rotation"  # all stops in turn
 
 
+class Engine(StrEnum):
+    """What builds the models; the file that analysts get is DuckDB's in any case."""
+
+    DUCKDB = "duckdb"  # in the build database, on this machine
+    SPARK = "spark"  # in tables of Apache Spark, on this machine or a cluster
+
+
 class BadSettingError(TransitError):
     """A setting is wrong, missing or unknown; the message names each and says why."""
 
@@ -92,6 +99,9 @@ class Settings(BaseSettings):
     check_published_hours: float = Field(6, ge=1, le=720)
     check_quarantine_share: float = Field(0.05, ge=0, le=1)
     check_backup_hours: float = Field(48, ge=1, le=8760)
+
+    build_target: Engine = Engine.DUCKDB
+    spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
 
     project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"

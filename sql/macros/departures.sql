@@ -22,7 +22,7 @@
             {{ off_seconds }} as off_seconds,
             row_number() over (
                 partition by {{ key }}
-                order by {{ best_first ~ ", " if best_first }}{{ off_seconds }}, departures.departure_at, leg
+                order by {{ best_first ~ ", " if best_first }}{{ off_seconds }}, departures.departure_at, leg nulls last
             ) as nth_nearest
         from {{ trips }} as trips
         cross join {{ ref('inference_parameters') }} as parameters

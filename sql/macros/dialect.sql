@@ -1,28 +1,35 @@
 {# Everything that differs between databases. The defaults are DuckDB's; another database gets macros of its own. #}
 
 {# The lake's rows of a dataset, with the day of receipt from their path; in a variant as of a moment, those received by
-   then.
-
-   added: names of text columns that files of older versions lack; their rows have null there. #}
-{% macro lake(dataset, added=[]) -%}
-    {{ adapter.dispatch("lake", "transit")(dataset, added) }}
-{%- endmacro %}
-{% macro default__lake(dataset, added) -%}
+   then. #}
+{% macro lake(dataset) -%}
     {%- set received = {
         "requests": "coalesce(received_at, planned_at)", "validation_results": "last_received_at"
     }.get(dataset, "received_at") -%}
-    {%- if var("as_of") %}(select * from {% endif -%}
-    {%- if added %}(select * from {% endif -%}
+    {%- if var("as_of") -%}
+        (
+            select * from {{ lake_files(dataset) }}
+            where {{ received }} <= cast('{{ var("as_of") }}' as timestamp)
+        ) as received
+    {%- else -%}
+        {{ lake_files(dataset) }}
+    {%- endif -%}
+{%- endmacro %}
+
+{# All files of a dataset of the lake as one relation; a column that older files lack is null there. #}
+{% macro lake_files(dataset) -%}
+    {{ adapter.dispatch("lake_files", "transit")(dataset) }}
+{%- endmacro %}
+{% macro default__lake_files(dataset) -%}
     read_parquet(
         '{{ data_folder() | replace("'", "''") }}/lake/operator=*/dataset={{ dataset }}/date=*/*.parquet',
         hive_partitioning = true, hive_types_autocast = false, union_by_name = true
     )
-    {%- if added %}
-    union all by name
-    select {% for name in added %}cast(null as varchar) as {{ name }}{{ ", " if not loop.last }}{% endfor %} where false
-    ) as files
-    {%- endif %}
-    {%- if var("as_of") %} where {{ received }} <= cast('{{ var("as_of") }}' as timestamp)) as received{% endif -%}
+{%- endmacro %}
+{% macro spark__lake_files(dataset) -%}
+    {%- set lake = data_folder() | replace("`", "``") ~ "/lake" -%}
+    parquet.`{{ lake }}/operator=*/dataset={{ dataset }}/date=*`
+    with (basePath = '{{ lake | replace("'", "''") }}', mergeSchema = 'true')
 {%- endmacro %}
 
 {# Seconds from one instant to another, with their fraction. #}
@@ -31,6 +38,9 @@
 {%- endmacro %}
 {% macro default__seconds_between(first, second) -%}
     (epoch_us({{ second }}) - epoch_us({{ first }})) / 1000000.0
+{%- endmacro %}
+{% macro spark__seconds_between(first, second) -%}
+    (unix_micros({{ second }}) - unix_micros({{ first }})) / 1e6
 {%- endmacro %}
 
 {# An instant moved by a number of seconds. #}
@@ -45,6 +55,9 @@
 {% macro default__json_keys_of(column) -%}
     json_keys({{ column }})
 {%- endmacro %}
+{% macro spark__json_keys_of(column) -%}
+    json_object_keys({{ column }})
+{%- endmacro %}
 
 {# The objects of a JSON list kept as text, as a list; a text that is no such list has none. #}
 {% macro json_objects(column) -%}
@@ -52,6 +65,9 @@
 {%- endmacro %}
 {% macro default__json_objects(column) -%}
     try(cast(json({{ column }}) as json[]))
+{%- endmacro %}
+{% macro spark__json_objects(column) -%}
+    from_json({{ column }}, 'array<string>')
 {%- endmacro %}
 
 {# A member of a JSON object, as text. #}
@@ -61,14 +77,8 @@
 {% macro default__json_text(object, name) -%}
     ({{ object }} ->> '$.{{ name }}')
 {%- endmacro %}
-
-{# The number from 0 to 1 that decides whether a visit is drawn for the audit sample, made of the seed and of what
-   identifies the visit. The rule and its text are those of transit_etl/collect/audit_draws.py. #}
-{% macro audit_chance(columns) -%}
-    {{ adapter.dispatch("audit_chance", "transit")(columns) }}
-{%- endmacro %}
-{% macro default__audit_chance(columns) -%}
-    (md5_number_upper(concat_ws('|', {{ columns | join(", ") }})) / 18446744073709551616.0)
+{% macro spark__json_text(object, name) -%}
+    get_json_object({{ object }}, '$.{{ name }}')
 {%- endmacro %}
 
 {# Letters and digits only, upper case: destinations come with missing spaces, dots and apostrophes. #}
@@ -76,14 +86,14 @@
     {{ adapter.dispatch("plain_text", "transit")(column) }}
 {%- endmacro %}
 {% macro default__plain_text(column) -%}
-    regexp_replace(upper(strip_accents({{ column }})), '[^A-Z0-9]', '', 'g')
+    regexp_replace(upper({{ strip_accents(column) }}), '[^A-Z0-9]', '', 'g')
+{%- endmacro %}
+{% macro spark__plain_text(column) -%}
+    regexp_replace(upper({{ strip_accents(column) }}), '[^A-Z0-9]', '')
 {%- endmacro %}
 
 {# How alike two plain texts are: 1 if equal, 0.9 if one contains the other, 0.8 if nearly equal, else 0. #}
 {% macro likeness(first, second) -%}
-    {{ adapter.dispatch("likeness", "transit")(first, second) }}
-{%- endmacro %}
-{% macro default__likeness(first, second) -%}
     case
         when {{ first }} = '' or {{ second }} = '' then 0.0
         when {{ first }} = {{ second }} then 1.0
@@ -101,6 +111,9 @@
 {% macro default__normal_label(label) -%}
     nullif(regexp_replace(upper(trim({{ label }})), '^0+([0-9A-Z])', '\1'), '')
 {%- endmacro %}
+{% macro spark__normal_label(label) -%}
+    nullif(regexp_replace(upper(trim({{ label }})), '^0+([0-9A-Z])', '$1'), '')
+{%- endmacro %}
 
 {# An instant as whole microseconds, for arithmetic that is the same in every run. #}
 {% macro microseconds(instant) -%}
@@ -109,12 +122,12 @@
 {% macro default__microseconds(instant) -%}
     epoch_us({{ instant }})
 {%- endmacro %}
+{% macro spark__microseconds(instant) -%}
+    unix_micros({{ instant }})
+{%- endmacro %}
 
 {# The n-th part of a text between separators, counted from 1. #}
 {% macro part(column, separator, n) -%}
-    {{ adapter.dispatch("part", "transit")(column, separator, n) }}
-{%- endmacro %}
-{% macro default__part(column, separator, n) -%}
     split_part({{ column }}, '{{ separator }}', {{ n }})
 {%- endmacro %}
 
@@ -125,6 +138,9 @@
 {% macro default__sorted_text(list) -%}
     array_to_string(list_sort({{ list }}), ', ')
 {%- endmacro %}
+{% macro spark__sorted_text(list) -%}
+    array_join(array_sort({{ list }}), ', ')
+{%- endmacro %}
 
 {# The n-th smallest value of a group, n up to 8; null if there are fewer. #}
 {% macro nth_smallest(column, n) -%}
@@ -132,6 +148,9 @@
 {%- endmacro %}
 {% macro default__nth_smallest(column, n) -%}
     (min({{ column }}, 8))[{{ n }}]
+{%- endmacro %}
+{% macro spark__nth_smallest(column, n) -%}
+    get(array_sort(collect_list({{ column }})), {{ n }} - 1)
 {%- endmacro %}
 
 {# The value a group has in its row with the least key. #}
@@ -141,6 +160,9 @@
 {% macro default__value_at_least(column, key) -%}
     arg_min({{ column }}, {{ key }})
 {%- endmacro %}
+{% macro spark__value_at_least(column, key) -%}
+    min_by({{ column }}, case when {{ column }} is not null then {{ key }} end)
+{%- endmacro %}
 
 {# The value a group has in its row with the greatest key. #}
 {% macro value_at_greatest(column, key) -%}
@@ -149,20 +171,17 @@
 {% macro default__value_at_greatest(column, key) -%}
     arg_max({{ column }}, {{ key }})
 {%- endmacro %}
+{% macro spark__value_at_greatest(column, key) -%}
+    max_by({{ column }}, case when {{ column }} is not null then {{ key }} end)
+{%- endmacro %}
 
 {# An instant cut to its minute. #}
 {% macro whole_minute(instant) -%}
-    {{ adapter.dispatch("whole_minute", "transit")(instant) }}
-{%- endmacro %}
-{% macro default__whole_minute(instant) -%}
     date_trunc('minute', {{ instant }})
 {%- endmacro %}
 
 {# The first date of the week (Monday) or month a date lies in. #}
 {% macro first_date_of(period, date) -%}
-    {{ adapter.dispatch("first_date_of", "transit")(period, date) }}
-{%- endmacro %}
-{% macro default__first_date_of(period, date) -%}
     cast(date_trunc('{{ period }}', {{ date }}) as date)
 {%- endmacro %}
 
@@ -182,6 +201,19 @@
         when 'year' then {{ begins }} + to_months(cast(12 * floor({{ months }} / 12.0) as integer))
     end as date)
 {%- endmacro %}
+{% macro spark__first_date_of_own_period(period, begins, date) -%}
+    {%- set years = "(year(" ~ date ~ ") - year(" ~ begins ~ "))" -%}
+    {%- set months = "(12 * " ~ years ~ " + month(" ~ date ~ ") - month(" ~ begins ~ "))" -%}
+    {%- set days = "datediff(" ~ date ~ ", " ~ begins ~ ")" -%}
+    cast(case {{ period }}
+        when 'day' then {{ date }}
+        when 'week' then date_trunc('week', {{ date }})
+        when 'four_weeks' then date_add({{ begins }}, cast(28 * floor({{ days }} / 28e0) as integer))
+        when 'month' then date_trunc('month', {{ date }})
+        when 'quarter' then add_months({{ begins }}, cast(3 * floor({{ months }} / 3e0) as integer))
+        when 'year' then add_months({{ begins }}, cast(12 * floor({{ months }} / 12e0) as integer))
+    end as date)
+{%- endmacro %}
 
 {# The type of day that a date is: `weekday`, `saturday` or `sunday`. #}
 {% macro weekday_type(date) -%}
@@ -190,13 +222,31 @@
 {% macro default__weekday_type(date) -%}
     case isodow({{ date }}) when 6 then 'saturday' when 7 then 'sunday' else 'weekday' end
 {%- endmacro %}
+{% macro spark__weekday_type(date) -%}
+    case extract(dayofweek_iso from {{ date }}) when 6 then 'saturday' when 7 then 'sunday' else 'weekday' end
+{%- endmacro %}
 
-{# A pseudo-random number in [0, 1) made of columns: the same columns give the same number. #}
+{# A pseudo-random number in [0, 1) made of columns: the same columns give the same number, in every engine. It also
+   decides which visits are in the audit sample: the rule and its text are those of
+   transit_etl/collect/audit_draws.py. #}
 {% macro chance(columns) -%}
     {{ adapter.dispatch("chance", "transit")(columns) }}
 {%- endmacro %}
 {% macro default__chance(columns) -%}
-    (hash({{ columns }}) % 1000000007) / 1000000007.0
+    (md5_number_upper(concat_ws('|', {{ columns }})) / 18446744073709551616.0)
+{%- endmacro %}
+{% macro spark__chance(columns) -%}
+    {#- the first eight bytes, of which the last one counts most -#}
+    {%- set digits = [] -%}
+    {%- for first in range(15, 0, -2) -%}
+        {%- do digits.append("substr(digest, " ~ first ~ ", 2)") -%}
+    {%- endfor -%}
+    (
+        transform(
+            array(md5(concat_ws('|', {{ columns }}))),
+            digest -> cast(conv(concat({{ digits | join(", ") }}), 16, 10) as double) / 18446744073709551616e0
+        )[0]
+    )
 {%- endmacro %}
 
 {# A text in the form in which it is one part of a key: the separator of the parts is escaped. #}
@@ -210,6 +260,24 @@
         else {{ column }}
     end
 {%- endmacro %}
+{% macro spark__key_part(column) -%}
+    case
+        when contains({{ column }}, '|') or contains({{ column }}, r'\')
+            then replace(replace({{ column }}, r'\', r'\\'), '|', r'\|')
+        else {{ column }}
+    end
+{%- endmacro %}
+
+{# What stands for a missing text as one part of a key: no text in that form (key_part) is equal to it. #}
+{% macro missing_part() -%}
+    {{ adapter.dispatch("missing_part", "transit")() }}
+{%- endmacro %}
+{% macro default__missing_part() -%}
+    '\0'
+{%- endmacro %}
+{% macro spark__missing_part() -%}
+    r'\0'
+{%- endmacro %}
 
 {# A key of 128 bits made of columns that are never null; the same in every build. #}
 {% macro hashed_key(columns) -%}
@@ -217,6 +285,11 @@
 {%- endmacro %}
 {% macro default__hashed_key(columns) -%}
     cast(md5(concat_ws('|', {{ columns | join(", ") }})) as uuid)
+{%- endmacro %}
+{% macro spark__hashed_key(columns) -%}
+    regexp_replace(
+        md5(concat_ws('|', {{ columns | join(", ") }})), '^(.{8})(.{4})(.{4})(.{4})', '$1-$2-$3-$4-'
+    )
 {%- endmacro %}
 
 {# The quantile of a group's values: a share of them lies below it. #}
@@ -226,12 +299,12 @@
 {% macro default__quantile(column, share) -%}
     quantile_cont({{ column }}, {{ share }})
 {%- endmacro %}
+{% macro spark__quantile(column, share) -%}
+    percentile({{ column }}, {{ share }})
+{%- endmacro %}
 
 {# The numbers 1, 2 … n, one a row, as a relation with the column `number`. #}
 {% macro numbers(n) -%}
-    {{ adapter.dispatch("numbers", "transit")(n) }}
-{%- endmacro %}
-{% macro default__numbers(n) -%}
     (select number from range(1, {{ n + 1 }}) as counted(number))
 {%- endmacro %}
 
@@ -242,6 +315,9 @@
 {% macro default__each_of(list) -%}
     unnest(case when {{ is_empty_list(list) }} then [null] else {{ list }} end)
 {%- endmacro %}
+{% macro spark__each_of(list) -%}
+    explode_outer({{ list }})
+{%- endmacro %}
 
 {# The distinct values of a group as a sorted list. #}
 {% macro list_of_distinct(column) -%}
@@ -249,6 +325,9 @@
 {%- endmacro %}
 {% macro default__list_of_distinct(column) -%}
     list_sort(list(distinct {{ column }}))
+{%- endmacro %}
+{% macro spark__list_of_distinct(column) -%}
+    array_sort(collect_set({{ column }}))
 {%- endmacro %}
 
 {# True if two lists have an element in common. #}
@@ -258,6 +337,9 @@
 {% macro default__have_common(first, second) -%}
     list_has_any({{ first }}, {{ second }})
 {%- endmacro %}
+{% macro spark__have_common(first, second) -%}
+    arrays_overlap({{ first }}, {{ second }})
+{%- endmacro %}
 
 {# True if a list is null or has no elements; not null. #}
 {% macro is_empty_list(list) -%}
@@ -266,12 +348,12 @@
 {% macro default__is_empty_list(list) -%}
     coalesce(len({{ list }}), 0) = 0
 {%- endmacro %}
+{% macro spark__is_empty_list(list) -%}
+    coalesce(size({{ list }}), 0) <= 0
+{%- endmacro %}
 
 {# The whole numbers from first to last, as a relation of one column. #}
 {% macro whole_numbers(first, last) -%}
-    {{ adapter.dispatch("whole_numbers", "transit")(first, last) }}
-{%- endmacro %}
-{% macro default__whole_numbers(first, last) -%}
     range({{ first }}, {{ last }} + 1)
 {%- endmacro %}
 
@@ -282,6 +364,11 @@
 {% macro default__list_in_order(value, key) -%}
     list({{ value }} order by {{ key }})
 {%- endmacro %}
+{% macro spark__list_in_order(value, key) -%}
+    transform(
+        array_sort(collect_list(struct({{ key }} as key, {{ value }} as value))), pair -> pair.value
+    )
+{%- endmacro %}
 
 {# The n-th value of a list, counted from 1. #}
 {% macro element(list, n) -%}
@@ -290,20 +377,30 @@
 {% macro default__element(list, n) -%}
     {{ list }}[{{ n }}]
 {%- endmacro %}
+{% macro spark__element(list, n) -%}
+    get({{ list }}, cast({{ n }} as integer) - 1)
+{%- endmacro %}
 
 {# Of the pairs of a group, as a list, the numbers of those in which each trip and each departure stands once at most so
-   that the sum of costs is least (the assignment problem; transit_etl/warehouse/assignment.py).
+   that the sum of costs is least (the assignment problem; transit_etl/warehouse/sql_functions.py).
 
    trip, departure, cost, pair: numbers of trip and departure, counted from 1, cost of the pair, and its number, from 1.
    unpaired_cost:               what a trip without a pair costs. #}
 {% macro least_cost_pairs(trip, departure, cost, pair, unpaired_cost) -%}
-    {{ adapter.dispatch("least_cost_pairs", "transit")(trip, departure, cost, pair, unpaired_cost) }}
-{%- endmacro %}
-{% macro default__least_cost_pairs(trip, departure, cost, pair, unpaired_cost) -%}
     least_cost_pairs(
-        list({{ trip }} order by {{ pair }}), list({{ departure }} order by {{ pair }}),
-        list(cast({{ cost }} as double) order by {{ pair }}), cast({{ unpaired_cost }} as double)
+        {{ list_in_order(trip, pair) }}, {{ list_in_order(departure, pair) }},
+        {{ list_in_order("cast(" ~ cost ~ " as double)", pair) }}, cast({{ unpaired_cost }} as double)
     )
+{%- endmacro %}
+
+{# Of the links of a group from an element to a later one, best first, those are kept in which neither has another link
+   on that side. As a list: of the elements 1, 2 … up to the last that has a link, the one that its chain begins with
+   (transit_etl/warehouse/sql_functions.py).
+
+   earlier, later: the numbers of the two elements.
+   rank:           the number of the link: 1 is the best. #}
+{% macro chain_starts(earlier, later, rank) -%}
+    chain_starts({{ list_in_order(earlier, rank) }}, {{ list_in_order(later, rank) }})
 {%- endmacro %}
 
 {# A number as text with 0, 1 or 2 decimals; fewer than 0 are none. #}
@@ -313,6 +410,9 @@
 {% macro default__decimal_text(value, decimals) -%}
     printf('%.' || greatest({{ decimals }}, 0) || 'f', {{ value }})
 {%- endmacro %}
+{% macro spark__decimal_text(value, decimals) -%}
+    format_string('%.' || greatest({{ decimals }}, 0) || 'f', cast({{ value }} as double))
+{%- endmacro %}
 
 {# A whole number as text, with a comma before every three digits. #}
 {% macro count_text(number) -%}
@@ -320,6 +420,9 @@
 {%- endmacro %}
 {% macro default__count_text(number) -%}
     format('{:,}', cast({{ number }} as bigint))
+{%- endmacro %}
+{% macro spark__count_text(number) -%}
+    format_number(cast({{ number }} as bigint), 0)
 {%- endmacro %}
 
 {# The texts of a list as one text. #}
@@ -329,6 +432,9 @@
 {% macro default__joined_text(list, separator) -%}
     array_to_string({{ list }}, '{{ separator }}')
 {%- endmacro %}
+{% macro spark__joined_text(list, separator) -%}
+    array_join({{ list }}, '{{ separator }}')
+{%- endmacro %}
 
 {# An instant as text in UTC, to the minute. #}
 {% macro minute_text(instant) -%}
@@ -336,6 +442,9 @@
 {%- endmacro %}
 {% macro default__minute_text(instant) -%}
     strftime({{ instant }}, '%Y-%m-%dT%H:%MZ')
+{%- endmacro %}
+{% macro spark__minute_text(instant) -%}
+    date_format({{ instant }}, 'yyyy-MM-dd') || 'T' || date_format({{ instant }}, 'HH:mm') || 'Z'
 {%- endmacro %}
 
 {# Sum numbers as decimals of three places: unlike a sum of floating-point numbers, it does not depend on the order of
@@ -358,13 +467,28 @@
         else [trim(entry)]
     end))
 {%- endmacro %}
+{% macro spark__names_in(lines) -%}
+    {%- set label = "(?:" ~ line_label_form() ~ "|[A-Z]{2,3}/?)" -%}
+    flatten(transform({{ lines }}, entry -> case
+        when {{ spark__has_form(
+            "upper(trim(entry))", "(LINE[AE] +)?" ~ label ~ "( *([,;+&]| E | - ) *" ~ label ~ ")*"
+        ) }}
+            then regexp_extract_all(regexp_replace(upper(entry), 'LINE[AE] ', ''), '{{ label }}', 0)
+        else array(trim(entry))
+    end))
+{%- endmacro %}
 
 {# The names in a list of lines of the service status in the form in which they are compared. #}
 {% macro line_keys(lines) -%}
     {{ adapter.dispatch("line_keys", "transit")(lines) }}
 {%- endmacro %}
 {% macro default__line_keys(lines) -%}
-    list_transform({{ names_in(lines) }}, lambda name: {{ normal_label("regexp_replace(strip_accents(name), ' +', ' ', 'g')") }})
+    {%- set spaced = "regexp_replace(" ~ strip_accents("name") ~ ", ' +', ' ', 'g')" -%}
+    list_transform({{ names_in(lines) }}, lambda name: {{ normal_label(spaced) }})
+{%- endmacro %}
+{% macro spark__line_keys(lines) -%}
+    {%- set spaced = "regexp_replace(" ~ strip_accents("name") ~ ", ' +', ' ')" -%}
+    transform({{ names_in(lines) }}, name -> {{ normal_label(spaced) }})
 {%- endmacro %}
 
 {# Of the different words of two texts, the share that both have, from 0 to 1; upper and lower case and accents do not
@@ -375,25 +499,40 @@
 {% macro default__common_word_share(first, second) -%}
     {%- set words = [] -%}
     {%- for text in [first, second] -%}
-        {%- do words.append("regexp_extract_all(lower(strip_accents(coalesce(" ~ text ~ ", ''))), '[a-z0-9]+')") -%}
+        {%- set plain = "lower(" ~ strip_accents("coalesce(" ~ text ~ ", '')") ~ ")" -%}
+        {%- do words.append("regexp_extract_all(" ~ plain ~ ", '[a-z0-9]+')") -%}
     {%- endfor -%}
     (
         (len(list_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
         / (len(list_distinct(list_concat({{ words[0] }}, {{ words[1] }}))) + 1e-9)
     )
 {%- endmacro %}
+{% macro spark__common_word_share(first, second) -%}
+    {%- set words = [] -%}
+    {%- for text in [first, second] -%}
+        {%- set plain = "lower(" ~ strip_accents("coalesce(" ~ text ~ ", '')") ~ ")" -%}
+        {%- do words.append("regexp_extract_all(" ~ plain ~ ", '[a-z0-9]+', 0)") -%}
+    {%- endfor -%}
+    (
+        (size(array_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
+        / (size(array_distinct(concat({{ words[0] }}, {{ words[1] }}))) + 1e-9)
+    )
+{%- endmacro %}
 
 {# A text in the form in which words are looked for in it: lower case, without accents. #}
 {% macro comparable_text(column) -%}
-    {{ adapter.dispatch("comparable_text", "transit")(column) }}
-{%- endmacro %}
-{% macro default__comparable_text(column) -%}
-    lower(strip_accents({{ column }}))
+    lower({{ strip_accents(column) }})
 {%- endmacro %}
 
 {# True if a text has another in it; not null. #}
 {% macro has_text(text, part) -%}
     coalesce(contains({{ text }}, {{ part }}), false)
+{%- endmacro %}
+
+{# What is left out at the beginning of the name of a plant, as a regular expression. #}
+{% macro plant_words() -%}
+    {{- "^((ASCENSOR[EI]|ASC|FUNICOLARE|FUN|CREMAGLIERA|IMPIANTO|ELEVATORE)[^A-Z0-9]+" -}}
+    {{- "|(ASC|FUN|CRE|IMP|ELE)[A-Z]*[.][^A-Z0-9]*)(DI |DEL |DELLA )?" -}}
 {%- endmacro %}
 
 {# The name of a lift or other plant in the form in which names are compared: letters and digits in upper case, without
@@ -404,9 +543,17 @@
 {% macro default__plant_key(name) -%}
     regexp_replace(
         regexp_replace(
-            trim(upper(strip_accents({{ name }}))), '^((ASCENSOR[EI]|ASC|FUNICOLARE|FUN|CREMAGLIERA|IMPIANTO|ELEVATORE)[^A-Z0-9]+|(ASC|FUN|CRE|IMP|ELE)[A-Z]*[.][^A-Z0-9]*)(DI |DEL |DELLA )?', ''
+            trim(upper({{ strip_accents(name) }})), '{{ plant_words() }}', ''
         ),
         '[^A-Z0-9]', '', 'g'
+    )
+{%- endmacro %}
+{% macro spark__plant_key(name) -%}
+    regexp_replace(
+        regexp_replace(
+            trim(upper({{ strip_accents(name) }})), '{{ plant_words() }}', ''
+        ),
+        '[^A-Z0-9]', ''
     )
 {%- endmacro %}
 
@@ -415,10 +562,16 @@
     {{ adapter.dispatch("words_of", "transit")(text) }}
 {%- endmacro %}
 {% macro default__words_of(text) -%}
-    {%- set plain = "regexp_replace(upper(strip_accents(" ~ text ~ ")), '<[^>]*>', ' ', 'g')" -%}
+    {%- set plain = "regexp_replace(upper(" ~ strip_accents(text) ~ "), '<[^>]*>', ' ', 'g')" -%}
     {%- set plain = "regexp_replace(" ~ plain ~ ", '&([AEIOU])(GRAVE|ACUTE);', '\\1', 'g')" -%}
     {%- set plain = "regexp_replace(" ~ plain ~ ", '[0-9]{1,2}[:.][0-9]{2}', ' ', 'g')" -%}
     regexp_extract_all({{ plain }}, '[A-Z0-9]+(/[0-9]+)*/?')
+{%- endmacro %}
+{% macro spark__words_of(text) -%}
+    {%- set plain = "regexp_replace(upper(" ~ strip_accents(text) ~ "), '<[^>]*>', ' ')" -%}
+    {%- set plain = "regexp_replace(" ~ plain ~ ", '&([AEIOU])(GRAVE|ACUTE);', '$1')" -%}
+    {%- set plain = "regexp_replace(" ~ plain ~ ", '[0-9]{1,2}[:.][0-9]{2}', ' ')" -%}
+    regexp_extract_all({{ plain }}, '[A-Z0-9]+(/[0-9]+)*/?', 0)
 {%- endmacro %}
 
 {# The elements of the list of each row of a relation, one a row, with the columns of `keys`, numbered from 1 on.
@@ -434,6 +587,14 @@
         unnest(range(1, len(elements) + 1)) as {{ position }}
     from (select {{ keys | join(", ") }}, {{ list }} as elements from {{ relation }}) as lists
 {%- endmacro %}
+{% macro spark__numbered_elements(relation, keys, list, element, position) -%}
+    select
+        {{ keys | join(", ") }},
+        {{ element }},
+        before + 1 as {{ position }}
+    from (select {{ keys | join(", ") }}, {{ list }} as elements from {{ relation }}) as lists
+    lateral view posexplode(elements) numbered as before, {{ element }}
+{%- endmacro %}
 
 {# True if a whole text has the form of a regular expression. #}
 {% macro has_form(text, form) -%}
@@ -442,3 +603,181 @@
 {% macro default__has_form(text, form) -%}
     regexp_full_match({{ text }}, '{{ form }}')
 {%- endmacro %}
+{% macro spark__has_form(text, form) -%}
+    {{ text }} rlike r'\A(?:{{ form }})\z'
+{%- endmacro %}
+
+{# A text with the letters that have accents replaced by those without. #}
+{% macro strip_accents(text) -%}
+    {{ adapter.dispatch("strip_accents", "transit")(text) }}
+{%- endmacro %}
+{% macro default__strip_accents(text) -%}
+    strip_accents({{ text }})
+{%- endmacro %}
+{% macro spark__strip_accents(text) -%}
+    {%- set accented = [
+        "ÀÁÂÃÄÅÇÈÉÊËÌÍÎÏÑÒÓÔÕÖÙÚÛÜÝàáâãäåçèéêëìíîïñòóôõöùúûüýÿĀāĂăĄąĆćĈĉĊċČčĎďĒēĔĕĖėĘęĚěĜĝĞğĠġĢģĤĥĨĩĪīĬĭĮįİĴĵ",
+        "ĶķĹĺĻļĽľŃńŅņŇňŌōŎŏŐőŔŕŖŗŘřŚśŜŝŞşŠšŢţŤťŨũŪūŬŭŮůŰűŲųŴŵŶŷŸŹźŻżŽžƠơƯưǍǎǏǐǑǒǓǔǕǖǗǘǙǚǛǜǞǟǠǡǦǧǨǩǪǫǬǭǰǴǵǸǹǺǻ",
+        "ȀȁȂȃȄȅȆȇȈȉȊȋȌȍȎȏȐȑȒȓȔȕȖȗȘșȚțȞȟȦȧȨȩȪȫȬȭȮȯȰȱȲȳḀḁḂḃḄḅḆḇḈḉḊḋḌḍḎḏḐḑḒḓḔḕḖḗḘḙḚḛḜḝḞḟḠḡḢḣḤḥḦḧḨḩḪḫḬḭḮḯḰḱḲḳḴḵḶḷ",
+        "ḸḹḺḻḼḽḾḿṀṁṂṃṄṅṆṇṈṉṊṋṌṍṎṏṐṑṒṓṔṕṖṗṘṙṚṛṜṝṞṟṠṡṢṣṤṥṦṧṨṩṪṫṬṭṮṯṰṱṲṳṴṵṶṷṸṹṺṻṼṽṾṿẀẁẂẃẄẅẆẇẈẉẊẋẌẍẎẏẐẑẒẓẔẕẖẗẘẙẠạ",
+        "ẢảẤấẦầẨẩẪẫẬậẮắẰằẲẳẴẵẶặẸẹẺẻẼẽẾếỀềỂểỄễỆệỈỉỊịỌọỎỏỐốỒồỔổỖỗỘộỚớỜờỞởỠỡỢợỤụỦủỨứỪừỬửỮữỰựỲỳỴỵỶỷỸỹ"
+    ] | join -%}
+    {%- set plain = [
+        "AAAAAACEEEEIIIINOOOOOUUUUYaaaaaaceeeeiiiinooooouuuuyyAaAaAaCcCcCcCcDdEeEeEeEeEeGgGgGgGgHhIiIiIiIiIJj",
+        "KkLlLlLlNnNnNnOoOoOoRrRrRrSsSsSsSsTtTtUuUuUuUuUuUuWwYyYZzZzZzOoUuAaIiOoUuUuUuUuUuAaAaGgKkOoOojGgNnAa",
+        "AaAaEeEeIiIiOoOoRrRrUuUuSsTtHhAaEeOoOoOoOoYyAaBbBbBbCcDdDdDdDdDdEeEeEeEeEeFfGgHhHhHhHhHhIiIiKkKkKkLl",
+        "LlLlLlMmMmMmNnNnNnNnOoOoOoOoPpPpRrRrRrRrSsSsSsSsSsTtTtTtTtUuUuUuUuUuVvVvWwWwWwWwWwXxXxYyZzZzZzhtwyAa",
+        "AaAaAaAaAaAaAaAaAaAaAaEeEeEeEeEeEeEeEeIiIiOoOoOoOoOoOoOoOoOoOoOoOoUuUuUuUuUuUuUuYyYyYyYy"
+    ] | join -%}
+    translate({{ text }}, '{{ accented }}', '{{ plain }}')
+{%- endmacro %}
+
+{# All columns of a relation but some: what follows a `*`.
+
+   arguments: the names of the columns, between commas. #}
+{% macro exclude() -%}
+    {{ adapter.dispatch("exclude", "transit")(varargs | join(", ")) }}
+{%- endmacro %}
+{% macro default__exclude(columns) -%}
+    exclude ({{ columns }})
+{%- endmacro %}
+{% macro spark__exclude(columns) -%}
+    except ({{ columns }})
+{%- endmacro %}
+
+{# How many whole times a number is in another. #}
+{% macro quotient(number, divisor) -%}
+    cast(floor({{ number }} / {{ divisor }}) as bigint)
+{%- endmacro %}
+
+{# The last known value of a window, and the first: what stands before `over`. #}
+{% macro last_known(value) -%}
+    {{ adapter.dispatch("last_known", "transit")(value) }}
+{%- endmacro %}
+{% macro default__last_known(value) -%}
+    last_value({{ value }} ignore nulls)
+{%- endmacro %}
+{% macro spark__last_known(value) -%}
+    last_value({{ value }}, true)
+{%- endmacro %}
+{% macro first_known(value) -%}
+    {{ adapter.dispatch("first_known", "transit")(value) }}
+{%- endmacro %}
+{% macro default__first_known(value) -%}
+    first_value({{ value }} ignore nulls)
+{%- endmacro %}
+{% macro spark__first_known(value) -%}
+    first_value({{ value }}, true)
+{%- endmacro %}
+
+{# How many days a date is after another. #}
+{% macro days_between(first, second) -%}
+    {{ adapter.dispatch("days_between", "transit")(first, second) }}
+{%- endmacro %}
+{% macro default__days_between(first, second) -%}
+    ({{ second }} - {{ first }})
+{%- endmacro %}
+{% macro spark__days_between(first, second) -%}
+    datediff({{ second }}, {{ first }})
+{%- endmacro %}
+
+{# The median of instants: of a group, or of a window, given as what follows the function. #}
+{% macro median_instant(value, window="") -%}
+    {{ adapter.dispatch("median_instant", "transit")(value, window) }}
+{%- endmacro %}
+{% macro default__median_instant(value, window) -%}
+    median({{ value }}){{ " " ~ window if window }}
+{%- endmacro %}
+{% macro spark__median_instant(value, window) -%}
+    timestamp_micros(cast(floor(median(unix_micros({{ value }})){{ " " ~ window if window }}) as bigint))
+{%- endmacro %}
+
+{# How many different values a window has. #}
+{% macro n_distinct_over(value, window) -%}
+    {{ adapter.dispatch("n_distinct_over", "transit")(value, window) }}
+{%- endmacro %}
+{% macro default__n_distinct_over(value, window) -%}
+    count(distinct {{ value }}) over ({{ window }})
+{%- endmacro %}
+{% macro spark__n_distinct_over(value, window) -%}
+    cast(size(collect_set({{ value }}) over ({{ window }})) as bigint)
+{%- endmacro %}
+
+{# How a model is materialized that only other models read, each for the dates being built: inlined, or, in an engine
+   that would compute it anew at each place where it is read, as a table. #}
+{% macro inlined() -%}
+    {{- return(adapter.dispatch("inlined", "transit")()) -}}
+{%- endmacro %}
+{% macro default__inlined() -%}
+    {{- return("ephemeral") -}}
+{%- endmacro %}
+{% macro spark__inlined() -%}
+    {{- return("table") -}}
+{%- endmacro %}
+
+{# How Spark writes tables that are rebuilt by service date: partitioned by the date, each date's folder written anew.
+   The three macros below take the place of those of dbt's adapter, which knows no strategy for dates without rows. #}
+{% macro partition_cols(label, required=false) %}
+    {%- if config.get("incremental_strategy") == "service_dates" and config.get("materialized") == "incremental" %}
+    {{ label }} ({{ config.get("meta", {}).get("date_column", "service_date") }})
+    {%- endif %}
+{%- endmacro %}
+{% macro dbt_spark_validate_get_incremental_strategy(raw_strategy, file_format) %}
+    {%- do return(raw_strategy) -%}
+{% endmacro %}
+{% macro dbt_spark_get_incremental_sql(strategy, source, target, existing, unique_key, incremental_predicates) %}
+    {%- set columns = adapter.get_columns_in_relation(target) | map(attribute="quoted") | join(", ") -%}
+    {%- if strategy == "service_dates" -%}
+        {%- set meta = config.get("meta", {}) -%}
+        {%- set column, around = meta.get("date_column", "service_date"), meta.get("days_around", 0) -%}
+        {%- set day = modules.datetime.date.fromisoformat(first_built()) - modules.datetime.timedelta(around) -%}
+        {%- set last = modules.datetime.date.fromisoformat(last_built()) + modules.datetime.timedelta(around) -%}
+        {%- set dates = [] -%}
+        {%- for number in range((last - day).days + 1) -%}
+            {%- set date = day + modules.datetime.timedelta(number) -%}
+            {%- do dates.append("partition (" ~ column ~ " = date '" ~ date ~ "')") -%}
+        {%- endfor -%}
+        {%- call statement("dates without rows") -%}
+            alter table {{ target }} drop if exists {{ dates | join(", ") }}
+        {%- endcall -%}
+        insert into {{ target }} ({{ columns }}) select {{ columns }} from {{ source }}
+    {%- else -%}
+        {#- what is read cannot be overwritten -#}
+        {%- set whole = target.incorporate(path={"identifier": target.identifier ~ "__whole"}) -%}
+        {%- call statement("whole") -%}
+            create or replace temporary view {{ whole.identifier }} as
+            select {{ columns }} from {{ target }} where not coalesce(valid_to >= {{ first_instant() }}, true)
+            union all
+            select {{ columns }} from {{ source }}
+        {%- endcall -%}
+        {%- call statement("drop") -%}
+            drop table if exists {{ whole }}
+        {%- endcall -%}
+        {%- call statement("copy") -%}
+            create table {{ whole }} using parquet as select * from {{ whole.identifier }}
+        {%- endcall -%}
+        {%- call statement("overwrite") -%}
+            insert overwrite table {{ target }} select {{ columns }} from {{ whole }}
+        {%- endcall -%}
+        drop table {{ whole }}
+    {%- endif -%}
+{% endmacro %}
+
+{# The rows of a seed: the adapter's own macro writes a missing value as the text `None` and does not mask quotes. #}
+{% macro spark__load_csv_rows(model, agate_table) %}
+    {%- set types = model["config"].get("column_types", {}) -%}
+    {%- set rows = [] -%}
+    {%- for row in agate_table.rows -%}
+        {%- set values = [] -%}
+        {%- for name in agate_table.column_names -%}
+            {%- set type = types.get(name, adapter.convert_type(agate_table, loop.index0)) -%}
+            {%- set text = (row[name] | string).replace("\\", "\\\\").replace("'", "\\'") -%}
+            {%- set value = "null" if row[name] is none else "'" ~ text ~ "'" -%}
+            {%- do values.append("cast(" ~ value ~ " as " ~ type ~ ")") -%}
+        {%- endfor -%}
+        {%- do rows.append("(" ~ values | join(", ") ~ ")") -%}
+    {%- endfor -%}
+    {%- set sql = "insert into " ~ this ~ " values " ~ rows | join(", ") -%}
+    {%- do adapter.add_query(sql, abridge_sql_log=True) -%}
+    {{ return(sql) }}
+{% endmacro %}

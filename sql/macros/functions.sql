@@ -1,6 +1,11 @@
 {# Creates the functions that sum figures over any period, from the same macros as the marts: what a share is, its
    interval and its null rules stand once. A publication copies them into the file. #}
 {% macro create_functions() -%}
+    {{ adapter.dispatch("create_functions", "transit")() }}
+{%- endmacro %}
+{% macro spark__create_functions() -%}
+{%- endmacro %}
+{% macro default__create_functions() -%}
     {%- if not var("schema_suffix") %}
     {{ punctuality_between_function() }};
     {{ stop_punctuality_between_function() }};

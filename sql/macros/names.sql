@@ -40,7 +40,7 @@
 {# The id of a trip that only anonymous rows announced: one per departure. #}
 {% macro anonymous_trip_id(departure) -%}
     '@' || replace({{ departure }}.line_code, '@', '@@') || '@' || {{ departure }}.direction || '@'
-    || {{ departure }}.leg || '@' || cast({{ departure }}.departure_at as varchar)
+    || {{ departure }}.leg || '@' || cast({{ departure }}.departure_at as string)
 {%- endmacro %}
 
 {# The id of a departure of the timetable, the same on every date that has it: line, direction, service, a digest of the
@@ -60,16 +60,16 @@
 
 {# The id of a trip, unique over all dates. #}
 {% macro performed_trip_id(trip) -%}
-    replace(cast({{ trip }}.service_date as varchar), '-', '') || '_' || {{ trip }}.trip_id
+    replace(cast({{ trip }}.service_date as string), '-', '') || '_' || {{ trip }}.trip_id
 {%- endmacro %}
 
 {# Seconds of the service day as hours, minutes and seconds; the hours go on after midnight. #}
 {% macro clock_time(seconds) -%}
     concat_ws(
         ':',
-        lpad(cast({{ seconds }} // 3600 as varchar), 2, '0'),
-        lpad(cast({{ seconds }} // 60 % 60 as varchar), 2, '0'),
-        lpad(cast({{ seconds }} % 60 as varchar), 2, '0')
+        lpad(cast({{ quotient(seconds, 3600) }} as string), 2, '0'),
+        lpad(cast({{ quotient(seconds, 60) }} % 60 as string), 2, '0'),
+        lpad(cast({{ seconds }} % 60 as string), 2, '0')
     )
 {%- endmacro %}
 

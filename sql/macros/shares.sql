@@ -168,7 +168,7 @@ weighted as (
         case when line_n_due >= line_n_scheduled then n_due else n_scheduled end as n_passages,
         {%- for count in ["n_scheduled", "n_likely", "n_delays"] %}
         cast(
-            cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as decimal(18, 9)
+            cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as decimal(17, 9)
         ) as weight_{{ count[2:] }}
         {{- "," if not loop.last }}
         {%- endfor %}
@@ -186,15 +186,16 @@ sums as (
         {%- for sum in estimates %}
         sum({{ sum }}) as {{ sum }},
         {%- endfor %}
-        sum(n_likely_on_time * weight_likely) / nullif(sum(n_likely * weight_likely), 0) as share,
-        sum(n_on_time * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0) as share_low,
-        sum((n_on_time + n_indeterminate) * weight_scheduled) / nullif(sum(n_scheduled * weight_scheduled), 0)
-            as share_high,
+        cast(sum(n_likely_on_time * weight_likely) as double) / nullif(sum(n_likely * weight_likely), 0) as share,
+        cast(sum(n_on_time * weight_scheduled) as double)
+        / nullif(sum(n_scheduled * weight_scheduled), 0) as share_low,
+        cast(sum((n_on_time + n_indeterminate) * weight_scheduled) as double)
+        / nullif(sum(n_scheduled * weight_scheduled), 0) as share_high,
         {%- if delivered %}
-        sum(n_likely_on_time * weight_likely)
-        / nullif(sum(n_likely * weight_likely) + sum(n_passages_not_run), 0) as share_of_promised,
+        cast(sum(n_likely_on_time * weight_likely) as double)
+        / nullif(cast(sum(n_likely * weight_likely) as double) + sum(n_passages_not_run), 0) as share_of_promised,
         {%- endif %}
-        sum(delay_seconds_sum * weight_delays) / nullif(sum(n_delays * weight_delays), 0) as mean_delay_seconds,
+        cast(sum(delay_seconds_sum * weight_delays) as double) / nullif(sum(n_delays * weight_delays), 0) as mean_delay_seconds,
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
     from weighted

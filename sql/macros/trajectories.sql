@@ -17,7 +17,7 @@
    groups: a relation with the columns of sums_of_group. #}
 {% macro variances_of_groups(groups) -%}
     select
-        * exclude (trip_variance),
+        * {{ exclude("trip_variance") }},
         coalesce(trip_variance, 0) as trip_variance,
         greatest(between_variance - coalesce(trip_variance, 0) * n_groups / n_trips, 0) as group_variance
     from (
@@ -62,7 +62,7 @@
 
     {{ level }}_trips as (
         select
-            trips.* exclude (above_seconds{{ ", level_seconds" if not loop.first }}),
+            trips.* {{ exclude("above_seconds" ~ (", level_seconds" if not loop.first else "")) }},
             trips.above_seconds as level_seconds,
             cast(round(trips.above_seconds - {{ mean_of_level(level) }}) as bigint) as above_seconds
         from {{ before }} as trips
@@ -99,8 +99,8 @@
    values: expressions by name. #}
 {% macro nearest_known(values, known) -%}
     {%- for name, value in values.items() -%}
-        last_value(case when {{ known }} then {{ value }} end ignore nulls) over before as {{ name }}_before,
-        first_value(case when {{ known }} then {{ value }} end ignore nulls) over after as {{ name }}_after
+        {{ last_known("case when " ~ known ~ " then " ~ value ~ " end") }} over before as {{ name }}_before,
+        {{ first_known("case when " ~ known ~ " then " ~ value ~ " end") }} over after as {{ name }}_after
         {{- ",
         " if not loop.last }}
     {%- endfor %}
@@ -168,8 +168,8 @@
 {# Of drawn visits (audit_errors), each weighted by the inverse of its inclusion probability: how many there are, which
    share was on time, which was expected, and the difference with its standard error; null for one alone. #}
 {% macro audit_figures() -%}
-    {%- set weight = "cast(weight as hugeint)" -%}
-    {%- set off = "cast(round(1000000 * (is_on_time - on_time_probability)) as hugeint)" -%}
+    {%- set weight = "cast(weight as decimal(38, 0))" -%}
+    {%- set off = "cast(round(1000000 * (is_on_time - on_time_probability)) as decimal(38, 0))" -%}
     {%- set weights = "cast(sum(weight) as double)" -%}
     {%- set error = "cast(sum(" ~ weight ~ " * " ~ off ~ ") as double) / 1e6 / " ~ weights -%}
     count(*) as n_audited,

@@ -39,19 +39,19 @@
         {%- else %}{{ answers }}{% endif %}
     ),
     numbered_answers as (
+        {%- set in_order = "partition by operator, stream order by received_at, request_id" %}
         select
             *,
-            row_number() over stream_answers as answer_number,
+            row_number() over ({{ in_order }}) as answer_number,
             -- the proofs before this answer, and up to it
             count(case when is_proof then 1 end) over (
-                stream_answers rows between unbounded preceding and current row
+                {{ in_order }} rows between unbounded preceding and current row
             ) as n_proofs,
             n_proofs - case when is_proof then 1 else 0 end as n_earlier_proofs,
             min(case when is_proof then received_at end) over (
-                stream_answers rows between 1 following and unbounded following
+                {{ in_order }} rows between 1 following and unbounded following
             ) as next_proof_at
         from proving_answers
-        window stream_answers as (partition by operator, stream order by received_at, request_id)
     ),
     held as (
         select

@@ -145,20 +145,20 @@ probable as (
     select
         *,
         cast(corrected_share as decimal(7, 6)) as on_time_probability,
-        least(
+        cast(least(
             cast(
                 case when on_time_share < 1 then (1 - corrected_share) * up_to_early / (1 - on_time_share) else 0 end
                 as decimal(7, 6)
             ),
             1 - cast(corrected_share as decimal(7, 6))
-        ) as early_probability
+        ) as decimal(7, 6)) as early_probability
     from corrected
 ),
 
 uncertain as (
     select
         *,
-        1 - early_probability - on_time_probability as late_probability
+        cast(1 - early_probability - on_time_probability as decimal(7, 6)) as late_probability
     from probable
 ),
 

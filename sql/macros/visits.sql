@@ -8,13 +8,14 @@
             select
                 *,
                 least(
-                    lead(off_seconds) over for_live - off_seconds, lead(off_seconds) over for_theoretical - off_seconds
+                    (lead(off_seconds) over for_live) - off_seconds,
+                    (lead(off_seconds) over for_theoretical) - off_seconds
                 ) as nearer_by_seconds,
                 row_number() over for_live as nth_for_live,
                 row_number() over for_theoretical as nth_for_theoretical
             from {{ pairs }}
             window
-                for_live as (partition by series_number, group_number order by off_seconds, theoretical_at),
+                for_live as (partition by series_number, group_number order by off_seconds, theoretical_at nulls last),
                 for_theoretical as (
                     partition by theoretical_series_number, theoretical_group_number
                     order by off_seconds, live_at, series_number

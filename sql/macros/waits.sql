@@ -75,11 +75,11 @@ sums as (
         cast(sum(case when takes_part then n_due else 0 end) as bigint) as n_due,
         cast(sum(case when takes_part then n_due_of_observed_trips else 0 end) as bigint) as n_due_of_observed_trips,
         {%- for sum in sums %}
-        sum(case when takes_part then {{ sum }} end) as {{ sum }},
+        cast(sum(case when takes_part then {{ sum }} end) as bigint) as {{ sum }},
         {%- endfor %}
         greatest({{ exact_sum("case when takes_part then " ~ variance ~ " end") }}, 0) as {{ variance }},
         {%- for sum in ["expected_headways", "expected_bunched", "expected_gaps"] + spacing.values() | list %}
-        sum(case when takes_part then {{ sum }} end) as {{ sum }},
+        cast(sum(case when takes_part then {{ sum }} end) as decimal(38, 6)) as {{ sum }},
         {%- endfor %}
         min(estimate_null_reason) as hour_null_reason,
         max(ruleset_version) as ruleset_version
@@ -110,7 +110,7 @@ judged as (
 )
 
 select
-    * exclude (n_dates, half_interval, half_bunched_interval, half_gaps_interval, hour_null_reason),
+    * {{ exclude("n_dates, half_interval, half_bunched_interval, half_gaps_interval, hour_null_reason") }},
     {{ estimated_waits() }},
     {%- for name in spacing %}
     {{ share_with_interval(

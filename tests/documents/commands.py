@@ -121,6 +121,7 @@ ELSEWHERE = {
         "pytest.mark.long",
     ),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
+    "python benchmarks/engines.py": ("tests/warehouse/test_spark.py", "compare_builds("),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
     "transit-etl prune --raw-before 2026-03-01 --backup /mnt/backup": (
         "tests/cli/test_backup.py",

@@ -127,7 +127,7 @@ def _departures(lake: Lake) -> None:
     lake.poll("3001", "09:20", Listed("NEXT", "09:21:00", line="3"))
     for clock in ("09:22", "09:25", "09:30"):
         lake.poll("3001", clock)
-    lake.poll("3001", "09:40", Listed("LIVE", "09:41:00", line="3"))
+    lake.poll("3001", "09:40", Listed("LIVE_ONLY", "09:41:00", line="3"))
     lake.poll("3001", "09:42")
 
 

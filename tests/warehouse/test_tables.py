@@ -26,7 +26,7 @@ def test_each_departure_takes_one_trip_or_says_why_it_has_none(ask: Ask) -> None
         {"departure_at": "08:00", "matched_trip_id": "DUE", "outcome": "run"},
         {"departure_at": "08:10", "matched_trip_id": None, "outcome": "not_run"},
         {"departure_at": "08:20", "matched_trip_id": "NEXT", "outcome": "run"},
-        {"departure_at": "08:40", "matched_trip_id": "LIVE", "outcome": "run"},
+        {"departure_at": "08:40", "matched_trip_id": "LIVE_ONLY", "outcome": "run"},
         {"departure_at": "08:50", "matched_trip_id": None, "outcome": "withdrawn"},
         {"departure_at": "22:00", "matched_trip_id": None, "outcome": "not_observable"},
     ] == rows

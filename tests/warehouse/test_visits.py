@@ -166,7 +166,7 @@ def test_visits_of_no_known_line_are_counted_under_a_null_line(ask: Ask) -> None
 
 
 def test_a_matched_departure_gives_the_origin_its_schedule(visit: Visit) -> None:
-    row = visit("LIVE")
+    row = visit("LIVE_ONLY")
 
     assert ("08:40:00", "timetable", 60) == (
         row["scheduled_at"],

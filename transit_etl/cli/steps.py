@@ -20,7 +20,7 @@ from transit_etl.cli.options import (
 from transit_etl.cli.progress import building, collecting, spinner, staging
 from transit_etl.errors import TransitError
 from transit_etl.paths import operators_on
-from transit_etl.settings import load_settings
+from transit_etl.settings import Engine, load_settings
 
 
 def collect(
@@ -100,7 +100,7 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
         raise typer.Exit(EXIT_FAILED)
 
 
-def build(
+def build(  # noqa: PLR0917 - Typer passes options by name
     first: Annotated[date | None, FROM] = None,
     last: Annotated[date | None, TO] = None,
     ruleset: Annotated[int | None, typer.Option(help="Build a variant under this ruleset.")] = None,
@@ -109,6 +109,9 @@ def build(
         typer.Option(
             "--as-of", metavar="INSTANT", parser=moment, help="Build a variant of what was known at it."
         ),
+    ] = None,
+    target: Annotated[
+        Engine | None, typer.Option(help="What builds: duckdb or spark. [default: TRANSIT_BUILD_TARGET]")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -126,13 +129,14 @@ def build(
     if (first is None) != (last is None):
         raise typer.BadParameter("--from and --to go together: give both, or neither")
     variant = Variant(ruleset, as_of)
+    settings = load_settings() if target is None else load_settings(build_target=target)
     with building() as on_progress:
         if variant.suffix:
             report = build_variant(
-                load_settings(), variant, first_date=first, last_date=last, on_progress=on_progress
+                settings, variant, first_date=first, last_date=last, on_progress=on_progress
             )
         else:
-            report = run(load_settings(), first_date=first, last_date=last, on_progress=on_progress)
+            report = run(settings, first_date=first, last_date=last, on_progress=on_progress)
     output.print_report(report, as_json=as_json)
 
 

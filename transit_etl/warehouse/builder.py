@@ -11,7 +11,8 @@ import duckdb
 from transit_etl.files import in_words
 from transit_etl.identity import claim_to_build
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
-from transit_etl.settings import Settings
+from transit_etl.settings import Engine, Settings
+from transit_etl.stage import ensure_schemas
 from transit_etl.warehouse import dbt, lake_changes
 from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import (
@@ -30,6 +31,7 @@ from transit_etl.warehouse.plant_file import load_plant_names, plant_names
 from transit_etl.warehouse.stop_names import load_stop_names, stop_names
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
+_DAYS_OF_SPARK = 31  # which moves to disk what does not fit, and takes minutes for a run of any length
 _POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"
 
 
@@ -72,6 +74,7 @@ def build(
     OtherFolderError or OutdatedFolderError say why it failed; the published warehouse is not changed here.
     """
     started_at = time.monotonic()
+    dbt.require_engine(settings)
     claim_to_build(settings)
     with warehouse_lock(settings) as lock:
         started = _start(settings, first_date, last_date)
@@ -109,11 +112,12 @@ def build_dates(
     on_progress: dbt.OnProgress | None,
     target: dbt.BuildTarget = dbt.MAIN_TARGET,
 ) -> dbt.DbtResult:
-    """Build and check sorted service dates, at most DAYS_AT_ONCE in one run of dbt.
+    """Build and check sorted service dates, a week or, by Spark, a month at most in one run of dbt.
 
     The first run of a full build drops what the tables held.
     """
-    ranges = list(date_ranges(dates))
+    at_once = _DAYS_OF_SPARK if settings.build_target is Engine.SPARK else DAYS_AT_ONCE
+    ranges = list(date_ranges(dates, at_once))
     results: list[dbt.DbtResult] = []
 
     def report(step: dbt.BuildProgress) -> None:
@@ -131,11 +135,11 @@ def build_dates(
     return dbt.DbtResult(sum(each.n_models for each in results), sum(each.n_checks for each in results))
 
 
-def date_ranges(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
-    """Group sorted dates into ranges without gaps of at most DAYS_AT_ONCE days."""
+def date_ranges(dates: Iterable[date], at_once: int = DAYS_AT_ONCE) -> Iterator[tuple[date, date]]:
+    """Group sorted dates into ranges without gaps of so many days at most."""
     days: list[date] = []
     for day in dates:
-        if days and (day != days[-1] + DAY or len(days) == DAYS_AT_ONCE):
+        if days and (day != days[-1] + DAY or len(days) == at_once):
             yield days[0], days[-1]
             days = []
         days.append(day)
@@ -145,6 +149,7 @@ def date_ranges(dates: Iterable[date]) -> Iterator[tuple[date, date]]:
 
 def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:
     """Decide which dates to build; when there are any, record that the build is running."""
+    ensure_schemas(settings.data_dir)  # files that an older version staged lack columns
     files = lake_changes.lake_files(settings)
     stops, judged, plant = stop_names(settings), judged_stops(settings), plant_names(settings)
     with open_build_database(settings) as connection:

@@ -5,20 +5,23 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from typing import IO, Any
 
 from transit_etl import paths
 from transit_etl.files import make_folder
-from transit_etl.settings import Settings
+from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
 from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
 
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
+_SPARK_MEMORY = "4g"  # Spark's own default is too small to plan the longest models
 
 
 class BuildFailedError(WarehouseError):
@@ -49,14 +52,32 @@ class BuildTarget:
     variables: Mapping[str, str | int]
     models: tuple[str, ...]
 
+    @property
+    def without_tables(self) -> "BuildTarget":
+        """Its seeds and views alone: what is made beside the copies of tables that another engine made."""
+        if self.models:
+            return replace(self, models=tuple(f"{each},config.materialized:view" for each in self.models))
+        return replace(self, models=("resource_type:seed", "config.materialized:view"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A run of dbt: its program, the profile's target, the folder of what it leaves, and what it builds."""
+
+    program: str
+    output: str
+    folder: Path
+    target: BuildTarget
+
 
 MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
 
 def fingerprint(settings: Settings) -> str:
-    """Return a hash that changes with any model, macro or seed, the configuration or the service day."""
-    digest = sha256(f"{settings.timezone}\0{settings.service_day_cutoff}\0".encode())
+    """Return a hash that changes with models, macros, seeds, configuration, service day and engine."""
+    configured = (settings.timezone, settings.service_day_cutoff, settings.build_target)
+    digest = sha256("".join(f"{each}\0" for each in configured).encode())
     for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
@@ -75,16 +96,52 @@ def run(
 ) -> DbtResult:
     """Build and check the models of a target for some service dates.
 
-    The dbt process inherits the lock, so that it keeps the lock even if this process is killed.
-    BuildFailedError names the first model or check that failed.
+    Where Spark builds, it makes the tables, and DuckDB the views of the copies. The dbt process inherits the
+    lock, so that it keeps the lock even if this process is killed. BuildFailedError names the first model or
+    check that failed.
     """
     folder = paths.dbt_dir(settings.data_dir).absolute()
     make_folder(folder)
     paths.dbt_run_results(settings.data_dir).unlink(missing_ok=True)
+    environment = _environment(settings, folder, (first, last))
+    runs = [_Run("dbt.cli.main", "build", folder / "target", target)]
+    if settings.build_target is Engine.SPARK:
+        spark = _Run("transit_etl.warehouse.spark", "spark", folder / "spark", target)
+        runs = [spark, replace(runs[0], target=target.without_tables)]
+    results = [
+        result
+        for each in runs
+        for result in _run(each, folder, environment, is_full=is_full, lock=lock, on_progress=on_progress)
+    ]
+    n_checks = sum(result["unique_id"].startswith("test.") for result in results)
+    n_hooks = sum(result["unique_id"].startswith("operation.") for result in results)
+    return DbtResult(len(results) - n_checks - n_hooks, n_checks)
+
+
+def require_engine(settings: Settings) -> None:
+    """Raise WarehouseError if what the engine needs is not installed."""
+    if settings.build_target is Engine.DUCKDB:
+        return
+    if not (find_spec("pyspark") and find_spec("dbt.adapters.spark")):
+        raise WarehouseError("a build by Spark needs more packages: pip install 'transit-etl[spark]'")
+    if not (os.environ.get("JAVA_HOME") or which("java")):
+        raise WarehouseError("a build by Spark needs Java 17 or later: install it, or set JAVA_HOME")
+
+
+def _run(
+    run: _Run,
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    is_full: bool,
+    lock: int,
+    on_progress: OnProgress | None,
+) -> list[dict[str, Any]]:
+    """Run dbt; return what it says of each model and check."""
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
-        _command(folder, target, is_full=is_full),
+        _command(run, folder, is_full=is_full),
         cwd=folder,
-        env=_environment(settings, folder, (first, last)),
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -101,23 +158,20 @@ def run(
         process.stdout.close()
         code = process.wait()
     if code != 0:
-        raise BuildFailedError(_explain(folder / "target", last_error))
-    results = _results(folder / "target")
-    n_checks = sum(result["unique_id"].startswith("test.") for result in results)
-    n_hooks = sum(result["unique_id"].startswith("operation.") for result in results)
-    return DbtResult(len(results) - n_checks - n_hooks, n_checks)
+        raise BuildFailedError(_explain(run.folder, last_error))
+    return _results(run.folder)
 
 
-def _command(folder: Path, target: BuildTarget, *, is_full: bool) -> list[str]:
+def _command(run: _Run, folder: Path, *, is_full: bool) -> list[str]:
     # dbt's parsed project holds absolute paths of seeds: a project that was moved must be parsed again
-    variables = {"project": str(PROJECT), **target.variables}
+    variables = {"project": str(PROJECT), **run.target.variables}
     return [
-        sys.executable, "-m", "dbt.cli.main", "--log-format", "json", "--log-level-file", "none",
+        sys.executable, "-m", run.program, "--log-format", "json", "--log-level-file", "none",
         "build", "--exclude-resource-type", "unit_test",
-        "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", "build",
-        "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
+        "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", run.output,
+        "--target-path", str(run.folder), "--log-path", str(folder / "logs"),
         "--vars", json.dumps(variables), *(["--full-refresh"] if is_full else []),
-        *(["--select", *target.models] if target.models else []),
+        *(["--select", *run.target.models] if run.target.models else []),
     ]  # fmt: skip
 
 
@@ -131,9 +185,11 @@ def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> 
         # relative to where dbt runs: the parsed project stays valid when the data folder is moved
         "BUILD_DATABASE": os.path.relpath(database_path(settings).resolve(), folder.resolve()),
         "BUILD_SCRATCH": "scratch",
+        "BUILD_SPARK": str(paths.spark_dir(settings.data_dir).absolute()),
+        "BUILD_SPARK_MASTER": settings.spark_master,
         "BUILD_THREADS": threads,
     }
-    return {**without_dbt_settings(), **build}
+    return {"SPARK_DRIVER_MEMORY": _SPARK_MEMORY, **without_dbt_settings(), **build}
 
 
 def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:

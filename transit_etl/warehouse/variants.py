@@ -64,6 +64,7 @@ def build_variant(
     that fails leaves no schema. WarehouseError where the main build is missing, failed or out of date.
     """
     started_at = time.monotonic()
+    dbt.require_engine(settings)
     claim_to_build(settings)
     with warehouse_lock(settings) as lock:
         dates = _start(settings, variant, first_date, last_date)

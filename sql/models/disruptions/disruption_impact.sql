@@ -37,8 +37,8 @@ sums as (
     select
         {{ line_episode }},
         metric,
-        sum(n_hours) as n_hours,
-        sum(case when n_dates is not null then n_hours else 0 end) as n_hours_compared,
+        cast(sum(n_hours) as bigint) as n_hours,
+        cast(sum(case when n_dates is not null then n_hours else 0 end) as bigint) as n_hours_compared,
         min(n_dates) as n_dates_compared,
         sum(case when n_dates is not null then weight end) as weight,
         sum(case when n_dates is not null then weight * line_value end) as during_sum,

@@ -59,7 +59,7 @@ select
     hours.service_date,
     hours.service_hour,
     lines.line_code,
-    cast({{ seconds_between('hours.from_at', 'hours.to_at') }} as bigint) as hour_seconds,
+    cast(round({{ seconds_between('hours.from_at', 'hours.to_at') }}) as bigint) as hour_seconds,
     cast(round(
         {{ seconds_between('hours.from_at', 'hours.to_at') }} - coalesce(unwatched.unwatched_seconds, 0)
     ) as bigint) as watched_seconds,

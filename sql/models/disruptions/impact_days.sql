@@ -95,7 +95,10 @@ measures as (
     where
         measures.seen_share >= parameters.impact_seen_share
         and (measures.operator, measures.line_code) in (
-            select (first_dates.operator, first_dates.line_code) from first_dates
+            select
+                first_dates.operator,
+                first_dates.line_code
+            from first_dates
         )
 ),
 

@@ -87,7 +87,10 @@ repairs as (
         ranked.n_outages,
         count(case when ranked.is_open then 1 end) as n_open,
         {%- for bound in ['low', 'high'] %}
-            max(case when ranked.{{ bound }}_rank = (ranked.n_outages + 1) // 2 then ranked.{{ bound }}_seconds end)
+            max(case
+                when ranked.{{ bound }}_rank = {{ quotient("(ranked.n_outages + 1)", 2) }}
+                    then ranked.{{ bound }}_seconds
+            end)
                 as median_{{ bound }}_seconds,
         {%- endfor %}
         max(case when ranked.low_rank = ranks.low_rank then ranked.low_seconds end) as repair_low_seconds,

@@ -47,10 +47,12 @@ neighbours as (
     select
         *,
         case
-            when received_date - lag(received_date) over one_stream <= 2 then lag(n_rows) over one_stream
+            when {{ days_between('lag(received_date) over one_stream', 'received_date') }} <= 2
+                then lag(n_rows) over one_stream
         end as n_rows_before,
         case
-            when lead(received_date) over one_stream - received_date <= 1 then lead(n_rows) over one_stream
+            when {{ days_between('received_date', 'lead(received_date) over one_stream') }} <= 1
+                then lead(n_rows) over one_stream
         end as n_rows_after
     from answers
     where reading = 'complete' and endpoint in ('lines', 'stops', 'timetables', 'status', 'news')

@@ -111,10 +111,10 @@ dates as (
                         when mentions.named_month < month(pairs_dates.start_date) - 6 then 1
                         when mentions.named_month > month(pairs_dates.start_date) + 6 then -1
                         else 0
-                    end as varchar
+                    end as string
                 ),
-                lpad(cast(mentions.named_month as varchar), 2, '0'),
-                lpad(cast(mentions.named_day as varchar), 2, '0')
+                lpad(cast(mentions.named_month as string), 2, '0'),
+                lpad(cast(mentions.named_day as string), 2, '0')
             ) as date) as named_date
         from pairs as pairs_dates
         inner join {{ ref('news_mentions') }} as mentions using (operator, news_id)

@@ -4,4 +4,4 @@ with shares as (
     {{ punctuality_over('service_date', 'service_date', [], among=over_dates()) }}
 ),
 
-{{ on_time_headline("'all lines of ' || shares.operator", period='cast(shares.service_date as varchar)') }}
+{{ on_time_headline("'all lines of ' || shares.operator", period='cast(shares.service_date as string)') }}

@@ -19,9 +19,9 @@ figures as (
         nullif({{ joined_text('lines', ', ') }}, '') as lines,
         shown_event as event,
         {{ minute_text('from_at') }} || '/' || coalesce({{ minute_text('ended_before') }}, '..') as period,
-        (duration_low_seconds + duration_high_seconds) / 120.0 as figure,
-        duration_low_seconds / 60.0 as low,
-        duration_high_seconds / 60.0 as high,
+        cast(duration_low_seconds + duration_high_seconds as double) / 120 as figure,
+        cast(duration_low_seconds as double) / 60 as low,
+        cast(duration_high_seconds as double) / 60 as high,
         case
             when is_open then 'not ended'
             when duration_high_seconds is null then 'start unknown'

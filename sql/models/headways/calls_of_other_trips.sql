@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per due call of a departure without a trip, at about which a trip without a departure was observed passing:
 -- it may be its bus.
 select distinct

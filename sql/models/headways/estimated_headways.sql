@@ -134,7 +134,8 @@ expected as (
         {%- for name, error in {
             "squared_sum_variance": "squares_error", "line_variance": "squares_line_error"
         }.items() %}
-            cast(sum(cast(squares_error as hugeint) * {{ error }}) as double) / (headway_draws - 1) as {{ name }},
+            cast(sum(cast(squares_error as decimal(38, 0)) * {{ error }}) as double) / (headway_draws - 1)
+                as {{ name }},
         {%- endfor %}
         {%- for name in ["bunched", "gaps"] %}
             cast(cast(sum(n_{{ name }}) as double) / headway_draws as decimal(18, 6)) as expected_{{ name }},

@@ -22,11 +22,14 @@ scheduled_buses as (
         visit_number
     from visits
     where scheduled_at is not null
-    union all by name
+    union all
     select
         {{ line_stop }},
         service_hour,
-        scheduled_at
+        scheduled_at,
+        null as visit_key,
+        null as trip_id,
+        null as visit_number
     from {{ built('unlisted_departures') }}
 ),
 
@@ -36,7 +39,7 @@ scheduled_headways as (
         round({{ seconds_between('lag(scheduled_at) over stop_buses', 'scheduled_at') }}) as headway_seconds
     from scheduled_buses
     window stop_buses as (
-        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id, visit_number
+        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id nulls last, visit_number nulls last
     )
 ),
 
@@ -49,7 +52,7 @@ scheduled_sums as (
         coalesce(sum(headway_seconds * headway_seconds) over so_far, 0) as scheduled_squares
     from scheduled_headways
     window so_far as (
-        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id, visit_number
+        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id nulls last, visit_number nulls last
         rows between unbounded preceding and current row
     )
 ),
@@ -63,15 +66,23 @@ headways as (
         lag(passed_after) over stop_buses as previous_passed_after,
         lag(passed_at) over stop_buses as previous_passed_at,
         {%- for sum in ["n_scheduled", "scheduled_seconds", "scheduled_squares"] %}
-            max(sums.{{ sum }}) over so_far - max(sums.{{ sum }}) over before as {{ sum }},
+            (max(sums.{{ sum }}) over so_far) - (max(sums.{{ sum }}) over before) as {{ sum }},
         {%- endfor %}
         round({{ seconds_between('lag(passed_at) over stop_buses', 'passed_at') }}) as headway_seconds
     from visits
     left join scheduled_sums as sums using (visit_key)
     window
-        stop_buses as (partition by {{ line_stop }} order by expected_at, scheduled_at, trip_id, visit_number),
-        so_far as (stop_buses rows between unbounded preceding and current row),
-        before as (stop_buses rows between unbounded preceding and 1 preceding)
+        stop_buses as (
+            partition by {{ line_stop }} order by expected_at, scheduled_at nulls last, trip_id, visit_number
+        ),
+        so_far as (
+            partition by {{ line_stop }} order by expected_at, scheduled_at nulls last, trip_id, visit_number
+            rows between unbounded preceding and current row
+        ),
+        before as (
+            partition by {{ line_stop }} order by expected_at, scheduled_at nulls last, trip_id, visit_number
+            rows between unbounded preceding and 1 preceding
+        )
 )
 
 select

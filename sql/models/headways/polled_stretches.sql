@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per operator, stop and stretch of time in which good answers about the stop were at most coverage_gap_seconds
 -- apart, around the service dates being built.
 with polls as (

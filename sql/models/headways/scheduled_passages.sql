@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per departure in force and position of its leg, once it is due, also of departures that did not run: when its
 -- bus was scheduled there, and how long after the one before.
 select

@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per visit observed passing whose trip is not known to have run as a departure: an added bus, or one whose
 -- departure was not found.
 select

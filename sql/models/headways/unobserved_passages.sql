@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per bus that may have passed a stop without being observed as a bus of a certain line and direction: the
 -- earliest and the latest time it may have passed.
 -- Buses whose passage was not observed, and those the stop never listed, are assumed to be as early or late as a bus

@@ -127,7 +127,7 @@ estimates as (
 )
 
 select
-    * exclude (half_interval),
+    * {{ exclude("half_interval") }},
     case when null_reason is null then {{ awt }} end as awt_seconds,
     case when null_reason is null then {{ swt }} end as swt_seconds,
     {{ estimated_waits() }},

@@ -12,7 +12,7 @@ with visits as (
         arrival_quality = 'evidenced' as is_judged,
         {{ add_seconds('passed_after', seconds_between('passed_after', 'passed_before') ~ ' / 2') }} as judged_at,
         row_number() over (
-            order by passed_after, visit_number, service_date, operator, trip_id, stop_code
+            order by passed_after nulls last, visit_number, service_date, operator, trip_id, stop_code
         ) as visit_id
     from {{ built('stop_visits') }}
     where passed_after is not null

@@ -56,6 +56,6 @@ judged as (
 )
 
 select
-    * exclude (half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval),
+    * {{ exclude("half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval") }},
     {{ estimated_shares() }}
 from judged

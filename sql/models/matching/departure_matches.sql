@@ -2,6 +2,8 @@
 -- One to one: first by timetable times; then the trips only seen live get the free departures of their line and
 -- direction, and the score is the probability of the match; then come departures that only anonymous rows announced,
 -- each with a trip id of its own.
+{%- set columns = "trip_key, departure_key, operator, service_date, trip_id, line_code, direction, leg, "
+    ~ "origin_position, departure_at, due_at, basis" %}
 with live as (
     select
         *,
@@ -10,12 +12,14 @@ with live as (
 ),
 
 matches as (
-    select * exclude (slot_number, first_live_at, last_live_at, above_seconds, spread_seconds)
+    select
+        {{ columns }},
+        match_score
     from {{ built('possible_departures') }}
     where basis != 'live'
-    union all by name
+    union all
     select
-        live.* exclude (above_seconds, draw, n_drawn),
+        {{ columns }},
         live.n_drawn / parameters.match_draws as match_score
     from live
     cross join {{ ref('inference_parameters') }} as parameters
@@ -23,7 +27,7 @@ matches as (
 )
 
 select * from matches
-union all by name
+union all
 select distinct
     {{ hashed_key(['operator', 'service_date', anonymous_trip_id('departures')]) }} as trip_key,
     departures.departure_key,
@@ -33,6 +37,7 @@ select distinct
     line_code,
     direction,
     leg,
+    cast(null as bigint) as origin_position,
     departure_at,
     departure_at as due_at,
     'anonymous' as basis,

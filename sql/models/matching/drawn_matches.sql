@@ -125,9 +125,9 @@ costs as (
             end,
             0
         ) as listing_cost_seconds,
-        row_number() over (line_day order by pairs.trip_key, pairs.departure_key) as pair_number,
-        dense_rank() over (line_day order by pairs.trip_key) as trip_number,
-        dense_rank() over (line_day order by pairs.departure_key) as departure_number
+        row_number() over (partition by {{ line_day }} order by pairs.trip_key, pairs.departure_key) as pair_number,
+        dense_rank() over (partition by {{ line_day }} order by pairs.trip_key) as trip_number,
+        dense_rank() over (partition by {{ line_day }} order by pairs.departure_key) as departure_number
     from pairs
     cross join {{ ref('inference_parameters') }} as parameters
     left join lead_times using (operator, service_date)
@@ -138,7 +138,6 @@ costs as (
         pairs.basis = 'live'
         -- a departure still listed without a bus when the bus was there is another's; a single row may be an error
         and coalesce(announcements.n_still_listed < 2 and announcements.n_still_listed < announcements.n_rows, true)
-    window line_day as (partition by {{ line_day }})
 ),
 
 drawn as (
@@ -188,10 +187,10 @@ chosen as (
 )
 
 select
-    costs.* exclude (
-        slot_number, first_live_at, last_live_at, n_replaced_rows, match_score, listing_cost_seconds, spread_seconds,
-        pair_number, trip_number, departure_number
-    ),
+    costs.* {{ exclude(
+        "slot_number, first_live_at, last_live_at, n_replaced_rows, match_score, listing_cost_seconds",
+        "spread_seconds, pair_number, trip_number, departure_number"
+    ) }},
     chosen.draw
 from costs
 inner join chosen using ({{ line_day }}, pair_number)

@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 {%- set line_day = "operator, service_date, line_code, direction" %}
 -- One row per departure that a trip only seen live may have run as: how probable it is that the match is wrong, how
 -- much later its bus was then than by the match, and the standard error of the delay that comes of it.

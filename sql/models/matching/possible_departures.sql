@@ -23,7 +23,7 @@ trip_starts as (
         end as basis,
         case when origin_position is null then 0.8 when min(position) = origin_position then 1.0 else 0.9 end
             as basis_score,
-        median(due_at) as due_at,
+        {{ median_instant('due_at') }} as due_at,
         -- how much of the way from the origin is estimated by travel times alone
         case when min(due_grade) = 3 and origin_position is not null then median(from_origin_seconds) else 0 end
             as from_origin_seconds,
@@ -51,7 +51,7 @@ nearest as (
 matches as (
     -- as many trips run as a departure as there are equal ones
     select
-        placed.* exclude (departure_key),
+        placed.* {{ exclude("departure_key") }},
         departures.departure_key,
         placed.basis_score
         * (1 - 0.5 * least(placed.off_seconds / parameters.match_theoretical_seconds, 1)) as match_score
@@ -60,7 +60,7 @@ matches as (
             *,
             row_number() over (
                 partition by operator, service_date, line_code, direction, leg, departure_at
-                order by basis_score desc, off_seconds, origin_position, due_at, trip_id
+                order by basis_score desc, off_seconds, origin_position nulls last, due_at, trip_id
             ) as slot_number
         from nearest
     ) as placed
@@ -86,7 +86,7 @@ live_trips as (
                         min(case when position = origin_position then passed_at end),
                         -- the stops nearest to the origin are most accurate, because a bus may be faster or slower than
                         -- usual
-                        median(case when nth_stop <= 5 then left_at end)
+                        {{ median_instant('case when nth_stop <= 5 then left_at end') }}
                     )
             end as left_at,
             coalesce(min(from_origin_seconds), 0) as from_origin_seconds,
@@ -162,23 +162,30 @@ unmatched as (
     where trips.is_unmatched
 )
 
-select * exclude (slot_number, off_seconds, basis_score, from_origin_seconds, departure_hour, nth_nearest)
-from matches
-union all by name
 select
-    trips.trip_key,
+    {{ trip_leg }},
+    departure_key,
+    departure_at,
+    due_at,
+    n_replaced_rows,
+    basis,
+    match_score,
+    cast(null as bigint) as slot_number,
+    cast(null as timestamp) as first_live_at,
+    cast(null as timestamp) as last_live_at,
+    cast(null as bigint) as above_seconds,
+    cast(null as bigint) as spread_seconds
+from matches
+union all
+select
+    {{ "trips." ~ trip_leg.replace(", ", ", trips.") }},
     departures.departure_key,
-    operator,
-    service_date,
-    trips.trip_id,
-    line_code,
-    direction,
-    leg,
-    trips.origin_position,
     departures.departure_at,
-    departures.slot_number,
     trips.left_at as due_at,
+    cast(null as bigint) as n_replaced_rows,
     'live' as basis,
+    cast(null as double) as match_score,
+    departures.slot_number,
     trips.first_live_at,
     trips.last_live_at,
     -- how much later it left than buses usually do

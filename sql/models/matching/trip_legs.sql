@@ -9,7 +9,6 @@ with visits as (
         replace(line_label, '/', '') as plain_label,
         coalesce(is_slash_variant, false) as is_slash_listed,
         coalesce(destination, '') as destination_text,
-        coalesce(theoretical_at, last_predicted_at) as expected_at,
         least(theoretical_at, last_predicted_at) as earliest_at
     from {{ built('visit_trips') }}
     where position is not null

@@ -1,5 +1,7 @@
 -- One row per operator, service_date, line, direction and position: the stop list in force at the end of that UTC day.
 -- Before the first answer about a line, its first stop list is used.
+{%- set whole_way = "stops.operator, days.service_date, stops.line_code, stops.direction" %}
+{%- set same_stop = whole_way ~ ", stops.stop_code" %}
 with days as (
     select distinct
         operator,
@@ -23,20 +25,15 @@ select
     stops.position,
     stops.stop_sequence,
     stops.stop_code,
-    row_number() over (same_stop order by stops.position) as occurrence,
-    count(*) over same_stop as n_occurrences,
-    max(stops.position) over whole_way as last_position,
-    first_value(stops.stop_code) over (whole_way order by stops.position)
-    = first_value(stops.stop_code) over (whole_way order by stops.position desc) as is_circular
+    row_number() over (partition by {{ same_stop }} order by stops.position) as occurrence,
+    count(*) over (partition by {{ same_stop }}) as n_occurrences,
+    max(stops.position) over (partition by {{ whole_way }}) as last_position,
+    first_value(stops.stop_code) over (partition by {{ whole_way }} order by stops.position)
+    = first_value(stops.stop_code) over (partition by {{ whole_way }} order by stops.position desc) as is_circular
 from days
 inner join stops using (operator)
 where
     stops.valid_from <= greatest(cast(days.service_date + 1 as timestamp), stops.first_valid_from)
     and coalesce(
         stops.valid_to > greatest(cast(days.service_date + 1 as timestamp), stops.first_valid_from), true
-    )
-window
-    whole_way as (partition by stops.operator, days.service_date, stops.line_code, stops.direction),
-    same_stop as (
-        partition by stops.operator, days.service_date, stops.line_code, stops.direction, stops.stop_code
     )

@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per operator, service_date, line, direction, stop and scope: a stop of the line that the reference file of
 -- judged stops names. A row of the file without a line or direction is about all of them.
 select distinct

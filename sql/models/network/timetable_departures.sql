@@ -11,7 +11,7 @@ with departures as (
         ) as duplicate_number,
         row_number() over (
             partition by operator, request_id, service_date, line_code, direction, departure_at
-            order by service_code, departure_number, headsign, leg_description
+            order by service_code nulls last, departure_number, headsign nulls last, leg_description nulls last
         ) as repeat_number
     from {{ ref('staging_timetables') }}
     where departure_at is not null and {{ is_built() }} and {{ is_received_around(days_before=15) }}
@@ -77,7 +77,7 @@ listings as (
 
 described as (
     select
-        * exclude (first_listed_at, last_listed_until, first_absent_at, nearest_number),
+        * {{ exclude("first_listed_at, last_listed_until, first_absent_at, nearest_number") }},
         -- departures of one leg serve the same stops, whatever service they belong to
         case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
         case
@@ -98,7 +98,7 @@ slots as (
             when is_in_force
                 then row_number() over (
                     partition by operator, service_date, line_code, direction, leg, departure_at, is_in_force
-                    order by service_code, duplicate_number, valid_from
+                    order by service_code nulls last, duplicate_number, valid_from
                 )
         end as slot_number
     from described

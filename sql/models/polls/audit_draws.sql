@@ -43,10 +43,9 @@ select
     {{ value_at_least('stop_code', 'planned_at') }} as stop_code,
     -- a changed timetable changes it: the visit was drawn if its chance was below any of them
     max(inclusion_probability) as inclusion_probability,
-    min({{ audit_chance([
-        'seed', 'operator', 'service_date', 'line_code', 'direction', 'service_code', 'departure_at',
-        'duplicate_number', 'position'
-    ]) }}) as chance,
+    min({{ chance(
+        'seed, operator, service_date, line_code, direction, service_code, departure_at, duplicate_number, position'
+    ) }}) as chance,
     min(first_due_at) as first_due_at,
     -- as far as it was known in the end
     {{ value_at_greatest('due_at', 'planned_at') }} as due_at,

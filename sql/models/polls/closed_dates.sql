@@ -24,8 +24,8 @@ select
     month_starts_date,
     case
         when first_date = month_starts_date and {{ first_date_of('month', 'last_date + 1') }} > month_starts_date
-            then substr(cast(month_starts_date as varchar), 1, 7)
-        when first_date = last_date then cast(first_date as varchar)
-        else cast(first_date as varchar) || '/' || cast(last_date as varchar)
+            then substr(cast(month_starts_date as string), 1, 7)
+        when first_date = last_date then cast(first_date as string)
+        else cast(first_date as string) || '/' || cast(last_date as string)
     end as month_period
 from months

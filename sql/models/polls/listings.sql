@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per passage listed in a good answer around the service dates being built, with the id its stop listed it by.
 -- Ephemeral, because there are millions a day.
 select
@@ -12,7 +12,7 @@ select
         {{ listed_id_of('passages.trip_id') }},
         case
             when passages.is_theoretical
-                then '@' || passages.line_label || '@' || cast(passages.predicted_at as varchar)
+                then '@' || passages.line_label || '@' || cast(passages.predicted_at as string)
         end
     ) as listed_id,
     coalesce(passages.destination, '') as destination_text,

@@ -34,5 +34,5 @@ polls as (
 
 select
     *,
-    row_number() over (order by operator, stop_code, polled_at, request_id) as poll_number
+    cast(row_number() over (order by operator, stop_code, polled_at, request_id) as bigint) as poll_number
 from polls

@@ -51,7 +51,7 @@ line_changes as (
         'line_closed' as change,
         valid_to as changed_at,
         concat_ws(' ', line_number, concat_ws(' - ', terminus_outbound, terminus_inbound)) as name_before,
-        cast(null as varchar) as name_after
+        cast(null as string) as name_after
     from open_lines
     where valid_to is not null and not is_continued_later
 ),
@@ -193,8 +193,8 @@ changes as (
         operator,
         change,
         line_code,
-        cast(null as varchar) as direction,
-        cast(null as varchar) as stop_code,
+        cast(null as string) as direction,
+        cast(null as string) as stop_code,
         cast(null as bigint) as occurrence,
         cast(null as bigint) as position_before,
         cast(null as bigint) as position_after,

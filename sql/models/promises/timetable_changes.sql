@@ -90,7 +90,7 @@ changes as (
         line_code,
         direction,
         leg,
-        cast(null as varchar) as leg_before,
+        cast(null as string) as leg_before,
         'same_date' as compared_with,
         service_date as compared_date,
         'removed' as change,
@@ -130,7 +130,7 @@ changes as (
         promised_before.line_code,
         promised_before.direction,
         promised_before.leg,
-        cast(null as varchar) as leg_before,
+        cast(null as string) as leg_before,
         'comparable_date' as compared_with,
         promised_before.service_date as compared_date,
         'removed' as change,
@@ -141,7 +141,8 @@ changes as (
         coalesce(
             {{ add_seconds('dates.zero_at', 'promised_before.service_seconds') }},
             {{ add_seconds(
-                'promised_before.departure_at', '86400 * (promised_before.compared_date - promised_before.service_date)'
+                'promised_before.departure_at',
+                '86400 * ' ~ days_between('promised_before.service_date', 'promised_before.compared_date')
             ) }}
         ) as departure_at,
         promised_before.repeat_number,
@@ -231,7 +232,7 @@ ambiguous as (
 paired as (
     -- what moved stays one row, that of the departure that was removed
     select
-        changes.* exclude (change),
+        changes.* {{ exclude("change") }},
         case when moves.added_id is null then changes.change else 'moved' end as change,
         moves.added_id as moved_to_key,
         moves.added_at as moved_to_at,

@@ -8,7 +8,7 @@ with undescribed as (
             received_date,
             '{{ dataset }}' as dataset,
             'key' as kind,
-            unnest({{ json_keys_of('extra') }}) as name,
+            {{ each_of(json_keys_of('extra')) }} as name,
             received_at,
             extra as example
         from {{ ref('staging_' ~ dataset) }}

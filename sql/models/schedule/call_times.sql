@@ -13,7 +13,7 @@ with targets as (
         holdouts.holdout = 1
         and (
             {{ chance('calls.departure_key') }} < parameters.schedule_holdout_share / 2
-            or {{ chance('calls.departure_key, calls.position // 8') }} < 0.5
+            or {{ chance('calls.departure_key, ' ~ quotient('calls.position', 8)) }} < 0.5
         ) as is_hidden
     from {{ built('known_times') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
@@ -131,7 +131,7 @@ round_0 as (
 
     round_{{ round }} as (
         select
-            calls.* exclude (known_seconds, difference_seconds, disagreed_seconds, is_source),
+            calls.* {{ exclude("known_seconds, difference_seconds, disagreed_seconds, is_source") }},
             coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds,
             coalesce(calls.difference_seconds, learned.difference_seconds) as difference_seconds,
             coalesce(calls.disagreed_seconds, learned.disagreed_seconds) as disagreed_seconds,

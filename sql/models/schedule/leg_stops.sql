@@ -66,7 +66,7 @@ counted as (
         coalesce(calls.n_calls, 0) as n_calls,
         coalesce(
             cast(legs.n_matched_trips * (sum(coalesce(calls.n_calls, 0)) over line_stop) as double)
-            / nullif(sum(legs.n_matched_trips) over line_stop - legs.n_matched_trips, 0),
+            / nullif((sum(legs.n_matched_trips) over line_stop) - legs.n_matched_trips, 0),
             0
         ) as n_expected_calls,
         count(calls.n_calls) over (
@@ -92,7 +92,7 @@ stretches as (
     from counted
 )
 
-select stretches.* exclude (n_expected_calls, n_called_before, n_expected_in_stretch)
+select stretches.* {{ exclude("n_expected_calls, n_called_before, n_expected_in_stretch") }}
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 where

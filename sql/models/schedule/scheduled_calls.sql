@@ -37,7 +37,7 @@ lines as (
         line_code,
         direction,
         cast(round(
-            100.0 * count(case when basis != 'own' then 1 end) / greatest(count(case when basis = 'own' then 1 end), 1)
+            100e0 * count(case when basis != 'own' then 1 end) / greatest(count(case when basis = 'own' then 1 end), 1)
         ) as bigint) as weight
     from {{ built('call_times') }}
     where holdout = 0

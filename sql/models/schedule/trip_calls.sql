@@ -2,6 +2,8 @@
 -- their timetable times, and the departure that the trip runs as.
 -- An anonymous row is a call of the trip that runs as its departure. Of several calls of a trip at one position, the
 -- first that was listed live is that of its departure (is_call_of_departure).
+{%- set one_call = "operator, service_date, call_trip_id, line_code, direction, position, "
+    ~ "case when announced_departure_at is null and is_anonymous then stop_code end" %}
 with anonymous_rows as (
     select
         departures.listed_visit_key,
@@ -29,17 +31,12 @@ merged as (
     select
         *,
         coalesce(
-            theoretical_at, max(case when is_anonymous then theoretical_at end) over one_call
+            theoretical_at, max(case when is_anonymous then theoretical_at end) over (partition by {{ one_call }})
         ) as timetable_row_at,
-        row_number() over one_call as nth
+        row_number() over (
+            partition by {{ one_call }} order by is_anonymous, visit_number, theoretical_at nulls last
+        ) as nth
     from visits
-    window one_call as (
-        partition by
-            operator, service_date, call_trip_id, line_code, direction, position,
-            case when announced_departure_at is null and is_anonymous then stop_code end
-        order by is_anonymous, visit_number, theoretical_at
-        rows between unbounded preceding and unbounded following
-    )
 ),
 
 numbered as (

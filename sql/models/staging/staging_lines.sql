@@ -2,7 +2,7 @@
 select
     operator,
     request_id,
-    "window",
+    {{ adapter.quote("window") }},
     received_at,
     row_number,
     line_code,

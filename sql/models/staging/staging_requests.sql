@@ -2,7 +2,7 @@
 select
     operator,
     request_id,
-    "window",
+    {{ adapter.quote("window") }},
     endpoint,
     key,
     api_version,
@@ -23,4 +23,4 @@ select
     body_bytes,
     draws,
     try_cast(date as date) as received_date
-from {{ lake('requests', added=['purpose', 'draws']) }}
+from {{ lake('requests') }}

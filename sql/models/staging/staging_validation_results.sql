@@ -1,11 +1,11 @@
 -- One row per expectation and batch.
 select
     operator,
-    "window",
+    {{ adapter.quote("window") }},
     suite as dataset,
     last_received_at,
     expectation,
-    "column",
+    {{ adapter.quote("column") }},
     rule,
     scope,
     reason,

@@ -1,6 +1,6 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
-{%- set n_rounds, n_doublings = 3, 12 -%}
 {%- set lines_in_common = have_common(line_keys("earlier.lines"), line_keys("later.lines")) -%}
+{%- set root = "listings.operator, coalesce(roots.root_number, listings.listing_number)" -%}
 {%- set likeness_of_texts = common_word_share("earlier.message", "later.message") -%}
 -- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
 -- was known not to be listed before and after.
@@ -40,11 +40,12 @@ with completed as (
 
 listings as (
     select
-        listings.* exclude (proof_before_at, proof_after_at),
+        listings.* {{ exclude("proof_before_at, proof_after_at") }},
         coalesce(listings.proof_before_at, completed.proof_before_at) as absent_before_at,
         coalesce(listings.proof_after_at, completed.proof_after_at) as absent_after_at,
         row_number() over (
-            order by listings.operator, listings.first_seen_at, listings.received_date, listings.listing_key
+            partition by listings.operator
+            order by listings.first_seen_at, listings.received_date, listings.listing_key
         ) as listing_number
     from {{ ref('status_listings') }} as listings
     inner join completed using (operator, received_date, listing_key, first_seen_at)
@@ -52,9 +53,10 @@ listings as (
 
 alike as (
     select
+        earlier.operator,
         earlier.listing_number as earlier_number,
         later.listing_number as later_number,
-        later.first_seen_at - earlier.last_seen_at as gap,
+        {{ seconds_between('earlier.last_seen_at', 'later.first_seen_at') }} as gap_seconds,
         case when earlier.listing_key = later.listing_key then 4 else 0 end
         + case when earlier.started_at = later.started_at then 2 else 0 end
         + case when {{ lines_in_common }} then 1 else 0 end
@@ -85,83 +87,55 @@ alike as (
             )
 ),
 
-{% for round in range(1, n_rounds + 1) %}
-    links_{{ round }} as (
-        -- the pairs in which each is the best of the other, of those that no earlier round paired
-        select
-            earlier_number,
-            later_number
-        from (
-            select
-                earlier_number,
-                later_number,
-                row_number() over (
-                    partition by earlier_number order by likeness desc, gap, later_number
-                ) as nth_of_earlier,
-                row_number() over (
-                    partition by later_number order by likeness desc, gap, earlier_number desc
-                ) as nth_of_later
-            from alike
-            where
-                is_alike
-                {%- for before in range(1, round) %}
-                    and earlier_number not in (select links.earlier_number from links_{{ before }} as links)
-                    and later_number not in (select links.later_number from links_{{ before }} as links)
-                {%- endfor %}
-        ) as ranked
-        where nth_of_earlier = 1 and nth_of_later = 1
-    ),
-{% endfor %}
-
-roots_0 as (
+starts as (
+    -- for each listing, in their order, the one that its episode begins with
     select
-        listings.listing_number,
-        coalesce(links.earlier_number, listings.listing_number) as root_number
-    from listings
-    left join (
-        {%- for round in range(1, n_rounds + 1) %}
-            select * from links_{{ round }}
-            {{ "union all" if not loop.last }}
-        {%- endfor %}
-    ) as links on listings.listing_number = links.later_number
+        operator,
+        {{ chain_starts('earlier_number', 'later_number', 'pair_number') }} as first_numbers
+    from (
+        select
+            operator,
+            earlier_number,
+            later_number,
+            row_number() over (
+                partition by operator order by likeness desc, gap_seconds, later_number, earlier_number desc
+            ) as pair_number
+        from alike
+        where is_alike
+    ) as pairs
+    group by operator
 ),
 
-{% for doubling in range(1, n_doublings + 1) %}
-    roots_{{ doubling }} as (
-        select
-            nearer.listing_number,
-            farther.root_number
-        from roots_{{ doubling - 1 }} as nearer
-        inner join roots_{{ doubling - 1 }} as farther on nearer.root_number = farther.listing_number
-    ),
-{% endfor %}
+roots as (
+    {{ numbered_elements('starts', ['operator'], 'first_numbers', 'root_number', 'listing_number') }}
+),
 
 chains as (
     select
         listings.*,
-        roots.root_number,
+        coalesce(roots.root_number, listings.listing_number) as root_number,
         row_number() over chain as version_number,
         lag(listings.absent_after_at) over chain < listings.first_seen_at as is_after_gap,
         lag(listings.last_seen_at) over chain as previous_seen_at,
         lead(listings.first_seen_at) over chain as next_seen_at,
         first_value(listings.started_at) over (
-            partition by roots.root_number, listings.started_text
+            partition by {{ root }}, listings.started_text
             order by listings.first_seen_at, listings.listing_number
         ) as first_read_start_at
     from listings
-    inner join roots_{{ n_doublings }} as roots using (listing_number)
-    window chain as (partition by roots.root_number order by listings.first_seen_at, listings.listing_number)
+    left join roots on listings.operator = roots.operator and listings.listing_number = roots.listing_number
+    window chain as (partition by {{ root }} order by listings.first_seen_at, listings.listing_number)
 ),
 
 numbered as (
     select
-        * exclude (started_at, is_after_gap, first_read_start_at),
+        * {{ exclude("started_at, is_after_gap, first_read_start_at") }},
         first_read_start_at as started_at,
         coalesce(is_after_gap, false) as is_after_gap,
         first_value(listing_key) over chain as root_key,
         first_value(first_seen_at) over chain as root_seen_at
     from chains
-    window chain as (partition by root_number order by first_seen_at, listing_number)
+    window chain as (partition by operator, root_number order by first_seen_at, listing_number)
 ),
 
 episodes as (
@@ -173,6 +147,6 @@ episodes as (
 
 select
     md5(concat_ws('|', {{ key_part('operator') }}, root_key, episode_number)) as episode_id,
-    * exclude (listing_number, root_number, absent_before_at),
+    * {{ exclude("listing_number, root_number, absent_before_at") }},
     case when version_number = 1 or is_after_gap then absent_before_at end as absent_before_at
 from episodes

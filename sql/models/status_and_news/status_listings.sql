@@ -4,6 +4,8 @@
 -- An answer proves that unless rows of it could not be read that could be read when the entry was listed.
 {%- set run = "operator, received_date, listing_key" %}
 {%- set is_proof = "answers.n_unread <= levels.n_hidden and answers.category_asked in ('', categories.category)" %}
+{%- set level_answers = "partition by answers.operator, answers.received_date, categories.category, levels.n_hidden "
+    ~ "order by answers.received_at, answers.request_id" %}
 {%- set texts = ['category', 'event', 'lines_text', 'started_text', 'cause', 'message'] %}
 with entries as (
     select
@@ -11,7 +13,7 @@ with entries as (
         md5(concat_ws(
             '|',
             {% for text in texts %}
-                coalesce({{ key_part(text) }}, '\0'),
+                coalesce({{ key_part(text) }}, {{ missing_part() }}),
             {% endfor %}
             lines_kind,
             twin_number
@@ -54,10 +56,10 @@ timeline as (
         categories.category,
         levels.n_hidden,
         max(case when {{ is_proof }} then answers.received_at end) over (
-            level_answers rows between unbounded preceding and 1 preceding
+            {{ level_answers }} rows between unbounded preceding and 1 preceding
         ) as proof_before_at,
         min(case when {{ is_proof }} then answers.received_at end) over (
-            level_answers rows between 1 following and unbounded following
+            {{ level_answers }} rows between 1 following and unbounded following
         ) as proof_after_at
     from (
         select distinct
@@ -81,10 +83,6 @@ timeline as (
         from entries
     ) as listing using (operator, category, request_id)
     where answers.category_asked in ('', categories.category) or listing.request_id is not null
-    window level_answers as (
-        partition by answers.operator, answers.received_date, categories.category, levels.n_hidden
-        order by answers.received_at, answers.request_id
-    )
 ),
 
 listed as (

@@ -8,8 +8,8 @@
 -- Drawn visits stand for all passages, observed without the audit or not. Estimates are learned from those that are
 -- observed, and so are right on average there: what the sample measures is the error of the others alone.
 {%- set parts = {
-    "all": "cast(null as varchar)",
-    "hour": "lpad(cast(service_hour as varchar), 2, '0')",
+    "all": "cast(null as string)",
+    "hour": "lpad(cast(service_hour as string), 2, '0')",
     "line": "line_code",
     "side": "side"
 } %}
@@ -96,7 +96,7 @@ days as (
         calls.service_date,
         judging.ruleset,
         max(rules.unobserved_bias) as assumed_error,
-        avg(case when calls.is_observed_anyway then 0.0 else 1.0 end) as unobserved_share
+        avg(case when calls.is_observed_anyway then 0 else 1 end) as unobserved_share
     from calls
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
     {{ join_judging_rulesets('calls') }}

@@ -7,7 +7,7 @@ with departures as (
         matches.trip_key,
         matches.match_score,
         {{ is_guessed_match() }} as is_guessed,
-        errors.* exclude (departure_key)
+        errors.* {{ exclude("departure_key") }}
     from {{ built('timetable_departures') }} as departures
     cross join {{ ref('inference_parameters') }} as parameters
     {{ join_rules('departures.service_date') }}
@@ -51,7 +51,7 @@ delayed as (
                 then {{ seconds_between('zero_at', 'passed_at') }} - scheduled_seconds
         end as observed_seconds,
         schedule_source in ('theoretical', 'timetable') as is_listed,
-        departure_seconds // 10800 as part_of_day
+        {{ quotient("departure_seconds", 10800) }} as part_of_day
     from scheduled
 ),
 
@@ -85,10 +85,11 @@ judged as (
 )
 
 select
-    calls.* exclude (
-        departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds,
-        leg_seconds
-    ) replace (case when not calls.is_out_of_order then calls.arrival_quality end as arrival_quality),
+    calls.* {{ exclude(
+        "departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds",
+        "leg_seconds, arrival_quality"
+    ) }},
+    case when not calls.is_out_of_order then calls.arrival_quality end as arrival_quality,
     calls.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
     -- a passage whose scheduled time is less sure tells of its trip too
     coalesce(calls.arrival_quality = 'evidenced' and not calls.is_out_of_order, false)

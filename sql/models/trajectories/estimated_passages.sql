@@ -10,9 +10,10 @@ with calls as (
         max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
         min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
         count(case when arrival_quality = 'evidenced' then 1 end) over earlier_stops as n_evidenced_before,
-        count(distinct case when arrival_quality = 'evidenced' then departure_key end) over (
-            partition by calls.operator, calls.service_date, calls.service_hour
-        ) as n_observed_trips_of_hour
+        {{ n_distinct_over(
+            "case when arrival_quality = 'evidenced' then departure_key end",
+            "partition by calls.operator, calls.service_date, calls.service_hour"
+        ) }} as n_observed_trips_of_hour
     from {{ built('due_calls') }} as calls
     inner join {{ running_departures() }} as departures using (departure_key)
     window
@@ -146,16 +147,16 @@ first_stops as (
 )
 
 select
-    placed.* exclude (
-        match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds,
-        passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor,
-        told_schedule_error_seconds, usual_error_seconds, after_seconds, before_seconds, placed_seconds, guessed_at
-    ) replace (
-        least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
-        case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
-        case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,
-        least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds
-    ),
+    placed.* {{ exclude(
+        "match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds",
+        "running_seconds, passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order",
+        "told_seconds, spread_factor, told_schedule_error_seconds, usual_error_seconds, after_seconds",
+        "before_seconds, placed_seconds, guessed_at, passed_at, told_error_seconds, wrong_share, stop_error_seconds"
+    ) }},
+    least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
+    case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
+    case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,
+    least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
     case when not placed.is_seen or placed.is_guessed then placed.match_line_error_seconds else 0 end
         as line_error_seconds,
     case when placed.is_first_stop and not placed.is_seen then first_stops.least_seconds end as least_seconds,

@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per version of the thresholds and ruleset with a known band: what counts as early and late by it, and which
 -- passages it judges. That in force is the version's own.
 select

@@ -22,7 +22,7 @@ observed_trips as (
         -- its evidenced passages stand for all of the trip: otherwise what is learned would be true of quiet hours and
         -- long trips, of which most is observed. On average 100, and whole, so that sums do not depend on the order
         cast(round(
-            100.0 * count(*) / count(case when is_evidenced then 1 end)
+            100e0 * count(*) / count(case when is_evidenced then 1 end)
             * sum(count(case when is_evidenced then 1 end)) over (partition by operator, service_date)
             / sum(count(*)) over (partition by operator, service_date)
         ) as bigint) as weight
@@ -40,7 +40,7 @@ held_out as (
             when 2
                 then
                     {{ chance(
-                        'calls.departure_key, floor(calls.scheduled_seconds / parameters.holdout_period_seconds)'
+                        'calls.departure_key, ' ~ quotient('calls.scheduled_seconds', 'parameters.holdout_period_seconds')
                     ) }} < 0.5
             when 3 then calls.scheduled_seconds > observed_trips.moment_seconds
             when 4 then calls.scheduled_seconds < observed_trips.moment_seconds

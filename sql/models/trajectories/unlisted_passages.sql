@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per due call whose stop answered without listing its trip, live elsewhere then: by when the bus had passed.
 -- A stop lists every live bus that is about to come. So the bus had passed at the first answer that came shortly before
 -- it was expected, or later. The trip was seen to pass a later stop, and was never listed live here.

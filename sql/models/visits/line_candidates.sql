@@ -102,7 +102,7 @@ counted as (
     select
         *,
         count(*) over (partition by {{ label }}, line_code, direction) as n_stops_served,
-        count(distinct stop_code) over (partition by {{ label }}) as n_stops_listing
+        {{ n_distinct_over('stop_code', 'partition by ' ~ label) }} as n_stops_listing
     from candidates
 )
 

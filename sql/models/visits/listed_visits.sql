@@ -107,7 +107,7 @@ numbered as (
         *,
         row_number() over (
             partition by operator, service_date, listed_id, stop_code
-            order by expected_at, last_predicted_at, destination
+            order by expected_at, last_predicted_at nulls last, destination nulls last
         ) as visit_number
     from linked
     where {{ is_built() }}

@@ -59,7 +59,7 @@ trip_facts as (
     window
         trip as (partition by trip_key),
         earlier_stops as (
-            partition by trip_key order by position, expected_at, stop_code, visit_number
+            partition by trip_key order by position nulls last, expected_at, stop_code, visit_number
             rows between unbounded preceding and 1 preceding
         )
 ),
@@ -104,19 +104,21 @@ between_stops as (
         {{ nearest_known({"clamped": "clamped_at", "travel": "travel_seconds"}, "arrival_quality = 'evidenced'") }}
     from timed
     window
-        {{ windows_around("trip_key, line_code, direction", "position, expected_at, stop_code, visit_number") }}
+        {{ windows_around(
+            "trip_key, line_code, direction", "position nulls last, expected_at, stop_code, visit_number"
+        ) }}
 )
 
 select
-    * exclude (
-        expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced, is_trip_lost,
-        tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before, clamped_after
-    ) replace (
-        row_number() over (
-            partition by trip_key, stop_code
-            order by expected_at, last_predicted_at, visit_number
-        ) as visit_number
-    ),
+    * {{ exclude(
+        "expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced",
+        "is_trip_lost, tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before",
+        "clamped_after, visit_number"
+    ) }},
+    row_number() over (
+        partition by trip_key, stop_code
+        order by expected_at, last_predicted_at nulls last, visit_number
+    ) as visit_number,
     least(
         greatest(
             case

@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per visit that was listed live, and still expected when collecting ended or paused: no visit, as its end was
 -- not observed, but its trip was under way.
 select

@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per visit that a stop listed live, or as a timetable row, around the service dates being built: its first,
 -- its last and its last trustworthy listing.
 -- A series is what a stop lists under one id and destination; predictions of a series that lie close together are about

@@ -83,7 +83,7 @@ lines_of_ids as (
     ) as votes
     window best_first as (
         partition by operator, service_date, listed_id, line_label, destination
-        order by n_stops desc, score desc, line_code, direction
+        order by n_stops desc, score desc, line_code nulls last, direction nulls last
     )
 ),
 
@@ -99,7 +99,10 @@ lines_of_visits as (
         from candidates
         inner join lines_of_ids using (operator, service_date, listed_id, line_label, destination, line_code, direction)
     ) as voted
-    window best_first as (partition by listed_visit_key order by is_of_id desc, score desc, line_code, direction)
+    window best_first as (
+        partition by listed_visit_key
+        order by is_of_id desc, score desc, line_code nulls last, direction nulls last
+    )
 )
 
 select

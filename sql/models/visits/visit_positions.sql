@@ -1,4 +1,4 @@
-{{ config(materialized='ephemeral') }}
+{{ config(materialized=inlined()) }}
 -- One row per listed visit: its line and direction, and, where they are clear, its position in their stop list, when
 -- its trip would have started from the first stop, and with which other visits of its id it started together.
 -- A stop that the direction serves twice is two candidates, of which the one that fits the rest of the trip is chosen.
@@ -86,7 +86,9 @@ positions as (
     cross join {{ ref('inference_parameters') }} as parameters
     left join loop_positions using (listed_visit_key, position)
     where candidates.n_occurrences = 1 or loop_positions.nth = 1
-    window listed as (partition by {{ way }} order by estimated_start_at, position, candidates.visit_number)
+    window listed as (
+        partition by {{ way }} order by estimated_start_at nulls last, position nulls last, candidates.visit_number
+    )
 ),
 
 segments as (
@@ -94,7 +96,7 @@ segments as (
     select
         *,
         sum(is_apart) over (
-            partition by {{ way }} order by estimated_start_at, position, visit_number
+            partition by {{ way }} order by estimated_start_at nulls last, position nulls last, visit_number
             rows between unbounded preceding and current row
         ) as segment
     from positions

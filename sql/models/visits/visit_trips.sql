@@ -72,7 +72,8 @@ continuations as (
         ) as is_part
     from segment_facts as segments
     cross join {{ ref('inference_parameters') }} as parameters
-    left join (select * replace (segment + 1 as segment) from segment_facts) as before using ({{ way }}, segment)
+    left join (select * {{ exclude("segment") }}, segment + 1 as segment from segment_facts) as before
+        using ({{ way }}, segment)
 ),
 
 trip_segments as (
@@ -87,11 +88,13 @@ trip_segments as (
 trips as (
     select
         *,
-        row_number() over (ids order by start_at, line_code, direction, segment) as trip_number,
-        count(*) over ids as n_trips
+        row_number() over (
+            partition by operator, service_date, listed_id
+            order by start_at, line_code nulls last, direction nulls last, segment
+        ) as trip_number,
+        count(*) over (partition by operator, service_date, listed_id) as n_trips
     from trip_segments
     where segment = first_segment
-    window ids as (partition by operator, service_date, listed_id)
 ),
 
 placed as (
@@ -99,7 +102,7 @@ placed as (
         visits.*,
         trip_segments.is_loop_end,
         trips.trip_number,
-        listed_id || case when trips.n_trips > 1 then '~' || cast(trips.trip_number as varchar) else '' end as trip_id
+        listed_id || case when trips.n_trips > 1 then '~' || cast(trips.trip_number as string) else '' end as trip_id
     from {{ ref('visit_positions') }} as visits
     inner join trip_segments using ({{ way }}, segment)
     inner join trips using ({{ way }}, first_segment)
@@ -119,7 +122,7 @@ visits_nearby as (
 
 trip_visits as (
     select
-        visits.* exclude (position, stop_sequence, restart_seconds, estimated_start_at, segment),
+        visits.* {{ exclude("position, stop_sequence, restart_seconds, estimated_start_at, segment") }},
         coalesce(placed.trip_id, nearest.trip_id, visits.listed_id) as trip_id,
         -- the stop list has no position for the end of a loop that it does not close
         case when placed.is_loop_end is not true then placed.position end as position,
@@ -155,7 +158,7 @@ replaced_rows as (
 compared as (
     select
         *,
-        abs({{ seconds_between('median(announced_start_at) over trip', 'announced_start_at') }})
+        abs({{ seconds_between(median_instant('announced_start_at', 'over trip'), 'announced_start_at') }})
         <= parameters.match_theoretical_seconds as is_agreeing,
         median(ahead_seconds) over trip <= parameters.match_early_seconds as is_possible
     from replaced_rows
@@ -179,7 +182,7 @@ announced as (
 
 select
     {{ hashed_key(['visits.operator', 'visits.service_date', 'visits.trip_id']) }} as trip_key,
-    visits.* exclude (theoretical_at, replaced_at, replaced_seen_at),
+    visits.* {{ exclude("theoretical_at, replaced_at, replaced_seen_at") }},
     coalesce(visits.theoretical_at, case when announced.is_announced then announced.replaced_at end) as theoretical_at,
     announced.replaced_at,
     visits.listed_id like '@%' as is_anonymous

@@ -1,0 +1,90 @@
+"""The functions of the models that SQL cannot express: the same Python functions in every engine."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.duckdb.plugins import BasePlugin
+from duckdb import DuckDBPyConnection
+
+
+@dataclass(frozen=True, slots=True)
+class SqlFunction:
+    """A function on lists of one group, and the SQL types of its arguments and of what it returns."""
+
+    function: Callable[..., Any]
+    argument_types: tuple[str, ...]
+    return_type: str
+
+    @property
+    def name(self) -> str:
+        """The name that SQL calls it by."""
+        return self.function.__name__
+
+
+class Plugin(BasePlugin):
+    """What dbt loads for the profile `build` (sql/profiles.yml)."""
+
+    def configure_connection(self, conn: DuckDBPyConnection) -> None:
+        """Create the functions in a connection."""
+        for each in FUNCTIONS:
+            conn.create_function(
+                each.name, each.function, [_duckdb_type(name) for name in each.argument_types],
+                _duckdb_type(each.return_type),
+            )  # fmt: skip
+
+
+def least_cost_pairs(
+    trips: Sequence[int], departures: Sequence[int], costs: Sequence[float], unpaired_cost: float
+) -> list[int]:
+    """Choose pairs of trips and departures, each in one pair at most, so that the sum of costs is least.
+
+    The three lists are of one length: pair n, counted from 1, is of trip `trips[n - 1]` and of departure
+    `departures[n - 1]`, numbered from 1. A trip in no chosen pair costs `unpaired_cost`. Returns the numbers
+    of the pairs chosen, in order.
+    """
+    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - half a second, for builds alone
+
+    n_trips, n_departures = max(trips), max(departures)
+    numbers = {key: number for number, key in enumerate(zip(trips, departures, strict=True), start=1)}
+    never = 2 * unpaired_cost + max(costs)
+    matrix = [[never] * (n_departures + n_trips) for _ in range(n_trips)]
+    for trip, departure, cost in zip(trips, departures, costs, strict=True):
+        matrix[trip - 1][departure - 1] = cost
+    for trip in range(n_trips):  # a column of its own stands for no departure
+        matrix[trip][n_departures + trip] = unpaired_cost
+    rows, columns = linear_sum_assignment(matrix)
+    chosen = ((int(row) + 1, int(column) + 1) for row, column in zip(rows, columns, strict=True))
+    return sorted(numbers[key] for key in chosen if key in numbers)
+
+
+def chain_starts(earlier: Sequence[int], later: Sequence[int]) -> list[int]:
+    """Chain elements by links of which each element has one to an earlier and one to a later one at most.
+
+    Link n leads from element `earlier[n]` to element `later[n]`, numbered from 1; the earlier one has the
+    smaller number. The first links are the best: each is kept if both its ends are still free. Returns for
+    the elements 1, 2 … up to the last that has a link the one that its chain begins with.
+    """
+    before: dict[int, int] = {}
+    followed: set[int] = set()
+    for first, second in zip(earlier, later, strict=True):
+        if first not in followed and second not in before:
+            followed.add(first)
+            before[second] = first
+    starts = list(range(max(later, default=0) + 1))
+    for element in range(1, len(starts)):
+        if element in before:
+            starts[element] = starts[before[element]]
+    return starts[1:]
+
+
+FUNCTIONS = (
+    SqlFunction(
+        least_cost_pairs, ("array<bigint>", "array<bigint>", "array<double>", "double"), "array<bigint>"
+    ),
+    SqlFunction(chain_starts, ("array<bigint>", "array<bigint>"), "array<bigint>"),
+)
+
+
+def _duckdb_type(name: str) -> Any:  # noqa: ANN401 - DuckDB takes the name for the type
+    return name.removeprefix("array<").replace(">", "[]")
