@@ -104,7 +104,7 @@ def _compared(
 
 
 def _is_floating(kind: str) -> bool:
-    return kind.removesuffix("[]") in ("DOUBLE", "FLOAT")
+    return kind in ("DOUBLE", "FLOAT")
 
 
 def _differ(column: str, kind: str) -> str:

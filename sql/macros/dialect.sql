@@ -81,15 +81,32 @@
     get_json_object({{ object }}, '$.{{ name }}')
 {%- endmacro %}
 
+{# A text in which everything that has the form of a regular expression is replaced; `\1` in the replacement is what the
+   first group matched. #}
+{% macro replaced(text, form, replacement) -%}
+    {{ adapter.dispatch("replaced", "transit")(text, form, replacement) }}
+{%- endmacro %}
+{% macro default__replaced(text, form, replacement) -%}
+    regexp_replace({{ text }}, '{{ form }}', '{{ replacement }}', 'g')
+{%- endmacro %}
+{% macro spark__replaced(text, form, replacement) -%}
+    regexp_replace({{ text }}, '{{ form }}', '{{ replacement.replace("\\", "$") }}')
+{%- endmacro %}
+
+{# Everything in a text that has the form of a regular expression, as a list. #}
+{% macro all_matches(text, form) -%}
+    {{ adapter.dispatch("all_matches", "transit")(text, form) }}
+{%- endmacro %}
+{% macro default__all_matches(text, form) -%}
+    regexp_extract_all({{ text }}, '{{ form }}')
+{%- endmacro %}
+{% macro spark__all_matches(text, form) -%}
+    regexp_extract_all({{ text }}, '{{ form }}', 0)
+{%- endmacro %}
+
 {# Letters and digits only, upper case: destinations come with missing spaces, dots and apostrophes. #}
 {% macro plain_text(column) -%}
-    {{ adapter.dispatch("plain_text", "transit")(column) }}
-{%- endmacro %}
-{% macro default__plain_text(column) -%}
-    regexp_replace(upper({{ strip_accents(column) }}), '[^A-Z0-9]', '', 'g')
-{%- endmacro %}
-{% macro spark__plain_text(column) -%}
-    regexp_replace(upper({{ strip_accents(column) }}), '[^A-Z0-9]', '')
+    {{ replaced("upper(" ~ strip_accents(column) ~ ")", "[^A-Z0-9]", "") }}
 {%- endmacro %}
 
 {# How alike two plain texts are: 1 if equal, 0.9 if one contains the other, 0.8 if nearly equal, else 0. #}
@@ -106,13 +123,7 @@
 {# A line number or label in the form in which they are compared: `018` and `18`, `N1 ` and `n1` are one.
    The rule and its text are those of transit_etl/line_labels.py. #}
 {% macro normal_label(label) -%}
-    {{ adapter.dispatch("normal_label", "transit")(label) }}
-{%- endmacro %}
-{% macro default__normal_label(label) -%}
-    nullif(regexp_replace(upper(trim({{ label }})), '^0+([0-9A-Z])', '\1'), '')
-{%- endmacro %}
-{% macro spark__normal_label(label) -%}
-    nullif(regexp_replace(upper(trim({{ label }})), '^0+([0-9A-Z])', '$1'), '')
+    nullif({{ replaced("upper(trim(" ~ label ~ "))", "^0+([0-9A-Z])", "\\1") }}, '')
 {%- endmacro %}
 
 {# An instant as whole microseconds, for arithmetic that is the same in every run. #}
@@ -305,7 +316,7 @@
 
 {# The numbers 1, 2 … n, one a row, as a relation with the column `number`. #}
 {% macro numbers(n) -%}
-    (select number from range(1, {{ n + 1 }}) as counted(number))
+    (select number from {{ whole_numbers(1, n) }} as counted(number))
 {%- endmacro %}
 
 {# Each element of a list as a row of its own; an empty or missing list gives one null. #}
@@ -483,11 +494,11 @@
     {{ adapter.dispatch("line_keys", "transit")(lines) }}
 {%- endmacro %}
 {% macro default__line_keys(lines) -%}
-    {%- set spaced = "regexp_replace(" ~ strip_accents("name") ~ ", ' +', ' ', 'g')" -%}
+    {%- set spaced = replaced(strip_accents("name"), " +", " ") -%}
     list_transform({{ names_in(lines) }}, lambda name: {{ normal_label(spaced) }})
 {%- endmacro %}
 {% macro spark__line_keys(lines) -%}
-    {%- set spaced = "regexp_replace(" ~ strip_accents("name") ~ ", ' +', ' ')" -%}
+    {%- set spaced = replaced(strip_accents("name"), " +", " ") -%}
     transform({{ names_in(lines) }}, name -> {{ normal_label(spaced) }})
 {%- endmacro %}
 
@@ -500,7 +511,7 @@
     {%- set words = [] -%}
     {%- for text in [first, second] -%}
         {%- set plain = "lower(" ~ strip_accents("coalesce(" ~ text ~ ", '')") ~ ")" -%}
-        {%- do words.append("regexp_extract_all(" ~ plain ~ ", '[a-z0-9]+')") -%}
+        {%- do words.append(all_matches(plain, "[a-z0-9]+")) -%}
     {%- endfor -%}
     (
         (len(list_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
@@ -511,7 +522,7 @@
     {%- set words = [] -%}
     {%- for text in [first, second] -%}
         {%- set plain = "lower(" ~ strip_accents("coalesce(" ~ text ~ ", '')") ~ ")" -%}
-        {%- do words.append("regexp_extract_all(" ~ plain ~ ", '[a-z0-9]+', 0)") -%}
+        {%- do words.append(all_matches(plain, "[a-z0-9]+")) -%}
     {%- endfor -%}
     (
         (size(array_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
@@ -538,40 +549,17 @@
 {# The name of a lift or other plant in the form in which names are compared: letters and digits in upper case, without
    the word for what it is or an abbreviation of it: `Ascensore Castello`, `ASC. CASTELLO` and `castello` are one. #}
 {% macro plant_key(name) -%}
-    {{ adapter.dispatch("plant_key", "transit")(name) }}
-{%- endmacro %}
-{% macro default__plant_key(name) -%}
-    regexp_replace(
-        regexp_replace(
-            trim(upper({{ strip_accents(name) }})), '{{ plant_words() }}', ''
-        ),
-        '[^A-Z0-9]', '', 'g'
-    )
-{%- endmacro %}
-{% macro spark__plant_key(name) -%}
-    regexp_replace(
-        regexp_replace(
-            trim(upper({{ strip_accents(name) }})), '{{ plant_words() }}', ''
-        ),
-        '[^A-Z0-9]', ''
-    )
+    {{ replaced(
+        replaced("trim(upper(" ~ strip_accents(name) ~ "))", plant_words(), ""), "[^A-Z0-9]", ""
+    ) }}
 {%- endmacro %}
 
 {# The words of a text as a list: upper case without accents, no markup, no clock times; a number keeps its slashes. #}
 {% macro words_of(text) -%}
-    {{ adapter.dispatch("words_of", "transit")(text) }}
-{%- endmacro %}
-{% macro default__words_of(text) -%}
-    {%- set plain = "regexp_replace(upper(" ~ strip_accents(text) ~ "), '<[^>]*>', ' ', 'g')" -%}
-    {%- set plain = "regexp_replace(" ~ plain ~ ", '&([AEIOU])(GRAVE|ACUTE);', '\\1', 'g')" -%}
-    {%- set plain = "regexp_replace(" ~ plain ~ ", '[0-9]{1,2}[:.][0-9]{2}', ' ', 'g')" -%}
-    regexp_extract_all({{ plain }}, '[A-Z0-9]+(/[0-9]+)*/?')
-{%- endmacro %}
-{% macro spark__words_of(text) -%}
-    {%- set plain = "regexp_replace(upper(" ~ strip_accents(text) ~ "), '<[^>]*>', ' ')" -%}
-    {%- set plain = "regexp_replace(" ~ plain ~ ", '&([AEIOU])(GRAVE|ACUTE);', '$1')" -%}
-    {%- set plain = "regexp_replace(" ~ plain ~ ", '[0-9]{1,2}[:.][0-9]{2}', ' ')" -%}
-    regexp_extract_all({{ plain }}, '[A-Z0-9]+(/[0-9]+)*/?', 0)
+    {%- set plain = replaced("upper(" ~ strip_accents(text) ~ ")", "<[^>]*>", " ") -%}
+    {%- set plain = replaced(plain, "&([AEIOU])(GRAVE|ACUTE);", "\\1") -%}
+    {%- set plain = replaced(plain, "[0-9]{1,2}[:.][0-9]{2}", " ") -%}
+    {{ all_matches(plain, "[A-Z0-9]+(/[0-9]+)*/?") }}
 {%- endmacro %}
 
 {# The elements of the list of each row of a relation, one a row, with the columns of `keys`, numbered from 1 on.

@@ -9,13 +9,12 @@ from typing import Any
 
 import duckdb
 import pytest
-from dbt.cli.main import dbtRunner
 
 from benchmarks.engines import compare_builds
+from tests.warehouse.dbt_runs import run_dbt
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Engine, Settings
-from transit_etl.warehouse.dbt_manifest import PROJECT
 from transit_etl.warehouse.spark import start_session
 
 pytestmark = [
@@ -31,24 +30,10 @@ TYPES = {"VARCHAR": "string", "UUID": "string", "INTEGER": "int", "HUGEINT": "bi
 KINDS = {"int": "whole", "bigint": "whole", "decimal": "decimal"}
 
 
-@pytest.fixture
-def build_variables(built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set what a build tells dbt and Spark."""
-    for name, value in {
-        "DATA": built.data_dir.absolute(),
-        "DATABASE": paths.build_database(built.data_dir).absolute(),
-        "FROM": "2026-11-10",
-        "TO": "2026-11-10",
-        "SCRATCH": tmp_path / "scratch",
-        "THREADS": 1,
-    }.items():
-        monkeypatch.setenv(f"BUILD_{name}", str(value))
-
-
-@pytest.mark.usefixtures("build_variables")
 def test_spark_resolves_every_model_to_the_columns_that_it_has_in_duckdb(
-    built: Settings, tmp_path: Path
+    built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("BUILD_SCRATCH", str(tmp_path / "scratch"))
     session = start_session("local[1]", tmp_path / "spark")
     with duckdb.connect(paths.build_database(built.data_dir), read_only=True) as connection:
         tables = _tables(connection)
@@ -58,7 +43,7 @@ def test_spark_resolves_every_model_to_the_columns_that_it_has_in_duckdb(
         session.sql(f"create or replace view {schema}.{name} as select {nothing} where false")
 
     wrong = {}
-    for node in _compiled(tmp_path / "target"):
+    for node in _compiled(built, tmp_path):
         place = node["schema"], node["alias"]
         columns = dict(session.sql(node["compiled_code"]).dtypes)
         if place not in tables:  # DuckDB has it inlined
@@ -93,16 +78,10 @@ def _kinds(columns: dict[str, str]) -> dict[str, str]:
     return {name: KINDS.get(kind.split("(")[0], kind) for name, kind in columns.items()}
 
 
-def _compiled(folder: Path) -> Iterator[dict[str, Any]]:
+def _compiled(built: Settings, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the models as dbt compiles them for Spark, each after those that it reads."""
-    done = dbtRunner().invoke(
-        [
-            "--quiet", "--log-level-file", "none", "compile", "--full-refresh", "--target", "spark",
-            "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target-path", str(folder),
-        ]
-    )  # fmt: skip
-    assert done.success, done.exception
-    nodes = json.loads((folder / "manifest.json").read_bytes())["nodes"]
+    target = run_dbt(built, folder, "compile", "--full-refresh", output="spark")
+    nodes = json.loads((target / "manifest.json").read_bytes())["nodes"]
     reads = {name: node["depends_on"]["nodes"] for name, node in nodes.items() if name.startswith("model.")}
     for name in TopologicalSorter(reads).static_order():
         if name in reads:

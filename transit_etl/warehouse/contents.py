@@ -46,7 +46,7 @@ def published_contents(build: duckdb.DuckDBPyConnection) -> Contents:
     views = {(schema, name): (sql, tree) for schema, name, sql, tree in build.execute(_VIEWS).fetchall()}
     reads = {place: set(_places_in(json.loads(tree))) for place, (_, tree) in views.items()}
     chosen: set[Place] = set()
-    ahead = [each for each in (*tables, *views) if _is_promised(*each)]
+    ahead = [each for each in (*tables, *views) if is_published(*each)]
     while ahead:
         place = ahead.pop()
         if place not in chosen:
@@ -65,7 +65,8 @@ def tables_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[Plac
     return {(schema, name): tuple(columns) for schema, name, columns in rows}
 
 
-def _is_promised(schema: str, name: str) -> bool:
+def is_published(schema: str, name: str) -> bool:
+    """Tell whether a table or view is published by itself, and not only because another one reads it."""
     return original_schema(schema) in SCHEMAS or f"{schema}.{name}" in EXPORTED_WORKING
 
 

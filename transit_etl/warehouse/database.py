@@ -44,7 +44,7 @@ create table if not exists main.last_publication (publication_id uuid, storage_v
 """
 
 _HISTORY_TABLES = ("builds", "built_files", "variants", "closing")
-_MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
+MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
 
 class WarehouseError(TransitError):
@@ -109,7 +109,7 @@ def drop_models(connection: duckdb.DuckDBPyConnection) -> None:
         select 'table', schema_name, table_name from duckdb_tables()
         where schema_name in $schemas and not (schema_name = 'quality' and table_name in $history)
         """,
-        {"schemas": _MODEL_SCHEMAS, "history": _HISTORY_TABLES},
+        {"schemas": MODEL_SCHEMAS, "history": _HISTORY_TABLES},
     ).fetchall()
     for kind, schema, name in relations:
         connection.execute(f'drop {kind} "{schema}"."{name}"')

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from transit_etl import promised
 from transit_etl.quoting import quoted_name
 from transit_etl.service_day import DAY
 from transit_etl.warehouse import sql_functions
+from transit_etl.warehouse.contents import is_published
+from transit_etl.warehouse.database import MODEL_SCHEMAS
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import DatedBy, tables_by_date
 
@@ -120,7 +121,7 @@ def _parse_arguments(arguments: Sequence[str]) -> list[str]:
 
 def _drop_models(session: "SparkSession") -> None:
     """Drop every table and view of earlier builds, also those of models that no longer exist."""
-    for schema in ("staging", promised.WORKING, *promised.SCHEMAS):
+    for schema in MODEL_SCHEMAS:
         session.sql(f"drop database if exists {schema} cascade")
 
 
@@ -159,13 +160,9 @@ def _copied(manifest: Manifest) -> set[str]:
     models = {name: node for name, node in manifest["nodes"].items() if node["resource_type"] == "model"}
     tables = {name for name, node in models.items() if node["config"]["materialized"] != "view"}
     read = {each for name in models.keys() - tables for each in models[name]["depends_on"]["nodes"]}
-    published = {
-        name
-        for name in tables
-        if models[name]["config"]["schema"] in promised.SCHEMAS
-        or f"{models[name]['config']['schema']}.{models[name]['alias']}" in promised.EXPORTED_WORKING
+    return {
+        name for name in tables if name in read or is_published(models[name]["schema"], models[name]["alias"])
     }
-    return published | (tables & read)
 
 
 def _copy_rows(

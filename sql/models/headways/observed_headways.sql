@@ -3,6 +3,10 @@
 -- A headway counts only if the stop was polled without a gap from one bus to the next and no other bus of the line can
 -- have passed unobserved between them: a missed poll must not read as a missed bus.
 {%- set line_stop = "operator, service_date, line_code, direction, stop_code" %}
+{%- set in_schedule = "partition by " ~ line_stop
+    ~ " order by scheduled_at, service_hour, trip_id nulls last, visit_number nulls last" %}
+{%- set in_order = "partition by " ~ line_stop
+    ~ " order by expected_at, scheduled_at nulls last, trip_id, visit_number" %}
 with visits as (
     select
         *,
@@ -39,7 +43,7 @@ scheduled_headways as (
         round({{ seconds_between('lag(scheduled_at) over stop_buses', 'scheduled_at') }}) as headway_seconds
     from scheduled_buses
     window stop_buses as (
-        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id nulls last, visit_number nulls last
+        {{ in_schedule }}
     )
 ),
 
@@ -52,7 +56,7 @@ scheduled_sums as (
         coalesce(sum(headway_seconds * headway_seconds) over so_far, 0) as scheduled_squares
     from scheduled_headways
     window so_far as (
-        partition by {{ line_stop }} order by scheduled_at, service_hour, trip_id nulls last, visit_number nulls last
+        {{ in_schedule }}
         rows between unbounded preceding and current row
     )
 ),
@@ -72,17 +76,9 @@ headways as (
     from visits
     left join scheduled_sums as sums using (visit_key)
     window
-        stop_buses as (
-            partition by {{ line_stop }} order by expected_at, scheduled_at nulls last, trip_id, visit_number
-        ),
-        so_far as (
-            partition by {{ line_stop }} order by expected_at, scheduled_at nulls last, trip_id, visit_number
-            rows between unbounded preceding and current row
-        ),
-        before as (
-            partition by {{ line_stop }} order by expected_at, scheduled_at nulls last, trip_id, visit_number
-            rows between unbounded preceding and 1 preceding
-        )
+        stop_buses as ({{ in_order }}),
+        so_far as ({{ in_order }} rows between unbounded preceding and current row),
+        before as ({{ in_order }} rows between unbounded preceding and 1 preceding)
 )
 
 select

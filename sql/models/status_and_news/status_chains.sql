@@ -1,6 +1,6 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
 {%- set lines_in_common = have_common(line_keys("earlier.lines"), line_keys("later.lines")) -%}
-{%- set root = "listings.operator, coalesce(roots.root_number, listings.listing_number)" -%}
+{%- set root_number = "coalesce(roots.root_number, listings.listing_number)" -%}
 {%- set likeness_of_texts = common_word_share("earlier.message", "later.message") -%}
 -- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
 -- was known not to be listed before and after.
@@ -113,18 +113,20 @@ roots as (
 chains as (
     select
         listings.*,
-        coalesce(roots.root_number, listings.listing_number) as root_number,
+        {{ root_number }} as root_number,
         row_number() over chain as version_number,
         lag(listings.absent_after_at) over chain < listings.first_seen_at as is_after_gap,
         lag(listings.last_seen_at) over chain as previous_seen_at,
         lead(listings.first_seen_at) over chain as next_seen_at,
         first_value(listings.started_at) over (
-            partition by {{ root }}, listings.started_text
+            partition by listings.operator, {{ root_number }}, listings.started_text
             order by listings.first_seen_at, listings.listing_number
         ) as first_read_start_at
     from listings
     left join roots on listings.operator = roots.operator and listings.listing_number = roots.listing_number
-    window chain as (partition by {{ root }} order by listings.first_seen_at, listings.listing_number)
+    window chain as (
+        partition by listings.operator, {{ root_number }} order by listings.first_seen_at, listings.listing_number
+    )
 ),
 
 numbered as (

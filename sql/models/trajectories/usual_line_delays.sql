@@ -110,5 +110,5 @@ select
     direction,
     position,
     cast(round(exact_usual_delay_seconds) as bigint) as usual_line_delay_seconds,
-    told_delay_seconds - cast(round(exact_usual_delay_seconds) as bigint) as above_seconds
+    told_delay_seconds - usual_line_delay_seconds as above_seconds
 from expected
