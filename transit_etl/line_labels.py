@@ -11,7 +11,7 @@ from functools import lru_cache
 _PADDING = "^0+([0-9A-Z])"  # means the same to Python and to DuckDB
 _PATTERN = re.compile(_PADDING)
 
-# The SQL of the rule, of a column `label`. The macro `normal_label` of the dbt project has the same text.
+# The SQL of the rule, of a column `label`. The macro `normal_label` of the dbt project says the same.
 NORMAL_LABEL_SQL = rf"nullif(regexp_replace(upper(trim(label)), '{_PADDING}', '\1'), '')"
 
 
