@@ -422,7 +422,10 @@
     printf('%.' || greatest({{ decimals }}, 0) || 'f', {{ value }})
 {%- endmacro %}
 {% macro spark__decimal_text(value, decimals) -%}
-    format_string('%.' || greatest({{ decimals }}, 0) || 'f', cast({{ value }} as double))
+    case
+        when {{ value }} is not null
+            then format_string('%.' || greatest({{ decimals }}, 0) || 'f', cast({{ value }} as double))
+    end
 {%- endmacro %}
 
 {# A whole number as text, with a comma before every three digits. #}

@@ -46,7 +46,7 @@
 {# The 97.5 % quantile of Student's t distribution with so many degrees of freedom: within 0.04 of it for 2, within 0.005
    for more, by the expansion of Cornish and Fisher. #}
 {% macro t_quantile(freedom) -%}
-    (1.95996 + 2.37227 / ({{ freedom }}) + 2.82250 / (({{ freedom }}) * ({{ freedom }}))
-    + 2.55585 / (({{ freedom }}) * ({{ freedom }}) * ({{ freedom }}))
-    + 1.58948 / (({{ freedom }}) * ({{ freedom }}) * ({{ freedom }}) * ({{ freedom }})))
+    {%- set n = "cast(" ~ freedom ~ " as double)" -%}
+    (1.95996 + 2.37227 / {{ n }} + 2.82250 / ({{ n }} * {{ n }}) + 2.55585 / ({{ n }} * {{ n }} * {{ n }})
+    + 1.58948 / ({{ n }} * {{ n }} * {{ n }} * {{ n }}))
 {%- endmacro %}

@@ -5,17 +5,25 @@ import shutil
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
 import pytest
+from dbt.artifacts.schemas.run import RunExecutionResult
+from dbt.cli.main import dbtRunner
+from dbt.contracts.graph.manifest import Manifest
 
 from benchmarks.engines import compare_builds
 from tests.warehouse.dbt_runs import run_dbt
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Engine, Settings
+from transit_etl.warehouse.dbt import SPARK_MEMORY
+from transit_etl.warehouse.dbt_manifest import PROJECT
 from transit_etl.warehouse.spark import start_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 pytestmark = [
     pytest.mark.xdist_group("spark"),  # a session takes two cores and gigabytes
@@ -30,28 +38,92 @@ TYPES = {"VARCHAR": "string", "UUID": "string", "INTEGER": "int", "HUGEINT": "bi
 KINDS = {"int": "whole", "bigint": "whole", "decimal": "decimal"}
 
 
-def test_spark_resolves_every_model_to_the_columns_that_it_has_in_duckdb(
-    built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BUILD_SCRATCH", str(tmp_path / "scratch"))
-    session = start_session("local[1]", tmp_path / "spark")
+class Project(NamedTuple):
+    """A session of Spark in which every model is an empty view, and what it has those of."""
+
+    session: "SparkSession"
+    models: list[dict[str, Any]]
+    tables: dict[tuple[str, str], dict[str, str]]
+
+
+@pytest.fixture(scope="module")
+def project(built: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    folder = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BUILD_SCRATCH", str(folder / "scratch"))
+        patch.setenv("SPARK_DRIVER_MEMORY", SPARK_MEMORY)
+        session = start_session("local[2]", folder / "spark")
     with duckdb.connect(paths.build_database(built.data_dir), read_only=True) as connection:
         tables = _tables(connection)
     for (schema, name), columns in tables.items():
         session.sql(f"create database if not exists {schema}")
         nothing = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in columns.items())
-        session.sql(f"create or replace view {schema}.{name} as select {nothing} where false")
-
-    wrong = {}
-    for node in _compiled(built, tmp_path):
+        session.sql(f"create view {schema}.{name} as select {nothing} where false")
+    models = list(_compiled(built, folder))
+    for node in models:
         place = node["schema"], node["alias"]
-        columns = dict(session.sql(node["compiled_code"]).dtypes)
         if place not in tables:  # DuckDB has it inlined
-            session.sql(f"create view {place[0]}.{place[1]} as {node['compiled_code']}")
-        elif _kinds(columns) != _kinds(tables[place]):
-            wrong[place] = _kinds(columns).items() ^ _kinds(tables[place]).items()
+            session.sql(f"create view {'.'.join(place)} as {node['compiled_code']}")
+    yield Project(session, models, tables)
+    session.stop()
+
+
+def test_spark_resolves_every_model_to_the_columns_that_it_has_in_duckdb(project: Project) -> None:
+    wrong = {}
+    for node in project.models:
+        columns = _kinds(dict(project.session.sql(node["compiled_code"]).dtypes))
+        expected = project.tables.get((node["schema"], node["alias"]))
+        if expected is not None and columns != _kinds(expected):
+            wrong[node["name"]] = columns.items() ^ _kinds(expected).items()
 
     assert {} == wrong
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_every_unit_test_of_the_models_passes_in_spark(project: Project, tmp_path: Path) -> None:
+    """Their rows are in DuckDB's SQL, so DuckDB makes them."""
+    options = [
+        "--target", "spark", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT),
+        "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs"),
+    ]  # fmt: skip
+    parsed = dbtRunner().invoke(["--quiet", "parse", *options]).result
+    assert isinstance(parsed, Manifest)
+    unit_tests = list(parsed.unit_tests.values())
+    fixtures: list[Any] = [each for unit_test in unit_tests for each in (*unit_test.given, unit_test.expect)]
+    with duckdb.connect() as connection:
+        for number, fixture in enumerate(fixtures):
+            if isinstance(fixture.rows, str):
+                rows = connection.sql(fixture.rows)
+                columns = ", ".join(map(_key_as_text, rows.columns))
+                frame = project.session.createDataFrame(rows.select(columns).to_arrow_table())
+                frame.createTempView(f"fixture_{number}")
+                fixture.rows = f"select * from fixture_{number}"
+            else:
+                fixture.rows = [
+                    {name: Array(value) if isinstance(value, list) else value for name, value in row.items()}
+                    for row in fixture.rows
+                ]
+
+    done = dbtRunner(manifest=parsed).invoke(["--quiet", "test", "--select", "test_type:unit", *options])
+
+    assert isinstance(done.result, RunExecutionResult), done.exception
+    assert {} == {each.node.name: each.message for each in done.result.results if each.status != "pass"}
+    assert len(unit_tests) == len(done.result.results) > 100
+
+
+class Array(list[str]):
+    """A list that dbt writes as Spark reads it."""
+
+    def __str__(self) -> str:
+        return f"array({', '.join(map(repr, self))})"
+
+
+def _key_as_text(column: str) -> str:
+    """Select a column; a key that DuckDB would read as a UUID is written as one."""
+    if not column.endswith("_key"):
+        return column
+    return f"coalesce(cast(try_cast({column} as uuid) as varchar), cast({column} as varchar)) as {column}"
 
 
 def _tables(connection: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], dict[str, str]]:

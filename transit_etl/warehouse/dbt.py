@@ -21,7 +21,7 @@ from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
 
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
-_SPARK_MEMORY = "4g"  # Spark's own default is too small to plan the longest models
+SPARK_MEMORY = "4g"  # Spark's own default is too small to plan the longest models
 
 
 class BuildFailedError(WarehouseError):
@@ -189,7 +189,7 @@ def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> 
         "BUILD_SPARK_MASTER": settings.spark_master,
         "BUILD_THREADS": threads,
     }
-    return {"SPARK_DRIVER_MEMORY": _SPARK_MEMORY, **without_dbt_settings(), **build}
+    return {"SPARK_DRIVER_MEMORY": SPARK_MEMORY, **without_dbt_settings(), **build}
 
 
 def _follow(lines: IO[str], on_progress: OnProgress | None) -> str:

@@ -47,18 +47,10 @@ _OPTIONS_OF_DBT = {"--project-dir", "--profiles-dir", "--target", "--target-path
 
 def main() -> int:
     """Run dbt with the arguments of this program, which has to succeed; return the exit code."""
-    from dbt.adapters.spark import session as session_method  # noqa: PLC0415 - seconds, for this program alone
-    from dbt.artifacts.schemas.run import RunExecutionResult  # noqa: PLC0415
+    from dbt.artifacts.schemas.run import RunExecutionResult  # noqa: PLC0415 - seconds, here alone
     from dbt.cli.main import dbtRunner  # noqa: PLC0415
     from dbt.contracts.graph.manifest import Manifest as ParsedProject  # noqa: PLC0415
 
-    class Cursor(session_method.Cursor):
-        """A cursor that leaves the session as it is: dbt-spark's lets numbers overflow without an error."""
-
-        def __init__(self, **_parameters: object) -> None:
-            super().__init__()
-
-    session_method.Cursor = Cursor  # type: ignore[misc]
     arguments = sys.argv[1:]
     session = start_session(os.environ["BUILD_SPARK_MASTER"], Path(os.environ["BUILD_SPARK"]).absolute())
     project = dbtRunner().invoke(_parse_arguments(arguments)).result
@@ -81,8 +73,17 @@ def main() -> int:
 
 def start_session(master: str, folder: Path) -> "SparkSession":
     """Start the session that dbt-spark then finds; a local one keeps its tables in the folder."""
-    from pyspark import cloudpickle  # noqa: PLC0415 - an optional dependency
+    from dbt.adapters.spark import session as session_method  # noqa: PLC0415 - an optional dependency
+    from pyspark import cloudpickle  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
+
+    class Cursor(session_method.Cursor):
+        """A cursor that leaves the session as it is: dbt-spark's lets numbers overflow without an error."""
+
+        def __init__(self, **_parameters: object) -> None:
+            super().__init__()
+
+    session_method.Cursor = Cursor  # type: ignore[misc]
 
     folder.mkdir(parents=True, exist_ok=True)
     options: dict[str, bool | float | int | str | None] = {**_REQUIRED}
