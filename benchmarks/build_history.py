@@ -18,17 +18,16 @@ import resource
 import sys
 import tempfile
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-import duckdb
 import httpx
 
+from benchmarks.repeated_days import repeat_day
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
-from transit_etl.lake_schemas import DATASETS
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 
@@ -90,7 +89,7 @@ def _build_whole(day: Settings, history: History) -> None:
     """Copy and build a history, unless its folder exists."""
     if history.settings.data_dir.exists():
         return
-    _copy_days(day, history.settings, range(history.n_days))
+    repeat_day(day.data_dir, history.settings.data_dir, day.operator, range(history.n_days))
     began = _cpu_seconds()
     warehouse.build(history.settings)
     print(
@@ -104,7 +103,7 @@ def _add_dates(day: Settings, histories: list[History], repeat: int) -> None:
     for _ in range(repeat):
         for history in histories:
             number = len(paths.lake_files(history.settings.data_dir, "requests", day.operator))
-            _copy_days(day, history.settings, range(number, number + 1))
+            repeat_day(day.data_dir, history.settings.data_dir, day.operator, [number])
             began = _cpu_seconds()
             warehouse.build(history.settings)
             addition = Addition(_cpu_seconds() - began, _node_seconds(history.settings))
@@ -139,47 +138,6 @@ def _node_seconds(settings: Settings) -> dict[str, float]:
 def _rehearse(settings: Settings, hours: float) -> None:
     transport = httpx.ASGITransport(create_app(build_world("small", None, SEED)))
     rehearse(settings, START, hours, transport=transport)
-
-
-def _copy_days(day: Settings, settings: Settings, numbers: range) -> None:
-    """Write the rehearsed day shifted by whole days, one file per dataset and day, as after compaction."""
-    for dataset in DATASETS:
-        if not paths.lake_files(day.data_dir, dataset, day.operator):
-            continue
-        pattern = str(paths.lake_glob(day.data_dir, dataset, day.operator))
-        for number in numbers:
-            received = date.fromisoformat(f"{START:%Y-%m-%d}") + timedelta(days=number)
-            target = paths.lake_file(settings.data_dir, day.operator, dataset, received, "compacted")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            duckdb.execute(_shifted(pattern, target, number))
-    _keep_schemas(day, settings)
-
-
-def _shifted(pattern: str, target: Path, n_days: int) -> str:
-    """Return the statement that writes a day's rows with instants, dates and request ids shifted."""
-    columns = duckdb.execute(f"describe from read_parquet('{pattern}', hive_partitioning = false)").fetchall()
-    moved = []
-    for name, kind, *_ in columns:
-        if kind.startswith("TIMESTAMP"):
-            moved.append(f'"{name}" + interval {n_days} day as "{name}"')
-        elif kind == "DATE":
-            moved.append(f'"{name}" + {n_days} as "{name}"')
-        elif name in {"request_id", "window"}:
-            moved.append(f"""'{n_days}-' || "{name}" as "{name}" """)
-        elif name == "key":
-            moved.append(f"""case when endpoint = 'timetables' then split_part(key, '/', 1) || '/' ||
-                (cast(split_part(key, '/', 2) as date) + {n_days}) else key end as key""")
-    replaced = f"replace ({', '.join(moved)})" if moved else ""
-    rows = f"select * {replaced} from read_parquet('{pattern}', hive_partitioning = false)"
-    return f"copy ({rows}) to '{target}' (format parquet, compression zstd)"
-
-
-def _keep_schemas(day: Settings, settings: Settings) -> None:
-    """Copy the empty files that give every dataset its columns."""
-    for path in (paths.lake_dir(day.data_dir) / f"operator={paths.NO_OPERATOR}").rglob("*.parquet"):
-        target = settings.data_dir / path.relative_to(day.data_dir)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(path.read_bytes())
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,8 +1,9 @@
 """Builds the same data by DuckDB and by Spark: whether both give the same tables, and how long each takes.
 
-    python benchmarks/engines.py [--data FOLDER] [--size small] [--hours 24] [--executors 1 2]
+    python benchmarks/engines.py [--data FOLDER] [--size small] [--hours 24] [--days 1] [--executors 1 2]
 
-Without a data folder, hours of an emulated network are rehearsed. Every table and view of core and marts is
+Without a data folder, hours of an emulated network are rehearsed; with a number of days, the first 24 hours
+are repeated so often, the dates moved. Every table and view of core and marts is
 compared row by row, by its key: floating-point numbers to 1e-9 of the greater one, all else exactly. Spark
 runs as a cluster on this machine, once with each number of executors: processes of one core and 2 GiB each,
 beside the driver. Each build is from nothing. Fails if a row differs.
@@ -11,11 +12,12 @@ beside the driver. Each build is from nothing. Fails if a row differs.
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -25,6 +27,7 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.repeated_days import repeat_day
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
@@ -54,8 +57,11 @@ class Compared(NamedTuple):
     differences: list[str]
 
 
-def compare_builds(first: Path, second: Path) -> Iterator[Compared]:
-    """Compare the tables and views of core and marts of two data folders that are built."""
+def compare_builds(first: Path, second: Path, operator: str | None = None) -> Iterator[Compared]:
+    """Compare the tables and views of core and marts of two data folders that are built.
+
+    With an operator only its rows are compared, of the tables that name one.
+    """
     manifest = json.loads(paths.dbt_manifest(first).read_bytes())
     keys = {(each.schema, each.name): each.key for each in described_tables(manifest)}
     with duckdb.connect() as connection:
@@ -69,21 +75,30 @@ def compare_builds(first: Path, second: Path) -> Iterator[Compared]:
         for place in sorted(found[0].keys() | found[1].keys()):
             columns = found[0].get(place, []), found[1].get(place, [])
             if columns[0] == columns[1]:
-                yield _compared(connection, place, columns[0], keys.get(place, ""))
+                relation = _rows(place, columns[0], operator)
+                yield _compared(connection, ".".join(place), relation, columns[0], keys.get(place, ""))
             else:
                 others = sorted(set(columns[0]) ^ set(columns[1]))
                 yield Compared(".".join(place), 0, [f"columns: {others}"])
 
 
+def _rows(place: tuple[str, str], columns: Columns, operator: str | None) -> str:
+    """Return the rows of a table to compare, as a relation of a database named later."""
+    name = "{}." + ".".join(map(quoted_name, place))
+    if operator is None or "operator" not in dict(columns):
+        return name
+    return f"(select * from {name} where operator = {sql_text(operator)})"
+
+
 def _compared(
-    connection: duckdb.DuckDBPyConnection, place: tuple[str, str], columns: Columns, key: str
+    connection: duckdb.DuckDBPyConnection, table: str, rows: str, columns: Columns, key: str
 ) -> Compared:
     """Compare a table whose columns are the same in both builds; without a key, by all that is exact."""
     kinds = dict(columns)
     by = key.split(", ") if key else [name for name in kinds if not _is_floating(kinds[name])]
     checks = {name: _differ(quoted_name(name), kinds[name]) for name in kinds if name not in by}
-    name, keys = ".".join(map(quoted_name, place)), ", ".join(map(quoted_name, by))
-    numbered = f"select *, row_number() over (partition by {keys}) as nth_of_key from {{}}.{name}"
+    keys = ", ".join(map(quoted_name, by))
+    numbered = f"select *, row_number() over (partition by {keys}) as nth_of_key from {rows}"
     matched = [*map(quoted_name, by), "nth_of_key"]
     condition = " and ".join(f"a.{each} is not distinct from b.{each}" for each in matched)
     counts = {
@@ -95,15 +110,15 @@ def _compared(
         },
     }
     selected = ", ".join(f"count(*) filter ({each})" for each in counts.values())
-    rows = connection.execute(
+    counted = connection.execute(
         f"""
         select count(a.nth_of_key), {selected}
         from ({numbered.format("a")}) as a full join ({numbered.format("b")}) as b on {condition}
         """
     ).fetchall()
-    n_rows, *n_different = rows[0]
+    n_rows, *n_different = counted[0]
     differences = [f"{n} {what}" for what, n in zip(counts, n_different, strict=True) if n]
-    return Compared(".".join(place), n_rows, differences)
+    return Compared(table, n_rows, differences)
 
 
 def _is_floating(kind: str) -> bool:
@@ -121,7 +136,7 @@ def _differ(column: str, kind: str) -> str:
 
 def build(data: Path, folder: Path, engine: Engine, master: str = "local[*]") -> tuple[Path, float]:
     """Build a copy of a data folder from nothing; return the copy and the seconds that took."""
-    copy = folder / f"{engine} {master}"
+    copy = folder / re.sub(r"\W+", "-", f"{engine}-{master}")
     for name in _NEEDED:
         source = data / name
         if source.is_dir():
@@ -136,6 +151,15 @@ def build(data: Path, folder: Path, engine: Engine, master: str = "local[*]") ->
     return copy, time.monotonic() - started_at
 
 
+def _repeated(data: Path, folder: Path, n_days: int) -> Path:
+    """Make the lake of so many days from the first 24 hours of a data folder's; return its folder."""
+    operator = _settings(data).operator
+    requests = sql_text(str(paths.lake_glob(data, "requests", operator)))
+    rows = duckdb.execute(f"select min(planned_at) from read_parquet({requests})").fetchall()
+    repeat_day(data, folder, operator, range(n_days), rows[0][0] + timedelta(days=1))
+    return folder
+
+
 def _settings(data: Path) -> Settings:
     return Settings(data_dir=data)
 
@@ -148,6 +172,7 @@ def main() -> int:
     parser.add_argument("--data", type=Path, help="a data folder with a lake; it is only read")
     parser.add_argument("--size", default="small", help="of the network rehearsed without one")
     parser.add_argument("--hours", type=float, default=24)
+    parser.add_argument("--days", type=int, default=1, help="how often the first 24 hours are repeated")
     parser.add_argument("--executors", type=int, nargs="+", default=[2], help="of Spark")
     options = parser.parse_args()
     console = Console()
@@ -159,6 +184,8 @@ def main() -> int:
             data = folder / "rehearsed"
             transport = httpx.ASGITransport(create_app(build_world(options.size, None, 1)))
             rehearse(_settings(data), START, options.hours, transport=transport)
+        if options.days > 1:
+            data = _repeated(data, folder / "repeated", options.days)
         duckdb_folder, duckdb_seconds = build(data, folder, Engine.DUCKDB)
         times = Table("engine", "seconds", "times DuckDB")
         times.add_row("DuckDB", f"{duckdb_seconds:,.0f}", "1")

@@ -11,7 +11,7 @@ from tests.faulty_files import Fault
 
 QUICK = [step for step in STEPS if not step.takes_seconds]
 SLOW = [step for step in STEPS if step.takes_seconds]
-N_SAMPLES, N_PARTS = 6, 24
+N_SAMPLES, N_PARTS = 4, 24
 
 
 def name_of(step: Step) -> str:

@@ -43,9 +43,32 @@
     (unix_micros({{ second }}) - unix_micros({{ first }})) / 1e6
 {%- endmacro %}
 
-{# An instant moved by a number of seconds. #}
+{# An instant moved by a number of seconds, to the nearest microsecond; of two that are as near, to the even one. #}
 {% macro add_seconds(instant, seconds) -%}
+    {{ adapter.dispatch("add_seconds", "transit")(instant, seconds) }}
+{%- endmacro %}
+{% macro default__add_seconds(instant, seconds) -%}
     ({{ instant }} + {{ seconds }} * interval '1 second')
+{%- endmacro %}
+{% macro spark__add_seconds(instant, seconds) -%}
+    timestamp_micros(unix_micros({{ instant }}) + cast(bround(cast({{ seconds }} as double) * 1e6) as bigint))
+{%- endmacro %}
+
+{# A floating-point number rounded to so many decimals, halves away from zero. #}
+{% macro rounded(number, decimals) -%}
+    {{ adapter.dispatch("rounded", "transit")(number, decimals) }}
+{%- endmacro %}
+{% macro default__rounded(number, decimals) -%}
+    round({{ number }}, {{ decimals }})
+{%- endmacro %}
+{# Spark would round the shortest decimal number that is read as this one. #}
+{% macro spark__rounded(number, decimals) -%}
+    (round(({{ number }}) * 1e{{ decimals }}) / 1e{{ decimals }})
+{%- endmacro %}
+
+{# A floating-point number as a decimal of so many digits, so many of them after the point. #}
+{% macro as_decimal(number, digits, decimals) -%}
+    cast({{ rounded(number, decimals) }} as decimal({{ digits }}, {{ decimals }}))
 {%- endmacro %}
 
 {# The keys of a JSON object kept as text, as a list. #}
@@ -680,7 +703,7 @@
     median({{ value }}){{ " " ~ window if window }}
 {%- endmacro %}
 {% macro spark__median_instant(value, window) -%}
-    timestamp_micros(cast(floor(median(unix_micros({{ value }})){{ " " ~ window if window }}) as bigint))
+    timestamp_micros(cast(ceil(median(unix_micros({{ value }})){{ " " ~ window if window }}) as bigint))
 {%- endmacro %}
 
 {# How many different values a window has. #}

@@ -167,9 +167,9 @@ weighted as (
         {%- endif %}
         case when line_n_due >= line_n_scheduled then n_due else n_scheduled end as n_passages,
         {%- for count in ["n_scheduled", "n_likely", "n_delays"] %}
-        cast(
-            cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_{{ count }}, 0) as decimal(17, 9)
-        ) as weight_{{ count[2:] }}
+        {{ as_decimal(
+            "cast(greatest(line_n_due, line_n_scheduled) as double) / nullif(line_" ~ count ~ ", 0)", 17, 9
+        ) }} as weight_{{ count[2:] }}
         {{- "," if not loop.last }}
         {%- endfor %}
     from line_sums

@@ -120,9 +120,7 @@ corrected as (
             + coalesce(
                 corrections.correction * weight
                 / nullif(
-                    avg(cast(weight as decimal(7, 6))) over (
-                        partition by weighted.operator, weighted.service_date, weighted.ruleset
-                    ),
+                    cast(sum({{ as_decimal("weight", 7, 6) }}) over one_ruleset as double) / count(weight) over one_ruleset,
                     0
                 ),
                 0
@@ -139,18 +137,19 @@ corrected as (
     from weighted
     inner join {{ built('audit_errors') }} as corrections using (operator, service_date, ruleset)
     where corrections.part = 'all'
+    window one_ruleset as (partition by weighted.operator, weighted.service_date, weighted.ruleset)
 ),
 
 probable as (
     select
         *,
-        cast(corrected_share as decimal(7, 6)) as on_time_probability,
+        {{ as_decimal("corrected_share", 7, 6) }} as on_time_probability,
         cast(least(
-            cast(
-                case when on_time_share < 1 then (1 - corrected_share) * up_to_early / (1 - on_time_share) else 0 end
-                as decimal(7, 6)
-            ),
-            1 - cast(corrected_share as decimal(7, 6))
+            {{ as_decimal(
+                "case when on_time_share < 1 then (1 - corrected_share) * up_to_early / (1 - on_time_share) else 0 end",
+                7, 6
+            ) }},
+            1 - {{ as_decimal("corrected_share", 7, 6) }}
         ) as decimal(7, 6)) as early_probability
     from corrected
 ),
@@ -170,8 +169,8 @@ shifted as (
         {%- set late = "1.702 * share_late * (1 - share_late)" %}
         {%- set early = "1.702 * share_early * (1 - share_early)" %}
         {%- for name, density in {"early": early, "on_time": "abs(" ~ late ~ " - " ~ early ~ ")", "late": late}.items() %}
-        cast({{ density }} * stop_error_seconds / error_seconds as decimal(7, 6)) as {{ name }}_shift,
-        cast({{ density }} * line_error_seconds / error_seconds as decimal(7, 6)) as {{ name }}_line_shift
+        {{ as_decimal(density ~ " * stop_error_seconds / error_seconds", 7, 6) }} as {{ name }}_shift,
+        {{ as_decimal(density ~ " * line_error_seconds / error_seconds", 7, 6) }} as {{ name }}_line_shift
         {{- "," if not loop.last }}
         {%- endfor %}
     from uncertain
@@ -183,7 +182,7 @@ verdicts as (
     select
         *,
         {%- for name in classes %}
-        {%- set error = "cast(sqrt(" ~ name ~ "_probability * (1 - " ~ name ~ "_probability)) as decimal(7, 6))" %}
+        {%- set error = as_decimal("sqrt(" ~ name ~ "_probability * (1 - " ~ name ~ "_probability))", 7, 6) %}
         cast({{ name }}_shift * sum({{ name }}_shift) over line_stop as decimal(18, 6)) as {{ name }}_stop_variance,
         cast(
             {{ error }} * sum({{ error }}) over part
@@ -191,9 +190,9 @@ verdicts as (
             + {{ name }}_line_shift * sum({{ name }}_line_shift) over line_day as decimal(18, 6)
         ) as {{ name }}_variance,
         {%- endfor %}
-        {%- set stop_error = "cast(stop_error_seconds as decimal(9, 1))" %}
+        {%- set stop_error = as_decimal("stop_error_seconds", 9, 1) %}
         cast({{ stop_error }} * sum({{ stop_error }}) over line_stop as decimal(18, 6)) as delay_stop_variance,
-        {%- set line_error = "cast(line_error_seconds as decimal(9, 1))" %}
+        {%- set line_error = as_decimal("line_error_seconds", 9, 1) %}
         cast({{ line_error }} * sum({{ line_error }}) over line_day as decimal(18, 6)) as delay_line_variance
     from shifted
     window

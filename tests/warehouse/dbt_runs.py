@@ -11,12 +11,12 @@ from transit_etl.settings import Settings
 from transit_etl.warehouse.dbt_manifest import PROJECT
 
 
-def run_dbt(built: Settings, folder: Path, *arguments: str, output: str = "build") -> Path:
+def run_dbt(built: Settings, folder: Path, *arguments: str) -> Path:
     """Run a dbt command for one service date in a copy of the build; return dbt's target folder."""
     database = shutil.copy(paths.build_database(built.data_dir), folder / "build.duckdb")
     command = [
         sys.executable, "-m", "dbt.cli.main", "--quiet", "--log-level-file", "none",
-        *arguments, "--target", output,
+        *arguments, "--target", "build",
         "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT),
         "--target-path", str(folder / "target"), "--log-path", str(folder / "logs"),
     ]  # fmt: skip

@@ -1,21 +1,25 @@
 """The models on Apache Spark: each resolves there, and a build gives the tables that one by DuckDB gives."""
 
-import json
+import os
 import shutil
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import duckdb
+import pyspark
 import pytest
 from dbt.artifacts.schemas.run import RunExecutionResult
 from dbt.cli.main import dbtRunner
 from dbt.contracts.graph.manifest import Manifest
 
 from benchmarks.engines import compare_builds
-from tests.warehouse.dbt_runs import run_dbt
 from tests.warehouse.rehearsed import DAY, Rehearsed
+from transit_emulator.process import free_port
 from transit_etl import paths, warehouse
 from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.dbt import SPARK_MEMORY
@@ -32,6 +36,7 @@ pytestmark = [
     ),
 ]
 
+OPTIONS = "--target", "spark", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT)
 # How Spark calls DuckDB's types; it knows no type for keys.
 TYPES = {"VARCHAR": "string", "UUID": "string", "INTEGER": "int", "HUGEINT": "bigint"}
 # What is one kind of value, whatever its width.
@@ -39,57 +44,73 @@ KINDS = {"int": "whole", "bigint": "whole", "decimal": "decimal"}
 
 
 class Project(NamedTuple):
-    """A session of Spark in which every model is an empty view, and what it has those of."""
+    """The models as dbt parses them, each of them an empty view of a session, and the columns in DuckDB."""
 
+    parsed: Manifest
     session: "SparkSession"
-    models: list[dict[str, Any]]
     tables: dict[tuple[str, str], dict[str, str]]
+
+    def models(self) -> Iterator[Any]:
+        """Yield the models as they are compiled for Spark, each after those that it reads."""
+        compiled = {each.node.unique_id: each.node for each in self.run("compile", "--full-refresh")}
+        models = {name: node for name, node in compiled.items() if node.resource_type == "model"}
+        reads = {name: node.depends_on.nodes for name, node in models.items()}
+        return (models[name] for name in TopologicalSorter(reads).static_order() if name in models)
+
+    def run(self, *arguments: str) -> Sequence[Any]:
+        """Run a command of dbt in the session; return what it says of each model or test."""
+        done = dbtRunner(manifest=self.parsed).invoke(["--quiet", *arguments, *OPTIONS])
+        assert isinstance(done.result, RunExecutionResult), done.exception
+        return done.result.results
 
 
 @pytest.fixture(scope="module")
 def project(built: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     folder = tmp_path_factory.mktemp("spark")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BUILD_SCRATCH", str(folder / "scratch"))
-        patch.setenv("SPARK_DRIVER_MEMORY", SPARK_MEMORY)
-        session = start_session("local[2]", folder / "spark")
     with duckdb.connect(paths.build_database(built.data_dir), read_only=True) as connection:
         tables = _tables(connection)
-    for (schema, name), columns in tables.items():
-        session.sql(f"create database if not exists {schema}")
-        nothing = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in columns.items())
-        session.sql(f"create view {schema}.{name} as select {nothing} where false")
-    models = list(_compiled(built, folder))
-    for node in models:
-        place = node["schema"], node["alias"]
-        if place not in tables:  # DuckDB has it inlined
-            session.sql(f"create view {'.'.join(place)} as {node['compiled_code']}")
-    yield Project(session, models, tables)
-    session.stop()
+    environment = {
+        "BUILD_DATA": str(built.data_dir), "BUILD_FROM": "2026-11-10", "BUILD_TO": "2026-11-10",
+        "BUILD_SCRATCH": str(folder / "scratch"), "SPARK_DRIVER_MEMORY": SPARK_MEMORY,
+        "DBT_TARGET_PATH": str(folder / "target"), "DBT_LOG_PATH": str(folder / "logs"),
+    }  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        session = start_session("local[2]", folder / "spark", catalog="in-memory")
+        for (schema, name), columns in tables.items():
+            session.sql(f"create database if not exists {schema}")
+            nothing = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in columns.items())
+            session.sql(f"create view {schema}.{name} as select {nothing} where false")
+        parsed = dbtRunner().invoke(["--quiet", "parse", *OPTIONS]).result
+        assert isinstance(parsed, Manifest)
+        yield Project(parsed, session, tables)
+        session.stop()
 
 
 def test_spark_resolves_every_model_to_the_columns_that_it_has_in_duckdb(project: Project) -> None:
-    wrong = {}
-    for node in project.models:
-        columns = _kinds(dict(project.session.sql(node["compiled_code"]).dtypes))
-        expected = project.tables.get((node["schema"], node["alias"]))
-        if expected is not None and columns != _kinds(expected):
-            wrong[node["name"]] = columns.items() ^ _kinds(expected).items()
+    models, wrong = list(project.models()), {}
+    for node in models:
+        place = node.schema, node.alias
+        columns = dict(project.session.sql(node.compiled_code).dtypes)
+        if place not in project.tables:  # DuckDB has it inlined
+            project.session.sql(f"create or replace view {'.'.join(place)} as {node.compiled_code}")
+        elif _kinds(columns) != _kinds(project.tables[place]):
+            wrong[place] = _kinds(columns).items() ^ _kinds(project.tables[place]).items()
 
     assert {} == wrong
+    assert len(models) > 100
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.timeout(1800)
-def test_every_unit_test_of_the_models_passes_in_spark(project: Project, tmp_path: Path) -> None:
+def test_every_unit_test_of_the_models_passes_in_spark(project: Project) -> None:
     """Their rows are in DuckDB's SQL, so DuckDB makes them."""
-    options = [
-        "--target", "spark", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT),
-        "--target-path", str(tmp_path / "target"), "--log-path", str(tmp_path / "logs"),
-    ]  # fmt: skip
-    parsed = dbtRunner().invoke(["--quiet", "parse", *options]).result
-    assert isinstance(parsed, Manifest)
-    unit_tests = list(parsed.unit_tests.values())
+    for node in project.models():
+        if (node.schema, node.alias) not in project.tables:  # DuckDB has it inlined
+            project.session.sql(f"create or replace view {node.schema}.{node.alias} as {node.compiled_code}")
+    unit_tests = list(project.parsed.unit_tests.values())
     fixtures: list[Any] = [each for unit_test in unit_tests for each in (*unit_test.given, unit_test.expect)]
     with duckdb.connect() as connection:
         for number, fixture in enumerate(fixtures):
@@ -105,11 +126,11 @@ def test_every_unit_test_of_the_models_passes_in_spark(project: Project, tmp_pat
                     for row in fixture.rows
                 ]
 
-    done = dbtRunner(manifest=parsed).invoke(["--quiet", "test", "--select", "test_type:unit", *options])
+    results = project.run("test", "--select", "test_type:unit")
 
-    assert isinstance(done.result, RunExecutionResult), done.exception
-    assert {} == {each.node.name: each.message for each in done.result.results if each.status != "pass"}
-    assert len(unit_tests) == len(done.result.results) > 100
+    of_tests = [each for each in results if each.node.resource_type == "unit_test"]
+    assert {} == {each.node.name: each.message for each in of_tests if each.status != "pass"}
+    assert len(unit_tests) == len(of_tests) > 100
 
 
 class Array(list[str]):
@@ -150,23 +171,16 @@ def _kinds(columns: dict[str, str]) -> dict[str, str]:
     return {name: KINDS.get(kind.split("(")[0], kind) for name, kind in columns.items()}
 
 
-def _compiled(built: Settings, folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the models as dbt compiles them for Spark, each after those that it reads."""
-    target = run_dbt(built, folder, "compile", "--full-refresh", output="spark")
-    nodes = json.loads((target / "manifest.json").read_bytes())["nodes"]
-    reads = {name: node["depends_on"]["nodes"] for name, node in nodes.items() if name.startswith("model.")}
-    for name in TopologicalSorter(reads).static_order():
-        if name in reads:
-            yield nodes[name]
-
-
 @pytest.mark.long
 @pytest.mark.exhaustive
 @pytest.mark.timeout(3000)
-def test_a_build_by_spark_gives_the_tables_of_one_by_duckdb(rehearsed: Rehearsed, tmp_path: Path) -> None:
+@pytest.mark.parametrize("master", ["local", "cluster"], indirect=True)
+def test_a_build_by_spark_gives_the_tables_of_one_by_duckdb(
+    rehearsed: Rehearsed, master: str, tmp_path: Path
+) -> None:
     """Also after a date was built once more, and the published file is like any other."""
     settings = rehearsed.settings.model_copy(
-        update={"data_dir": tmp_path / "data", "build_target": Engine.SPARK}
+        update={"data_dir": tmp_path / "data", "build_target": Engine.SPARK, "spark_master": master}
     )
     shutil.copytree(
         rehearsed.settings.data_dir, settings.data_dir, ignore=shutil.ignore_patterns("warehouse", "dbt")
@@ -176,10 +190,44 @@ def test_a_build_by_spark_gives_the_tables_of_one_by_duckdb(rehearsed: Rehearsed
 
         compared = list(compare_builds(rehearsed.settings.data_dir, settings.data_dir))
         assert {} == {each.table: each.differences for each in compared if each.differences}
-        assert len(compared) > 80
+        assert len(compared) > 70
         assert sum(each.n_rows for each in compared) > 10_000
         assert report.n_checks > 200
     warehouse.publish(settings)
     sentences = "select sentence from headline.on_time_network"
     expected = warehouse.query(rehearsed.settings, sentences)
     assert expected == warehouse.query(settings, sentences)
+
+
+@pytest.fixture
+def master(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Give the address of a local master, or of one in a process of its own, with a worker in another."""
+    if request.param == "local":
+        yield "local[*]"
+        return
+    address = f"spark://127.0.0.1:{(port := free_port())}"
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(
+        f"""
+        spark.driver.host 127.0.0.1
+        spark.executor.memory 2g
+        spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:;databaseName={tmp_path}/metastore;create=true
+        spark.driver.extraJavaOptions -Dderby.stream.error.file={tmp_path}/derby.log
+        spark.pyspark.python {sys.executable}
+        spark.sql.shuffle.partitions 2
+        spark.sql.warehouse.dir {tmp_path}/tables
+        """
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path / "conf"))
+    monkeypatch.setenv("SPARK_HOME", str(Path(pyspark.__file__).parent))
+    programs = [
+        ["master.Master", "--host", "127.0.0.1", "--port", str(port)],
+        ["worker.Worker", "--memory", "3g", "--work-dir", str(tmp_path / "work"), address],
+    ]
+    command = [f"{os.environ['SPARK_HOME']}/bin/spark-class"]
+    with ExitStack() as started:
+        for name, *options in programs:
+            program = [*command, f"org.apache.spark.deploy.{name}", "--webui-port", "0", *options]
+            process = started.enter_context(subprocess.Popen(program, stderr=subprocess.DEVNULL))
+            started.callback(process.terminate)
+        yield address

@@ -71,8 +71,11 @@ def main() -> int:
     return _PASSED
 
 
-def start_session(master: str, folder: Path) -> "SparkSession":
-    """Start the session that dbt-spark then finds; a local one keeps its tables in the folder."""
+def start_session(master: str, folder: Path, catalog: str = "hive") -> "SparkSession":
+    """Start the session that dbt-spark then finds; a local one keeps its tables in the folder.
+
+    Spark's catalog is `hive`, or `in-memory` where no table need outlive the session.
+    """
     from dbt.adapters.spark import session as session_method  # noqa: PLC0415 - an optional dependency
     from pyspark import cloudpickle  # noqa: PLC0415
     from pyspark.sql import SparkSession  # noqa: PLC0415
@@ -100,7 +103,8 @@ def start_session(master: str, folder: Path) -> "SparkSession":
             "spark.sql.shuffle.partitions": str(os.cpu_count() or 2),
             "spark.sql.warehouse.dir": str(folder / "tables"),
         }
-    builder = SparkSession.builder.appName("transit-etl").master(master).enableHiveSupport()
+    builder = SparkSession.builder.appName("transit-etl").master(master)
+    builder = builder.config("spark.sql.catalogImplementation", catalog)
     session = builder.config(map=options).getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # its errors come as exceptions
     # the workers of a cluster do not have this package

@@ -138,15 +138,15 @@ expected as (
                 as {{ name }},
         {%- endfor %}
         {%- for name in ["bunched", "gaps"] %}
-            cast(cast(sum(n_{{ name }}) as double) / headway_draws as decimal(18, 6)) as expected_{{ name }},
+            {{ as_decimal("cast(sum(n_" ~ name ~ ") as double) / headway_draws", 18, 6) }} as expected_{{ name }},
             {%- for variance, error in {"variance": "error", "line_variance": "line_error"}.items() %}
-                cast(
-                    cast(sum({{ name }}_error * {{ name }}_{{ error }}) as double) / 1e6 / (headway_draws - 1)
-                    as decimal(18, 6)
-                ) as {{ name }}_{{ variance }},
+                {{ as_decimal(
+                    "cast(sum(" ~ name ~ "_error * " ~ name ~ "_" ~ error ~ ") as double) / 1e6 / (headway_draws - 1)",
+                    18, 6
+                ) }} as {{ name }}_{{ variance }},
             {%- endfor %}
         {%- endfor %}
-        cast(cast(sum(n_headways) as double) / headway_draws as decimal(18, 6)) as expected_headways
+        {{ as_decimal("cast(sum(n_headways) as double) / headway_draws", 18, 6) }} as expected_headways
     from line_errors
     cross join {{ ref('inference_parameters') }}
     group by {{ stop_hour }}, headway_draws

@@ -10,7 +10,7 @@
     "early_variance": "early_variance",
     "on_time_variance": "on_time_variance",
     "late_variance": "late_variance",
-    "common_error": "cast(common_error as decimal(7, 6))"
+    "common_error": as_decimal("common_error", 7, 6)
 } %}
 with scoped as (
     select

@@ -37,7 +37,7 @@ sums as (
         cast(sum(common_error) as decimal(18, 6)) as common_error,
         cast(sum(delay_seconds) as bigint) as expected_delay_seconds_sum,
         cast(
-            sum(cast(delay_error_seconds * delay_error_seconds + delay_stop_variance as decimal(18, 3)))
+            sum({{ as_decimal("delay_error_seconds * delay_error_seconds + delay_stop_variance", 18, 3) }})
             as decimal(18, 3)
         ) as delay_variance,
         max(ruleset_version) as ruleset_version

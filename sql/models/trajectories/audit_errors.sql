@@ -54,14 +54,11 @@ passages as (
         end as is_on_time,
         -- in thousandths, as a whole number, so that sums do not depend on the order
         cast(round(1000 / inclusion_probability) as bigint) as weight,
-        cast(
-            {{ share_up_to("shares", "((late_seconds + 0.5 - expected_seconds) / error_seconds)") }}
-            - case
-                when early_seconds is null then 0
-                else {{ share_up_to("shares", "((early_seconds - 0.5 - expected_seconds) / error_seconds)") }}
-            end
-            as decimal(7, 6)
-        ) as on_time_probability
+        {{ as_decimal(
+            share_up_to("shares", "((late_seconds + 0.5 - expected_seconds) / error_seconds)")
+            ~ " - case when early_seconds is null then 0 else "
+            ~ share_up_to("shares", "((early_seconds - 0.5 - expected_seconds) / error_seconds)") ~ " end", 7, 6
+        ) }} as on_time_probability
     from compared
     where not is_guessed
 ),

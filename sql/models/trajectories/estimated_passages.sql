@@ -90,8 +90,9 @@ guessed as (
                     ) / (power(schedule_error_seconds, 2) + power(told_error_seconds, 2))
             else told_seconds
         end as guessed_seconds,
-        round({{ truncated_mean("told_seconds", "told_error_seconds", "after_seconds", "before_seconds") }}, 1)
-            as placed_seconds,
+        {{ rounded(
+            truncated_mean("told_seconds", "told_error_seconds", "after_seconds", "before_seconds"), 1
+        ) }} as placed_seconds,
         case
             when is_observed
                 then

@@ -30,7 +30,7 @@ select
     match_score,
     scheduled_at,
     schedule_source,
-    round(schedule_error_seconds, 1) as schedule_error_seconds,
+    {{ rounded('schedule_error_seconds', 1) }} as schedule_error_seconds,
     passed_at,
     hard_after as passed_after,
     hard_before as passed_before,
@@ -41,15 +41,15 @@ select
         else 'extrapolated'
     end as arrival_quality,
     cast(round(expected_seconds) as bigint) as delay_seconds,
-    round(error_seconds, 1) as delay_error_seconds,
+    {{ rounded('error_seconds', 1) }} as delay_error_seconds,
     early_probability,
     on_time_probability,
     late_probability,
     -- errors of seconds are alike along the whole trip, even of evidenced passages: they come of the same predictions
     -- of the same vehicle
     cast(
-        cast(error_seconds as decimal(9, 1))
-        * sum(cast(error_seconds as decimal(9, 1))) over (partition by departure_key)
+        {{ as_decimal("error_seconds", 9, 1) }}
+        * sum({{ as_decimal("error_seconds", 9, 1) }}) over (partition by departure_key)
         + delay_stop_variance
         + delay_line_variance
         as decimal(18, 6)
@@ -61,7 +61,7 @@ select
     early_stop_variance,
     on_time_stop_variance,
     late_stop_variance,
-    cast(common_error as decimal(7, 6)) as common_error,
+    {{ as_decimal('common_error', 7, 6) }} as common_error,
     ruleset_version
 from verdicts
 left join {{ built('leg_stops') }} as stops using (operator, service_date, line_code, direction, leg, position)

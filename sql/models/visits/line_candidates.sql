@@ -111,11 +111,10 @@ select
     counted.stop_code,
     line_code,
     counted.direction,
-    cast(
-        coalesce(alike.likeness, 0)
-        + case when counted.is_exact then 0.25 else 0 end
-        + 0.5 * counted.n_stops_served / counted.n_stops_listing
-        + case when counted.n_stops_served = counted.n_stops_listing then 0.5 else 0 end as decimal(9, 3)
-    ) as score
+    {{ as_decimal(
+        "coalesce(alike.likeness, 0) + case when counted.is_exact then 0.25 else 0 end"
+        ~ " + 0.5 * counted.n_stops_served / counted.n_stops_listing"
+        ~ " + case when counted.n_stops_served = counted.n_stops_listing then 0.5 else 0 end", 9, 3
+    ) }} as score
 from counted
 left join alike using (operator, service_date, line_code, plain_destination)

@@ -1,0 +1,67 @@
+"""Makes the lake of many days from one of a day, without polling: rows moved by whole days, nothing else."""
+
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+import duckdb
+
+from transit_etl import paths
+from transit_etl.lake_schemas import DATASETS
+from transit_etl.quoting import quoted_name, sql_text
+
+_INSTANT_OF_ROW = {"requests": "planned_at", "validation_results": "last_received_at"}
+
+
+def repeat_day(
+    source: Path, target: Path, operator: str, numbers: Iterable[int], end: datetime | None = None
+) -> None:
+    """Write the rows of a data folder's lake, moved by each number of days, into another's.
+
+    Instants, service dates and the identifiers of requests are moved; of each dataset and UTC day there is
+    one file, as after compaction. Rows received at or after the end (UTC) are left out.
+    """
+    for dataset in DATASETS:
+        days = sorted({path.parent for path in paths.lake_files(source, dataset, operator)})
+        for folder in days:
+            day = date.fromisoformat(folder.name.removeprefix("date="))
+            for number in numbers:
+                path = paths.lake_file(
+                    target, operator, dataset, day + timedelta(days=number), f"{number}-compacted"
+                )
+                path.parent.mkdir(parents=True, exist_ok=True)
+                instant = _INSTANT_OF_ROW.get(dataset, "received_at")
+                received = f"where {instant} < timestamp '{end:%Y-%m-%d %H:%M:%S}'" if end else ""
+                duckdb.execute(_moved(f"{folder}/*.parquet", path, number, received))
+    _copy_schemas(source, target)
+
+
+def _moved(pattern: str, target: Path, n_days: int, received: str) -> str:
+    """Return the statement that writes the rows of files moved by days."""
+    rows = f"read_parquet({sql_text(pattern)}, hive_partitioning = false, union_by_name = true)"
+    columns = duckdb.execute(f"describe from {rows}").fetchall()
+    selected = ", ".join(_moved_column(name, kind, n_days) for name, kind, *_ in columns)
+    copied = f"select {selected} from {rows} {received}"
+    return f"copy ({copied}) to {sql_text(str(target))} (format parquet, compression zstd)"
+
+
+def _moved_column(column: str, kind: str, n_days: int) -> str:
+    name = quoted_name(column)
+    if kind.startswith("TIMESTAMP"):
+        return f"{name} + interval {n_days} day as {name}"
+    if kind == "DATE":
+        return f"{name} + {n_days} as {name}"
+    if column in {"request_id", "window"}:
+        return f"'{n_days}-' || {name} as {name}"
+    if column == "key":  # of a timetable: line/date
+        return f"""case when endpoint = 'timetables' then split_part(key, '/', 1) || '/' ||
+            (cast(split_part(key, '/', 2) as date) + {n_days}) else key end as key"""
+    return name
+
+
+def _copy_schemas(source: Path, target: Path) -> None:
+    """Copy the empty files that give every dataset its columns."""
+    for path in (paths.lake_dir(source) / f"operator={paths.NO_OPERATOR}").rglob("*.parquet"):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
