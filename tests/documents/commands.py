@@ -120,6 +120,7 @@ ELSEWHERE = {
         "tests/browser/test_rehearsed_week.py",
         "pytest.mark.long",
     ),
+    "pytest -m long tests/warehouse/test_spark.py": ("tests/warehouse/test_spark.py", "pytest.mark.long"),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python benchmarks/engines.py": ("tests/warehouse/test_spark.py", "compare_builds("),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
