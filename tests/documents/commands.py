@@ -14,9 +14,6 @@ INSTEAD = {
 # Inline commands that are run where the tour has left its data. D is a date.
 ON_THE_TOUR = [
     "make",
-    "make docs",
-    "make sbom",
-    "python -m scripts.lineage",
     "python -m scripts.tests_of",
     "transit-etl compact D",
     "transit-etl --version",
@@ -29,8 +26,11 @@ ON_THE_TOUR = [
     "transit-etl verify",
 ]
 
-# The same, but builds of seconds each, which only `make test-long` runs.
+# The same, but of half a minute each or more, which only `make test-long` runs.
 LONG_ON_THE_TOUR = [
+    "make docs",
+    "make sbom",
+    "python -m scripts.lineage",
     "transit-etl build --as-of 2026-03-02T06:30Z",
     "transit-etl build --from D --to D",
     "transit-etl build --ruleset 2",
