@@ -45,7 +45,8 @@ departures as (
     select
         *,
         later_sum / nullif(n_wrong, 0) as shift_seconds,
-        {{ as_decimal("sqrt(greatest(square_sum / n_draws - power(later_sum / n_draws, 2), 0))", 9, 1) }} as error_seconds
+        {{ as_decimal("sqrt(greatest(square_sum / n_draws - power(later_sum / n_draws, 2), 0))", 9, 1) }}
+            as error_seconds
     from sums
 ),
 
