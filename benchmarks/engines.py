@@ -3,10 +3,10 @@
     python benchmarks/engines.py [--data FOLDER] [--size small] [--hours 24] [--days 1] [--executors 1 2]
 
 Without a data folder, hours of an emulated network are rehearsed; with a number of days, the first 24 hours
-are repeated so often, the dates moved. Every table and view of core and marts is
-compared row by row, by its key: floating-point numbers to 1e-9 of the greater one, all else exactly. Spark
-runs as a cluster on this machine, once with each number of executors: processes of one core and 2 GiB each,
-beside the driver. Each build is from nothing. Fails if a row differs.
+are repeated so often, the dates moved. Every table and view of core and marts is compared row by row, by its
+key: floating-point numbers to 1e-9 of the greater one, all else exactly. Spark runs as a cluster on this
+machine, once with each number of executors: processes of one core and 2 GiB each, beside the driver. Each
+build is from nothing. Fails if a row differs.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Makes the lake of many days from one of a day, without polling: rows moved by whole days, nothing else."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -29,34 +30,41 @@ def repeat_day(
                 path = paths.lake_file(
                     target, operator, dataset, day + timedelta(days=number), f"{number}-compacted"
                 )
-                path.parent.mkdir(parents=True, exist_ok=True)
                 instant = _INSTANT_OF_ROW.get(dataset, "received_at")
-                received = f"where {instant} < timestamp '{end:%Y-%m-%d %H:%M:%S}'" if end else ""
-                duckdb.execute(_moved(f"{folder}/*.parquet", path, number, received))
+                received = f"{instant} < timestamp '{end:%Y-%m-%d %H:%M:%S}'" if end else "true"
+                copy_rows(f"{folder}/*.parquet", path, partial(_moved, n_days=number), received)
     _copy_schemas(source, target)
 
 
-def _moved(pattern: str, target: Path, n_days: int, received: str) -> str:
-    """Return the statement that writes the rows of files moved by days."""
+def copy_rows(
+    pattern: str, target: Path, changed: Callable[[str, str], str | None], condition: str = "true"
+) -> None:
+    """Write the rows of lake files on a condition (SQL) into one file, with other values in some columns.
+
+    `changed` is given the name of a column and its type, and returns the expression of its value, or None.
+    """
     rows = f"read_parquet({sql_text(pattern)}, hive_partitioning = false, union_by_name = true)"
-    columns = duckdb.execute(f"describe from {rows}").fetchall()
-    selected = ", ".join(_moved_column(name, kind, n_days) for name, kind, *_ in columns)
-    copied = f"select {selected} from {rows} {received}"
-    return f"copy ({copied}) to {sql_text(str(target))} (format parquet, compression zstd)"
+    selected = []
+    for column, kind, *_ in duckdb.execute(f"describe from {rows}").fetchall():
+        value = changed(column, kind)
+        selected.append(quoted_name(column) if value is None else f"{value} as {quoted_name(column)}")
+    copied = f"select {', '.join(selected)} from {rows} where {condition}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    duckdb.execute(f"copy ({copied}) to {sql_text(str(target))} (format parquet, compression zstd)")
 
 
-def _moved_column(column: str, kind: str, n_days: int) -> str:
+def _moved(column: str, kind: str, n_days: int) -> str | None:
     name = quoted_name(column)
     if kind.startswith("TIMESTAMP"):
-        return f"{name} + interval {n_days} day as {name}"
+        return f"{name} + interval {n_days} day"
     if kind == "DATE":
-        return f"{name} + {n_days} as {name}"
+        return f"{name} + {n_days}"
     if column in {"request_id", "window"}:
-        return f"'{n_days}-' || {name} as {name}"
+        return f"'{n_days}-' || {name}"
     if column == "key":  # of a timetable: line/date
         return f"""case when endpoint = 'timetables' then split_part(key, '/', 1) || '/' ||
-            (cast(split_part(key, '/', 2) as date) + {n_days}) else key end as key"""
-    return name
+            (cast(split_part(key, '/', 2) as date) + {n_days}) else key end"""
+    return None
 
 
 def _copy_schemas(source: Path, target: Path) -> None:

@@ -34,13 +34,7 @@
 
 {# Seconds from one instant to another, with their fraction. #}
 {% macro seconds_between(first, second) -%}
-    {{ adapter.dispatch("seconds_between", "transit")(first, second) }}
-{%- endmacro %}
-{% macro default__seconds_between(first, second) -%}
-    (epoch_us({{ second }}) - epoch_us({{ first }})) / 1000000.0
-{%- endmacro %}
-{% macro spark__seconds_between(first, second) -%}
-    (unix_micros({{ second }}) - unix_micros({{ first }})) / 1e6
+    ({{ microseconds(second) }} - {{ microseconds(first) }}) / 1e6
 {%- endmacro %}
 
 {# An instant moved by a number of seconds, to the nearest microsecond; of two that are as near, to the even one. #}
@@ -490,70 +484,74 @@
     cast(sum(cast({{ value }} as decimal(38, 3))) as double)
 {%- endmacro %}
 
+{# A list with an expression of each element of another. #}
+{% macro list_of_each(list, element, expression) -%}
+    {{ adapter.dispatch("list_of_each", "transit")(list, element, expression) }}
+{%- endmacro %}
+{% macro default__list_of_each(list, element, expression) -%}
+    list_transform({{ list }}, lambda {{ element }}: {{ expression }})
+{%- endmacro %}
+{% macro spark__list_of_each(list, element, expression) -%}
+    transform({{ list }}, {{ element }} -> {{ expression }})
+{%- endmacro %}
+
+{# A list of one value. #}
+{% macro list_of_one(value) -%}
+    {{ adapter.dispatch("list_of_one", "transit")(value) }}
+{%- endmacro %}
+{% macro default__list_of_one(value) -%}
+    [{{ value }}]
+{%- endmacro %}
+{% macro spark__list_of_one(value) -%}
+    array({{ value }})
+{%- endmacro %}
+
 {# The names in a list of lines of the service status, as a list: a text such as `Linee 12, 13 e 17/` is several line
    numbers, any other text is one name. #}
 {% macro names_in(lines) -%}
-    {{ adapter.dispatch("names_in", "transit")(lines) }}
-{%- endmacro %}
-{% macro default__names_in(lines) -%}
     {%- set label = "(?:" ~ line_label_form() ~ "|[A-Z]{2,3}/?)" -%}
-    flatten(list_transform({{ lines }}, lambda entry: case
-        when regexp_full_match(
-            upper(trim(entry)), '(LINE[AE] +)?{{ label }}( *([,;+&]| E | - ) *{{ label }})*'
-        ) then regexp_extract_all(regexp_replace(upper(entry), 'LINE[AE] ', ''), '{{ label }}')
-        else [trim(entry)]
-    end))
-{%- endmacro %}
-{% macro spark__names_in(lines) -%}
-    {%- set label = "(?:" ~ line_label_form() ~ "|[A-Z]{2,3}/?)" -%}
-    flatten(transform({{ lines }}, entry -> case
-        when {{ spark__has_form(
-            "upper(trim(entry))", "(LINE[AE] +)?" ~ label ~ "( *([,;+&]| E | - ) *" ~ label ~ ")*"
-        ) }}
-            then regexp_extract_all(regexp_replace(upper(entry), 'LINE[AE] ', ''), '{{ label }}', 0)
-        else array(trim(entry))
-    end))
+    {%- set labels = "(LINE[AE] +)?" ~ label ~ "( *([,;+&]| E | - ) *" ~ label ~ ")*" -%}
+    {%- set names -%}
+        case
+            when {{ has_form("upper(trim(entry))", labels) }}
+                then {{ all_matches(replaced("upper(entry)", "LINE[AE] ", ""), label) }}
+            else {{ list_of_one("trim(entry)") }}
+        end
+    {%- endset -%}
+    flatten({{ list_of_each(lines, "entry", names) }})
 {%- endmacro %}
 
 {# The names in a list of lines of the service status in the form in which they are compared. #}
 {% macro line_keys(lines) -%}
-    {{ adapter.dispatch("line_keys", "transit")(lines) }}
-{%- endmacro %}
-{% macro default__line_keys(lines) -%}
     {%- set spaced = replaced(strip_accents("name"), " +", " ") -%}
-    list_transform({{ names_in(lines) }}, lambda name: {{ normal_label(spaced) }})
+    {{ list_of_each(names_in(lines), "name", normal_label(spaced)) }}
 {%- endmacro %}
-{% macro spark__line_keys(lines) -%}
-    {%- set spaced = replaced(strip_accents("name"), " +", " ") -%}
-    transform({{ names_in(lines) }}, name -> {{ normal_label(spaced) }})
+
+{# Of the different elements of two lists, the share that both have; of two empty lists all. #}
+{% macro common_share(first, second) -%}
+    {{ adapter.dispatch("common_share", "transit")(first, second) }}
+{%- endmacro %}
+{% macro default__common_share(first, second) -%}
+    (
+        (len(list_intersect({{ first }}, {{ second }})) + 1e-9)
+        / (len(list_distinct(list_concat({{ first }}, {{ second }}))) + 1e-9)
+    )
+{%- endmacro %}
+{% macro spark__common_share(first, second) -%}
+    (
+        (size(array_intersect({{ first }}, {{ second }})) + 1e-9)
+        / (size(array_distinct(concat({{ first }}, {{ second }}))) + 1e-9)
+    )
 {%- endmacro %}
 
 {# Of the different words of two texts, the share that both have, from 0 to 1; upper and lower case and accents do not
    count. Two missing texts are alike, one missing text is not like another. #}
 {% macro common_word_share(first, second) -%}
-    {{ adapter.dispatch("common_word_share", "transit")(first, second) }}
-{%- endmacro %}
-{% macro default__common_word_share(first, second) -%}
     {%- set words = [] -%}
     {%- for text in [first, second] -%}
-        {%- set plain = "lower(" ~ strip_accents("coalesce(" ~ text ~ ", '')") ~ ")" -%}
-        {%- do words.append(all_matches(plain, "[a-z0-9]+")) -%}
+        {%- do words.append(all_matches(comparable_text("coalesce(" ~ text ~ ", '')"), "[a-z0-9]+")) -%}
     {%- endfor -%}
-    (
-        (len(list_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
-        / (len(list_distinct(list_concat({{ words[0] }}, {{ words[1] }}))) + 1e-9)
-    )
-{%- endmacro %}
-{% macro spark__common_word_share(first, second) -%}
-    {%- set words = [] -%}
-    {%- for text in [first, second] -%}
-        {%- set plain = "lower(" ~ strip_accents("coalesce(" ~ text ~ ", '')") ~ ")" -%}
-        {%- do words.append(all_matches(plain, "[a-z0-9]+")) -%}
-    {%- endfor -%}
-    (
-        (size(array_intersect({{ words[0] }}, {{ words[1] }})) + 1e-9)
-        / (size(array_distinct(concat({{ words[0] }}, {{ words[1] }}))) + 1e-9)
-    )
+    {{ common_share(words[0], words[1]) }}
 {%- endmacro %}
 
 {# A text in the form in which words are looked for in it: lower case, without accents. #}

@@ -49,7 +49,7 @@
    way: `round`, `floor` or `ceil`. #}
 {% macro number_text(value, way="round") -%}
     {{ decimal_text(
-        way ~ "(round(" ~ value ~ " * power(10.0, labels.decimals), 6)) / power(10.0, labels.decimals) + 0.0",
+        way ~ "(" ~ rounded(value ~ " * power(10.0, labels.decimals)", 6) ~ ") / power(10.0, labels.decimals) + 0.0",
         "labels.decimals"
     ) }}
 {%- endmacro %}
@@ -79,11 +79,11 @@
         {%- for column in columns %}
         figures.{{ column }},
         {%- endfor %}
-        round(figures.figure, {{ decimals }}) as figure,
-        round(figures.low, {{ decimals }}) as low,
-        round(figures.high, {{ decimals }}) as high,
+        {{ rounded('figures.figure', decimals) }} as figure,
+        {{ rounded('figures.low', decimals) }} as low,
+        {{ rounded('figures.high', decimals) }} as high,
         {%- if is_covered %}
-        round(figures.coverage, 4) as coverage,
+        {{ rounded('figures.coverage', 4) }} as coverage,
         {%- endif %}
         case when figures.null_reason is null then labels.precision end as precision,
         coalesce(reasons.words, figures.null_reason) as reason,

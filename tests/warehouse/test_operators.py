@@ -7,6 +7,7 @@ import duckdb
 import pytest
 
 from benchmarks.engines import compare_builds
+from benchmarks.repeated_days import copy_rows
 from tests.warehouse.rehearsed import Rehearsed
 from transit_etl import paths, warehouse
 from transit_etl.lake_schemas import DATASETS
@@ -42,26 +43,19 @@ def test_the_figures_of_an_operator_are_those_of_a_warehouse_with_it_alone(
 
 def _add_operator(data: Path, operator: str, other: str) -> None:
     """Write an operator's rows into the lake once more as another's, later by hours, and fewer of them."""
-    for dataset in DATASETS:
-        for path in paths.lake_files(data, dataset, operator):
-            copy = Path(str(path).replace(f"operator={operator}/", f"operator={other}/"))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            duckdb.execute(_of_other(path, copy, other))
 
-
-def _of_other(path: Path, copy: Path, other: str) -> str:
-    rows = f"read_parquet({sql_text(str(path))}, hive_partitioning = false)"
-    selected = []
-    for column, kind, *_ in duckdb.execute(f"describe from {rows}").fetchall():
+    def changed(column: str, kind: str) -> str | None:
         name = quoted_name(column)
         if kind.startswith("TIMESTAMP"):
-            selected.append(f"{name} + interval {MINUTES_WEST} minute as {name}")
-        elif column == "draws":  # whom the audit draws depends on the operator's name
-            selected.append(f"cast(null as varchar) as {name}")
-        elif column in {"request_id", "window"}:
-            selected.append(f"{sql_text(other)} || {name} as {name}")
-        else:
-            selected.append(f"{sql_text(other)} as {name}" if column == "operator" else name)
-    kept = f"where hash(request_id) % 100 < {100 * KEPT_SHARE}" if "/dataset=passages/" in str(path) else ""
-    copied = f"select {', '.join(selected)} from {rows} {kept}"
-    return f"copy ({copied}) to {sql_text(str(copy))} (format parquet, compression zstd)"
+            return f"{name} + interval {MINUTES_WEST} minute"
+        if column == "draws":  # whom the audit draws depends on the operator's name
+            return "cast(null as varchar)"
+        if column in {"request_id", "window"}:
+            return f"{sql_text(other)} || {name}"
+        return sql_text(other) if column == "operator" else None
+
+    for dataset in DATASETS:
+        kept = f"hash(request_id) % 100 < {100 * KEPT_SHARE}" if dataset == "passages" else "true"
+        for path in paths.lake_files(data, dataset, operator):
+            copy = Path(str(path).replace(f"operator={operator}/", f"operator={other}/"))
+            copy_rows(str(path), copy, changed, kept)

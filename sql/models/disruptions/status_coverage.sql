@@ -34,9 +34,9 @@ select
     min(received_at) as watched_from,
     max(received_at) as watched_to,
     cast(coalesce(max(ceil(gap_seconds)), 0) as bigint) as longest_gap_seconds,
-    cast(floor(round(sum(
-        case when gap_seconds <= rules.coverage_gap_seconds then gap_seconds else 0 end
-    ), 3)) as bigint) as covered_seconds,
+    cast(floor({{ rounded(
+        "sum(case when gap_seconds <= rules.coverage_gap_seconds then gap_seconds else 0 end)", 3
+    ) }}) as bigint) as covered_seconds,
     max(rules.ruleset_version) as ruleset_version
 from answers
 {{ join_rules('service_date') }}

@@ -74,21 +74,18 @@ line_means as (
 select
     stops.* {{ exclude("last_position") }},
     -- rounded, because sums of fractions differ in their last digit from build to build
-    coalesce(
-        round(
-            sum(
-                coalesce(
-                    neighbours.step_seconds, id_medians.step_seconds, line_means.step_seconds,
-                    parameters.usual_step_seconds
-                )
-            ) over (
-                partition by stops.operator, stops.service_date, stops.line_code, stops.direction
-                order by stops.position rows between unbounded preceding and 1 preceding
-            ),
-            3
-        ),
-        0
-    ) as travel_seconds
+    {%- set travel_seconds %}
+        sum(
+            coalesce(
+                neighbours.step_seconds, id_medians.step_seconds, line_means.step_seconds,
+                parameters.usual_step_seconds
+            )
+        ) over (
+            partition by stops.operator, stops.service_date, stops.line_code, stops.direction
+            order by stops.position rows between unbounded preceding and 1 preceding
+        )
+    {%- endset %}
+    coalesce({{ rounded(travel_seconds, 3) }}, 0) as travel_seconds
 from {{ built('line_stops_of_day') }} as stops
 cross join {{ ref('inference_parameters') }} as parameters
 left join neighbours using ({{ way }}, position)

@@ -139,11 +139,10 @@ travel_factors as (
     select
         {{ way }},
         service_hour,
-        round(
-            (count(*) * median(step_factors.factor) + max(step_factors.usual_steps) * max(hours.factor))
-            / (count(*) + max(step_factors.usual_steps)),
-            3
-        ) as travel_factor
+        {{ rounded(
+            "(count(*) * median(step_factors.factor) + max(step_factors.usual_steps) * max(hours.factor))"
+            ~ " / (count(*) + max(step_factors.usual_steps))", 3
+        ) }} as travel_factor
     from step_factors
     inner join hours using (operator, service_date, service_hour)
     group by {{ way }}, service_hour
