@@ -59,23 +59,37 @@
     {{ decimal_text("round(100 * " ~ share ~ ")", "0") }} || ' %'
 {%- endmacro %}
 
-{# The final select of a headline: figure, interval and the sentence to cite.
+{# Names the operator in a sentence where the warehouse has several; else it is empty. #}
+{% macro operator_words(relation) -%}
+    case
+        when (select count(distinct operator) from {{ ref('service_days') }}) > 1
+            then ' (operator ' || {{ relation }}.operator || ')'
+        else ''
+    end
+{%- endmacro %}
 
-   From the relation `figures`, with `columns`, figure, low, high, null_reason, and the parts of the sentence:
+{# The final select of a headline: operator, figure, interval and the sentence to cite.
+
+   From the relation `figures`, with operator, `columns`, figure, low, high, null_reason, and the parts of the sentence:
    words_before (the figure), words_after, question (what is not known), when_words and note.
 
-   columns:     names of what stands before the figure; `last_columns` stand after the sentence.
+   columns:     names of what stands between operator and figure; `last_columns` stand after the sentence.
    quantity:    of core.precision_labels.
    decimals:    decimals that the columns keep.
    factor:      what the figure is multiplied by in the sentence; `unit`: what follows it there.
    is_certain:  whether low and high are hard bounds; else they are a 95 % interval. Hard bounds are also given where
                 the figure is not known.
-   is_covered:  whether there is a coverage. #}
-{% macro headline(columns, quantity, decimals, factor, unit, is_certain, is_covered=true, last_columns=[]) -%}
+   is_covered:  whether there is a coverage.
+   is_named:    whether the parts of the sentence name the operator. #}
+{% macro headline(
+    columns, quantity, decimals, factor, unit, is_certain, is_covered=true, last_columns=[], is_named=false
+) -%}
     {%- set figure = "figures.figure * " ~ factor %}
     {%- set low = "figures.low * " ~ factor %}
     {%- set high = "figures.high * " ~ factor %}
+    {%- set when_words = "figures.when_words" if is_named else "figures.when_words || " ~ operator_words("figures") %}
     select
+        figures.operator,
         {%- for column in columns %}
         figures.{{ column }},
         {%- endfor %}
@@ -93,9 +107,9 @@
                     figures.words_before || {{ number_text(figure) }} || ' {{ unit }} ('
                     || {{ "'hard bounds, not a 95 % interval: '" if is_certain else "'95 % interval: '" }}
                     || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }} || ' {{ unit }})'
-                    || figures.words_after || ' ' || figures.when_words
+                    || figures.words_after || ' ' || {{ when_words }}
             else
-                'It is not known ' || figures.question || ' ' || figures.when_words || ': '
+                'It is not known ' || figures.question || ' ' || {{ when_words }} || ': '
                 || coalesce(reasons.words, figures.null_reason)
                 {%- if is_certain %}
                 || coalesce(
@@ -142,13 +156,15 @@
 
 {# An on-time share as a headline: one row per row of the relation `shares`.
 
-   subject: an expression of whose passages the share is.
-   period:  an expression of the period, as text.
-   columns: names of what stands before the period, each with its expression.
-   joins:   what the expressions need besides `shares` and `rules`. #}
-{% macro on_time_headline(subject, period="shares.period", columns={}, joins="", condition="") -%}
+   subject:  an expression of whose passages the share is.
+   period:   an expression of the period, as text.
+   columns:  names of what stands between operator and period, each with its expression.
+   joins:    what the expressions need besides `shares` and `rules`.
+   is_named: whether the subject names the operator. #}
+{% macro on_time_headline(subject, period="shares.period", columns={}, joins="", condition="", is_named=false) -%}
     figures as (
         select
+            shares.operator,
             {%- for column, expression in columns.items() %}
             {{ expression }} as {{ column }},
             {%- endfor %}
@@ -171,5 +187,5 @@
         {{ condition }}
     )
 
-    {{ headline(columns | list + ['period'], 'share', 6, 100, '%', is_certain=false) }}
+    {{ headline(columns | list + ['period'], 'share', 6, 100, '%', is_certain=false, is_named=is_named) }}
 {%- endmacro %}

@@ -1,12 +1,13 @@
 {{ config(materialized='view') }}
--- One row per line, direction and month with frequent service, of its dates that are over: by how many seconds the mean
--- wait of passengers was longer than the timetable's, in frequent hours, with its 95 % interval.
+-- One row per operator, line, direction and month with frequent service, of its dates that are over: by how many
+-- seconds the mean wait of passengers was longer than the timetable's, in frequent hours, with its 95 % interval.
 with waits as (
     {{ waits_over('period', 'month_period', ['line_code', 'direction'], 'line_variance', among=over_dates()) }}
 ),
 
 figures as (
     select
+        waits.operator,
         {{ shown_line('waits') }} as line,
         {{ shown_terminus('waits') }} as towards,
         waits.period,

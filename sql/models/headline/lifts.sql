@@ -1,10 +1,11 @@
 {{ config(materialized='view') }}
--- One row per lift (or other plant) and month, of its dates that are over: the share of the time in which it was
--- usable, by the default definition. Low and high are hard bounds, the figure is the middle between them: time that
+-- One row per operator, lift (or other plant) and month, of its dates that are over: the share of the time in which it
+-- was usable, by the default definition. Low and high are hard bounds, the figure is the middle between them: time that
 -- nobody watched is between them, and where there is too much of it there is no figure. A lift that never failed is
 -- known by the plant file alone.
 with figures as (
     select
+        months.operator,
         months.lift,
         months.month_period as period,
         case

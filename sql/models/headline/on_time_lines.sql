@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
--- One row per line, direction and month, of its dates that are over: the share of the line's passages that were on
--- time, with its 95 % interval.
+-- One row per operator, line, direction and month, of its dates that are over: the share of the line's passages that
+-- were on time, with its 95 % interval.
 with shares as (
     {{ punctuality_over('period', 'month_period', ['line_code', 'direction'], among=over_dates()) }}
 ),

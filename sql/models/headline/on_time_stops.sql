@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
--- One row per stop and month, of its dates that are over: the share of the passages at the stop that were on time, with
--- its 95 % interval.
+-- One row per operator, stop and month, of its dates that are over: the share of the passages at the stop that were on
+-- time, with its 95 % interval.
 with shares as (
     {{ stop_punctuality_over('period', 'month_period', ['stop_code'], among=over_dates()) }}
 ),

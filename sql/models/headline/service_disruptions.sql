@@ -1,6 +1,7 @@
 {{ config(materialized='view') }}
--- One row per disruption of the service status that began on a date that is over: for how many minutes it lasted. Low
--- and high are hard bounds, the figure is the middle between them; one that has not ended lasted at least `low`.
+-- One row per operator and disruption of the service status that began on a date that is over: for how many minutes it
+-- lasted. Low and high are hard bounds, the figure is the middle between them; one that has not ended lasted at least
+-- `low`.
 with episodes as (
     select
         disruptions.*,
@@ -15,6 +16,7 @@ with episodes as (
 
 figures as (
     select
+        operator,
         episode_id,
         nullif({{ joined_text('lines', ', ') }}, '') as lines,
         shown_event as event,

@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
--- One row per line, direction and month, of its dates that are over: the share of the departures of known outcome that
--- ran. Low and high are hard bounds: the departures of unknown outcome all did not run, or all ran.
+-- One row per operator, line, direction and month, of its dates that are over: the share of the departures of known
+-- outcome that ran. Low and high are hard bounds: the departures of unknown outcome all did not run, or all ran.
 with counts as (
     select
         operator,
@@ -31,6 +31,7 @@ judged as (
 
 figures as (
     select
+        judged.operator,
         {{ shown_line('judged') }} as line,
         {{ shown_terminus('judged') }} as towards,
         judged.period,
