@@ -57,8 +57,10 @@ class Compared(NamedTuple):
     differences: list[str]
 
 
-def compare_builds(first: Path, second: Path, operator: str | None = None) -> Iterator[Compared]:
-    """Compare the tables and views of core and marts of two data folders that are built.
+def compare_builds(
+    first: Path, second: Path, operator: str | None = None, schemas: Sequence[str] = SCHEMAS
+) -> Iterator[Compared]:
+    """Compare the tables and views of some schemas, by default core and marts, of two data folders built.
 
     With an operator only its rows are compared, of the tables that name one.
     """
@@ -70,7 +72,7 @@ def compare_builds(first: Path, second: Path, operator: str | None = None) -> It
         for name, folder in (("a", first), ("b", second)):
             path = sql_text(str(paths.build_database(folder)))
             connection.execute(f"attach {path} as {name} (read_only)")
-            rows = connection.execute(_COLUMNS, {"database": name, "schemas": SCHEMAS}).fetchall()
+            rows = connection.execute(_COLUMNS, {"database": name, "schemas": list(schemas)}).fetchall()
             found.append({(schema, table): columns for schema, table, columns in rows})
         for place in sorted(found[0].keys() | found[1].keys()):
             columns = found[0].get(place, []), found[1].get(place, [])

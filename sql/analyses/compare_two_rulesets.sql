@@ -1,19 +1,18 @@
 -- What would the on-time shares be under another ruleset? Each line in the latest month, by the ruleset in force and
 -- by `origin_5min`, from the same estimates. core.authority_rulesets lists the others; of one with another period than
--- a month, or over days, ask marts.punctuality_by_ruleset_daily. The lines whose share differs most come first.
+-- a month, or over days, ask marts.punctuality_by_ruleset_daily. Of each operator the lines whose share differs
+-- most come first.
 with monthly as (
     select *
     from marts.punctuality_by_ruleset_period
-    where
-        ruleset in ('default', 'origin_5min')
-        and period_starts_date = (
-            select max(months.period_starts_date)
-            from marts.punctuality_by_ruleset_period as months
-            where months.ruleset = 'default'
-        )
+    where ruleset in ('default', 'origin_5min')
+    qualify
+        period_starts_date
+        = max(case when ruleset = 'default' then period_starts_date end) over (partition by operator)
 )
 
 select
+    operator,
     in_force.period_starts_date as month_starts_date,
     line_code,
     direction,
@@ -31,4 +30,4 @@ select
 from monthly as in_force
 inner join monthly as other using (operator, period_starts_date, line_code, direction)
 where in_force.ruleset = 'default' and other.ruleset = 'origin_5min'
-order by abs(difference) desc nulls last, line_code, direction
+order by operator, abs(difference) desc nulls last, line_code, direction

@@ -4,12 +4,16 @@
 -- much they do, and by how uncertain each estimate is. `better`: it lies above 0; `worse`: below. With fewer than five
 -- dates on a side nothing can be said. Of twenty lines that did not change, about one will seem to.
 with asked as (
-    select max(service_date) as changed_date
+    select
+        operator,
+        max(service_date) as changed_date
     from core.closed_dates
+    group by operator
 ),
 
 days as (
     select
+        counts.operator,
         counts.line_code,
         counts.direction,
         counts.service_date,
@@ -21,14 +25,18 @@ days as (
     from marts.punctuality as counts
     inner join core.closed_dates using (operator, service_date)
     inner join asked
-        on counts.service_date >= asked.changed_date - 28 and counts.service_date < asked.changed_date + 28
+        on
+            counts.operator = asked.operator
+            and counts.service_date >= asked.changed_date - 28
+            and counts.service_date < asked.changed_date + 28
     where counts.line_code is not null and isodow(counts.service_date) <= 5
-    group by counts.line_code, counts.direction, counts.service_date, asked.changed_date
+    group by counts.operator, counts.line_code, counts.direction, counts.service_date, asked.changed_date
     having sum(counts.n_expected) < sum(counts.n_due)
 ),
 
 periods as (
     select
+        operator,
         line_code,
         direction,
         is_after,
@@ -38,13 +46,14 @@ periods as (
         sum(on_time_variance) as on_time_variance,
         sum(common_error) as common_error
     from days
-    group by line_code, direction, is_after
+    group by operator, line_code, direction, is_after
 ),
 
 shares as (
     -- the squared standard error of a share: from date to date, and of the estimates of the dates; the errors that a
     -- line has on all dates cancel out in the difference
     select
+        periods.operator,
         periods.line_code,
         periods.direction,
         periods.is_after,
@@ -57,10 +66,10 @@ shares as (
             + periods.on_time_variance + power(periods.common_error, 2)
         ) / power(periods.n_due, 2) as variance
     from periods
-    inner join days using (line_code, direction, is_after)
+    inner join days using (operator, line_code, direction, is_after)
     group by
-        periods.line_code, periods.direction, periods.is_after, periods.n_dates, periods.n_due, periods.share,
-        periods.on_time_variance, periods.common_error
+        periods.operator, periods.line_code, periods.direction, periods.is_after, periods.n_dates, periods.n_due,
+        periods.share, periods.on_time_variance, periods.common_error
 ),
 
 before as (
@@ -75,6 +84,7 @@ after as (
 
 compared as (
     select
+        operator,
         line_code,
         direction,
         before.n_dates as n_dates_before,
@@ -88,10 +98,11 @@ compared as (
         (1.96 + 3.2 / (least(before.n_dates, after.n_dates) - 1)) * sqrt(before.variance + after.variance)
             as half_interval
     from before
-    full outer join after using (line_code, direction)
+    full outer join after using (operator, line_code, direction)
 )
 
 select
+    operator,
     line_code,
     direction,
     n_dates_before,
@@ -111,4 +122,4 @@ select
         else 'cannot be told apart'
     end as verdict
 from compared
-order by line_code, direction
+order by operator, line_code, direction

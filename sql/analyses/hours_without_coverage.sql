@@ -2,8 +2,17 @@
 -- the time at all stops that were polled or at which passages were due. In an hour that was not polled it is 0; on a
 -- date on which no passages were requested at all, only departures of the timetable are known (`n_departures`).
 -- Only dates that are over count.
-with hours as (
+with closed as (
     select
+        operator,
+        max(service_date) as last_date
+    from core.closed_dates
+    group by operator
+),
+
+hours as (
+    select
+        operator,
         service_date,
         service_hour,
         sum(n_due) as n_due,
@@ -16,21 +25,25 @@ with hours as (
         sum(covered_seconds) / (3600 * count(*)) as covered_share,
         max(longest_gap_seconds) as longest_gap_seconds
     from marts.coverage
-    where service_date <= (select max(service_date) from core.closed_dates)
-    group by service_date, service_hour
+    inner join closed using (operator)
+    where service_date <= last_date
+    group by operator, service_date, service_hour
 ),
 
 departures as (
     select
+        operator,
         service_date,
         service_hour,
         count(*) as n_departures
     from core.scheduled_departures
-    where is_in_force and service_date <= (select max(service_date) from core.closed_dates)
-    group by service_date, service_hour
+    inner join closed using (operator)
+    where is_in_force and service_date <= last_date
+    group by operator, service_date, service_hour
 )
 
 select
+    operator,
     service_date,
     service_hour,
     coalesce(departures.n_departures, 0) as n_departures,
@@ -44,5 +57,5 @@ select
     round(coalesce(hours.covered_share, 0), 3) as covered_share,
     coalesce(hours.longest_gap_seconds, 3600) as longest_gap_seconds
 from hours
-full outer join departures using (service_date, service_hour)
-order by service_date, service_hour
+full outer join departures using (operator, service_date, service_hour)
+order by operator, service_date, service_hour

@@ -2,6 +2,7 @@
 -- By the default definition of `core.lift_definitions`; all lifts of a category together have no name. A lift that
 -- never failed is known by the plant file alone. An open outage counts as time out of use, not as a repair.
 select
+    reliability.operator,
     reliability.category,
     reliability.lift,
     reliability.n_dates,
@@ -17,4 +18,4 @@ select
 from marts.lift_reliability as reliability
 inner join core.lift_definitions as definitions using (definition)
 where definitions.is_default and reliability.period = 'all'
-order by reliability.availability_low, reliability.lift
+order by reliability.operator, reliability.availability_low, reliability.lift

@@ -4,27 +4,31 @@
 -- time (high). Where too little is known a share is null, with the reason.
 with selected as (
     select
+        operator,
         '018-00' as line_code,
         max(month_starts_date) as from_date,
         max(service_date) as to_date
     from core.closed_dates
+    group by operator
 ),
 
 hours as (
     select
-        struct_extract(key, 'line_code') as line_code,
-        struct_extract(key, 'direction') as direction,
-        struct_extract(key, 'service_hour') as service_hour,
-        * exclude (key)
-    from
-        punctuality_between(
+        struct_extract(shares.key, 'direction') as direction,
+        struct_extract(shares.key, 'service_hour') as service_hour,
+        shares.* exclude (key)
+    from selected
+    inner join
+        lateral punctuality_between(
             { 'line_code': line_code, 'direction': direction, 'service_hour': service_hour },
-            (select from_date from selected),
-            (select to_date from selected)
-        )
+            selected.from_date,
+            selected.to_date
+        ) as shares
+        on selected.operator = shares.operator and selected.line_code = struct_extract(shares.key, 'line_code')
 )
 
 select
+    operator,
     direction,
     service_hour,
     n_due,
@@ -38,5 +42,4 @@ select
     null_reason,
     round(coverage, 3) as coverage
 from hours
-where line_code = (select line_code from selected)
-order by direction, service_hour
+order by operator, direction, service_hour

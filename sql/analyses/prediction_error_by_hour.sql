@@ -2,8 +2,18 @@
 -- An error is positive where the bus came later than predicted. Only evidenced passages count; low and high are what
 -- the polls allow. The share within the band has a 95 % interval, in which the predictions of a trip are not
 -- independent; it is null, with the reason, where too little is known. Only dates that are over count.
+with periods as (
+    select
+        operator,
+        min(service_date) as from_date,
+        max(service_date) as to_date
+    from core.closed_dates
+    group by operator
+)
+
 select
-    key as service_hour,
+    errors.operator,
+    errors.key as service_hour,
     horizon_from_seconds / 60 as minutes_ahead_from,
     horizon_to_seconds / 60 as minutes_ahead_to,
     n as n_predictions,
@@ -18,10 +28,7 @@ select
     null_reason,
     round(n_too_late / nullif(n, 0), 3) as too_late_share,
     round(absolute_revision_seconds_sum / nullif(n_revisions, 0), 1) as mean_revision_seconds
-from
-    predictions_between(
-        service_hour,
-        (select min(service_date) from core.closed_dates),
-        (select max(service_date) from core.closed_dates)
-    )
-order by service_hour, horizon_from_seconds
+from periods
+inner join lateral predictions_between(service_hour, periods.from_date, periods.to_date) as errors
+    on periods.operator = errors.operator
+order by errors.operator, service_hour, horizon_from_seconds

@@ -4,12 +4,15 @@
 -- their intervals, would be wrong. Where too little is known a share is null, with the reason.
 with selected as (
     select
+        operator,
         max(month_starts_date) as from_date,
         max(service_date) as to_date
     from core.closed_dates
+    group by operator
 )
 
 select
+    lines.operator,
     lines.key as line_code,
     lines.n_dates,
     lines.n_due,
@@ -21,6 +24,8 @@ select
     round(lines.estimated_late_share, 3) as late_share,
     round(lines.estimated_mean_delay_seconds, 0) as mean_delay_seconds,
     lines.estimate_null_reason as null_reason
-from punctuality_between(line_code, (select from_date from selected), (select to_date from selected)) as lines
+from selected
+inner join lateral punctuality_between(line_code, selected.from_date, selected.to_date) as lines
+    on selected.operator = lines.operator
 where lines.key is not null
-order by lines.key
+order by lines.operator, lines.key

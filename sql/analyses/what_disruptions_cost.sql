@@ -3,6 +3,7 @@
 -- instead: they are part of what disruptions cost, and not those with the least. One that is open has no end, and its
 -- change is that of the hours so far. Only episodes that began on dates that are over count.
 select
+    impact.operator,
     episodes.event_meaning,
     episodes.cause,
     impact.line_code,
@@ -25,4 +26,4 @@ from marts.disruption_impact as impact
 inner join marts.disruptions as episodes using (operator, episode_id)
 inner join quality.closing on cast(impact.from_at as date) <= closing.closed_date
 where impact.metric = 'on_time_share'
-order by impact.impact nulls last, impact.line_code, impact.from_at
+order by impact.operator, impact.impact nulls last, impact.line_code, impact.from_at

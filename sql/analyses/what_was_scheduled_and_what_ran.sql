@@ -1,6 +1,7 @@
 -- Of the departures in the timetable an hour before they were due, how many ran?
 -- A departure withdrawn within that hour counts: passengers had planned by it. Only dates that are over count.
 select
+    departures.operator,
     departures.line_code,
     departures.direction,
     count(*) as n_scheduled,
@@ -13,5 +14,5 @@ inner join core.closed_dates using (operator, service_date)
 where
     departures.valid_from <= departures.departure_at - interval '1 hour'
     and coalesce(departures.valid_to > departures.departure_at - interval '1 hour', true)
-group by departures.line_code, departures.direction
-order by departures.line_code, departures.direction
+group by departures.operator, departures.line_code, departures.direction
+order by departures.operator, departures.line_code, departures.direction

@@ -1,7 +1,18 @@
 -- Where do buses bunch? Shares of headways of at most half, and of at least one and a half times, the mean scheduled
 -- one of the hour. Estimated for all buses that were due in frequent service, observed or not, with a 95 % interval, on
--- dates that are over. Where too little is known a share is null, with the reason.
+-- dates that are over. Where too little is known a share is null, with the reason. Of each operator the twenty with the
+-- largest share.
+with periods as (
+    select
+        operator,
+        min(service_date) as from_date,
+        max(service_date) as to_date
+    from core.closed_dates
+    group by operator
+)
+
 select
+    waits.operator,
     line_code,
     direction,
     stop_code,
@@ -15,10 +26,12 @@ select
     round(estimated_gaps_share_low, 3) as gap_share_low,
     round(estimated_gaps_share_high, 3) as gap_share_high,
     gaps_null_reason
-from
-    stop_waits_between(
-        (select min(service_date) from core.closed_dates),
-        (select max(service_date) from core.closed_dates)
-    )
-order by bunched_share desc nulls last, n_headways desc nulls last, line_code, direction, stop_code
-limit 20
+from periods
+inner join lateral stop_waits_between(periods.from_date, periods.to_date) as waits
+    on periods.operator = waits.operator
+qualify
+    row_number() over (
+        partition by waits.operator
+        order by bunched_share desc nulls last, n_headways desc nulls last, line_code, direction, stop_code
+    ) <= 20
+order by waits.operator, bunched_share desc nulls last, n_headways desc nulls last, line_code, direction, stop_code

@@ -1,8 +1,19 @@
 -- Between which neighbouring stops do buses lose most time against the timetable?
 -- Means estimated for all trips due that were observed anywhere, with the 95 % interval of the mean travel time; of the
 -- trips n_trips were observed passing both stops. A loss whose interval begins below zero may be none. Where too little
--- is known a mean is null, with the reason. Only dates that are over count.
+-- is known a mean is null, with the reason. Only dates that are over count. Of each operator the
+-- twenty greatest losses.
+with periods as (
+    select
+        operator,
+        min(service_date) as from_date,
+        max(service_date) as to_date
+    from core.closed_dates
+    group by operator
+)
+
 select
+    times.operator,
     line_code,
     direction,
     from_stop_code,
@@ -17,11 +28,13 @@ select
     round(estimated_seconds_low - due_seconds) as mean_loss_seconds_low,
     round(estimated_seconds_high - due_seconds) as mean_loss_seconds_high,
     estimate_null_reason as null_reason
-from
-    travel_times_between(
-        (select min(service_date) from core.closed_dates),
-        (select max(service_date) from core.closed_dates)
-    )
+from periods
+inner join lateral travel_times_between(periods.from_date, periods.to_date) as times
+    on periods.operator = times.operator
 where is_adjacent
-order by mean_loss_seconds desc nulls last, line_code, direction, from_stop_code, to_stop_code
-limit 20
+qualify
+    row_number() over (
+        partition by times.operator
+        order by mean_loss_seconds desc nulls last, line_code, direction, from_stop_code, to_stop_code
+    ) <= 20
+order by times.operator, mean_loss_seconds desc nulls last, line_code, direction, from_stop_code, to_stop_code

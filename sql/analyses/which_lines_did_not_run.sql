@@ -1,7 +1,9 @@
 -- Which lines did not run all their departures? By month, of the dates that are over, the lines with most departures
 -- that certainly did not run first. Low and high are hard bounds of the delivered share: between them lie the
 -- departures whose outcome could not be observed. Where they are too many the figure is null, with the reason.
+-- Of each operator the first twenty.
 select
+    operator,
     line,
     towards,
     period,
@@ -11,5 +13,5 @@ select
     coverage,
     reason
 from headline.trips_delivered
-order by high, line, towards, period
-limit 20
+qualify row_number() over (partition by operator order by high, line, towards, period) <= 20
+order by operator, high, line, towards, period
