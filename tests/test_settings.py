@@ -1,11 +1,13 @@
 """Settings are read once, a bad one names itself, and secrets do not show."""
 
 import os
+import re
+from datetime import time
 from pathlib import Path
 
 import pytest
 
-from transit_etl.settings import BadSettingError, Settings, load_settings
+from transit_etl.settings import BadSettingError, Settings, load_settings, load_with_sources
 
 
 @pytest.fixture(autouse=True)
@@ -194,3 +196,90 @@ def test_the_budget_is_a_file_of_the_user_unless_set(tmp_path: Path, monkeypatch
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Settings().operator = "other"  # type: ignore[misc]
+
+
+OPERATORS = """
+[genova]
+base_url = "https://genova.test/api/v1/"
+token_file = "genova.token"
+
+[boston]
+base_url = "https://boston.test/api/v1/"
+token_variable = "BOSTON_TOKEN"
+timezone = "America/New_York"
+service_day_cutoff = "03:00"
+window_seconds = 300
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with two operators, into which the test changes."""
+    (tmp_path / "transit-etl.toml").write_text("window_seconds = 120\n")
+    (tmp_path / "operators.toml").write_text(OPERATORS)
+    (tmp_path / "genova.token").write_text("of-genova\n")
+    monkeypatch.setenv("BOSTON_TOKEN", "of-boston")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_each_operator_of_a_project_has_settings_of_its_own_and_those_of_all(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    genova = load_settings()
+    monkeypatch.setenv("TRANSIT_OPERATOR", "boston")
+    boston = load_settings()
+
+    assert ("genova", "boston") == genova.operators == boston.operators
+    assert ("Europe/Rome", "America/New_York") == (genova.timezone, boston.timezone)
+    assert (time(4), time(3)) == (genova.service_day_cutoff, boston.service_day_cutoff)
+    assert (120, 300) == (genova.window_seconds, boston.window_seconds)
+    assert ["of-genova", "of-boston"] == [
+        each.token.get_secret_value() for each in (genova, boston) if each.token
+    ]
+    assert genova.budget_url != boston.budget_url
+    assert genova.data_dir == boston.data_dir == Path("data")
+    assert boston.model_dump() == genova.of("boston").model_dump()
+    assert str(project / "operators.toml") in load_with_sources().sources["timezone"]
+
+
+@pytest.mark.usefixtures("project")
+def test_an_operator_that_a_project_does_not_name_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_OPERATOR", "bari")
+
+    with pytest.raises(BadSettingError, match=r"TRANSIT_OPERATOR: bari is none of .*: genova, boston"):
+        load_settings()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[genova]", 'timezone = "UTC"\n[genova]', "timezone: write it into the table of an operator"),
+        ('token_file = "genova.token"', 'token = "x"', "token: name a file (token_file) or a variable"),
+        ("genova.token", "away.token", "away.token"),
+        ("BOSTON_TOKEN", "NO_SUCH_TOKEN", "the variable NO_SUCH_TOKEN is not set"),
+        (
+            "window_seconds = 300",
+            "window_seconds = 1",
+            "TRANSIT_WINDOW_SECONDS: Input should be greater than",
+        ),
+        ("window_seconds = 300", "data_dir = 'x'", "[boston]: data_dir"),
+        ('base_url = "https://boston.test/api/v1/"', "", "[boston]: base_url: every operator needs its own"),
+        ("[boston]", "[boston", "operators.toml: "),
+    ],
+)
+def test_a_fault_in_the_table_of_an_operator_is_named(project: Path, old: str, new: str, words: str) -> None:
+    path = project / "operators.toml"
+    path.write_text(path.read_text().replace(old, new))
+
+    with pytest.raises(BadSettingError, match=re.escape(words)):
+        load_settings()
+
+
+@pytest.mark.usefixtures("project")
+def test_what_belongs_to_one_operator_is_not_set_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_TOKEN", "of-whom")
+
+    with pytest.raises(BadSettingError, match="TRANSIT_TOKEN: token is of one operator: write it into"):
+        load_settings()
+    assert "given" == load_with_sources(token="known").sources["token"]

@@ -7,7 +7,7 @@ from typing import Any
 
 from transit_etl.paths import user_folder
 
-TOML, DOTENV = "transit-etl.toml", ".env"
+TOML, DOTENV, OPERATORS = "transit-etl.toml", ".env", "operators.toml"
 
 
 def project_folder(given: str | None = None) -> Path:
@@ -26,6 +26,23 @@ def project_folder(given: str | None = None) -> Path:
 def settings_files(project: Path) -> list[Path]:
     """List the files that hold settings, the one that has the last word first."""
     return [path for name in (DOTENV, TOML) if (path := project / name).is_file()]
+
+
+def operator_tables(project: Path) -> dict[str, dict[str, Any]]:
+    """Read the settings of each operator of a project that names several; none without an `operators.toml`.
+
+    ValueError, which names the file, if it is not TOML, or holds anything but a table for each operator.
+    """
+    path = project / OPERATORS
+    if not path.is_file():
+        return {}
+    found = read_toml(path)
+    stray = sorted(name for name, table in found.items() if not isinstance(table, dict))
+    if stray:
+        raise ValueError(
+            f"{path}: {', '.join(stray)}: write it into the table of an operator, such as [bari]"
+        )
+    return found
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
@@ -19,7 +19,7 @@ from transit_etl import setting_checks
 from transit_etl.clock import SystemClock
 from transit_etl.errors import TransitError
 from transit_etl.paths import budget_database
-from transit_etl.project import DOTENV, project_folder, read_toml, settings_files
+from transit_etl.project import DOTENV, OPERATORS, operator_tables, project_folder, read_toml, settings_files
 
 PREFIX = "TRANSIT_"
 RATE_WITHOUT_TOKEN, RATE_WITH_TOKEN = 60, 300
@@ -128,6 +128,36 @@ class Settings(BaseSettings):
     # moves `clock`, for an emulated upstream at another time
     clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
 
+    # of every operator of `operators.toml`; these do not know each other
+    _operators: Mapping[str, "Settings"] = PrivateAttr(default_factory=dict)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators of this installation."""
+        return tuple(self._operators) or (self.operator,)
+
+    @property
+    def are_operators_named(self) -> bool:
+        """Whether the project names its operators in `operators.toml`."""
+        return bool(self._operators)
+
+    def knowing(self, operators: Mapping[str, "Settings"]) -> "Settings":
+        """Return the same settings, with those of all operators of this installation for `of`."""
+        copy = self.model_copy()
+        copy._operators = operators  # noqa: SLF001 - of an object of the same class
+        return copy
+
+    def of(self, operator: str) -> "Settings":
+        """Return the settings of an operator of this installation, for the same data folder.
+
+        They are these settings, under its name, for an operator that `operators.toml` does not have.
+        """
+        if operator == self.operator:
+            return self
+        known = self._operators.get(operator, self)
+        shared = {"operator": operator, "data_dir": self.data_dir}
+        return known.model_copy(update=shared).knowing(self._operators)
+
     @property
     def zone(self) -> ZoneInfo:
         """The operator's time zone."""
@@ -170,6 +200,21 @@ class Settings(BaseSettings):
         return f"{self.base_url.lower()} token {digest[:16]}"
 
 
+# What belongs to one operator: where a project names several in `operators.toml`, it stands there alone.
+_TOKENS = {"token", "legacy_token"}
+_OWN = _TOKENS | {
+    "base_url", "legacy_base_url", "operator_segment", "timezone", "service_day_cutoff", "stops_file",
+    "judged_stops_file", "plant_file",
+}  # fmt: skip
+# What an operator may have of its own there, instead of what is set for all.
+_MAY_DIFFER = {
+    "token_header", "user_agent", "rate_per_minute", "connect_timeout_seconds", "read_timeout_seconds",
+    "total_timeout_seconds", "max_body_bytes", "window_seconds", "status_interval_seconds",
+    "down_after_seconds", "policy", "audit_share", "audit_seed", "timetable_days_ahead", "publisher",
+    "language", "publisher_url", "publisher_contact", "export_licence", "export_url", "report_languages",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """The settings, and for each where it comes from: a variable, a file, or `default`.
@@ -182,10 +227,18 @@ class LoadedSettings:
     project: Path
 
 
+class _Value(NamedTuple):
+    """The value of a setting, and where it comes from."""
+
+    value: Any
+    source: str
+
+
 def load_settings(**given: Any) -> Settings:  # noqa: ANN401 - each is checked like its variable
     """Read the settings, or raise BadSettingError with one line for every bad TRANSIT_* variable.
 
-    Variables come before the settings files of the project. A value `given` by name comes before both.
+    What a table of `operators.toml` sets for the operator comes before variables, and variables come before
+    the settings files of the project. A value `given` by name comes before all.
     """
     return load_with_sources(**given).settings
 
@@ -194,11 +247,43 @@ def load_with_sources(**given: Any) -> LoadedSettings:  # noqa: ANN401 - each is
     """Read the settings as `load_settings` does, and say where each comes from."""
     problems = [complaint for name in sorted(os.environ) if (complaint := _complaint(name))]
     project = project_folder(os.environ.get(f"{PREFIX}PROJECT_DIR"))
-    sources = dict.fromkeys(given, "given")
-    values = dict(given)
+    tables: dict[str, dict[str, Any]] = {}
+    try:
+        tables = operator_tables(project)
+    except ValueError as error:
+        problems.append(str(error))
+    common = _common_values(project, given, problems)
+    named = common["operator"].value if "operator" in common else next(iter(tables), None)
+    chosen = str(named or Settings.model_fields["operator"].default)
+    path = project / OPERATORS
+    if tables and chosen not in tables:
+        problems.append(f"{_variable('operator')}: {chosen} is none of {path}: {', '.join(tables)}")
+    misplaced = sorted(_OWN & common.keys() - given.keys()) if tables else []
+    problems += [
+        f"{common.pop(name).source}: {name} is of one operator: write it into {path}" for name in misplaced
+    ]
+    loaded: dict[str, Settings] = {}
+    sources: dict[str, dict[str, str]] = {}
+    for operator in tables or [chosen]:
+        values = dict(common)
+        if tables:
+            own = _own_values(path, operator, tables[operator], problems)
+            values |= {name: value for name, value in own.items() if name not in given or name == "operator"}
+        sources[operator] = {name: value.source for name, value in values.items()}
+        if (valid := _validated(values, problems)) is not None:
+            loaded[operator] = _in_project(valid, project)
+    if problems:
+        raise BadSettingError("\n".join(dict.fromkeys(problems)))
+    settings = loaded[chosen].knowing(loaded) if tables else loaded[chosen]
+    return LoadedSettings(settings, sources[chosen], project)
+
+
+def _common_values(project: Path, given: Mapping[str, Any], problems: list[str]) -> dict[str, _Value]:
+    """Return what is given, else what variables say, else what the settings files of a project say."""
+    values = {name: _Value(value, "given") for name, value in given.items()}
     for name in Settings.model_fields:
-        if os.environ.get(_variable(name)) and name not in given:
-            sources[name] = _variable(name)
+        if (text := os.environ.get(_variable(name))) and name not in given:
+            values[name] = _Value(text, _variable(name))
     for path in settings_files(project):
         try:
             found = _read_file(path)
@@ -208,17 +293,55 @@ def load_with_sources(**given: Any) -> LoadedSettings:  # noqa: ANN401 - each is
         for name, value in found.items():
             if name not in Settings.model_fields or name == "project_dir":
                 problems.append(f"unknown setting in {path}: {name}")
-            elif name not in sources:
-                sources[name], values[name] = str(path), value
+            elif name not in values:
+                values[name] = _Value(value, str(path))
+    return values
+
+
+def _own_values(
+    path: Path, operator: str, table: Mapping[str, Any], problems: list[str]
+) -> dict[str, _Value]:
+    """Return what the table of an operator sets, with its tokens."""
+    where = f"{path} [{operator}]"
+    own = {name: value for name, value in table.items() if value not in (None, "")}
+    if "base_url" not in own:
+        problems.append(f"{where}: base_url: every operator needs its own")
+    for name in sorted(_TOKENS):
+        if name in own:
+            problems.append(f"{where}: {name}: name a file ({name}_file) or a variable ({name}_variable)")
+        try:
+            token = _token(path.parent, own, name)
+        except (OSError, ValueError) as error:
+            problems.append(f"{where}: {name}: {error}")
+        else:
+            own |= {name: token} if token else {}
+    problems += [f"unknown setting in {where}: {name}" for name in sorted(own.keys() - _OWN - _MAY_DIFFER)]
+    return {name: _Value(value, where) for name, value in {**own, "operator": operator}.items()}
+
+
+def _token(project: Path, table: dict[str, Any], name: str) -> str | None:
+    """Take what a table says about a token out of it; return the token from its file or variable, if any.
+
+    ValueError and OSError say why it cannot be had.
+    """
+    file, variable = table.pop(f"{name}_file", None), table.pop(f"{name}_variable", None)
+    if file:
+        return (project / str(file)).read_text(encoding="utf-8").strip()
+    if variable and not os.environ.get(str(variable)):
+        raise ValueError(f"the variable {variable} is not set")
+    return os.environ[str(variable)] if variable else None
+
+
+def _validated(values: Mapping[str, _Value], problems: list[str]) -> Settings | None:
+    """Return the settings; None if any is bad, which is added to the problems."""
     try:
-        settings = Settings(**values)
+        return Settings(**{name: each.value for name, each in values.items()})
     except ValidationError as error:
         # a default that depends on another setting is not computed when any is bad
         causes = [each for each in error.errors() if each["type"] != "default_factory_not_called"]
+        sources = {name: each.source for name, each in values.items()}
         problems += [_explain(each, sources) for each in causes]
-    if problems:
-        raise BadSettingError("\n".join(problems))
-    return LoadedSettings(_in_project(settings, project), sources, project)
+        return None
 
 
 def _read_file(path: Path) -> dict[str, Any]:
