@@ -100,7 +100,7 @@ def make_year(template: Path, target: Path, first: date, n_days: int, n_copies: 
                 first_date = date '{first}', last_date = date '{first}' + {n_days - 1},
                 published_at = date '{first}' + {n_days + 1}
         """)
-        connection.execute(f"update quality.closing set closed_date = date '{first}' + {n_days - 1}")
+        connection.execute(f"update quality.operators set closed_date = date '{first}' + {n_days - 1}")
         connection.execute("checkpoint")
 
 

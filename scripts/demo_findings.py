@@ -87,7 +87,7 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
     console.print(
         truth_table(published_database(folder), folder / "truth", days.first, days.last), highlight=False
     )
-    console.print(_audit(audit_figures(ask)), highlight=False)
+    console.print(_audit(audit_figures(ask, "emulated")), highlight=False)
     console.rule("[bold]Polled live, on the morning after")
     for line in (_budget(ask), _stop_visits(ask, days.last), _disruptions(ask)):
         console.print(line, highlight=False)

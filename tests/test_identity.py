@@ -33,7 +33,9 @@ from transit_etl.paths import identity_file, published_database, raw_dir
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, restage, stage
-from transit_etl.warehouse import Variant, build, build_variant, dbt, publish
+from transit_etl.warehouse import Variant, build, build_variant, publish
+from transit_etl.warehouse.database import open_build_database
+from transit_etl.warehouse.operators import are_other_days_built, record_operators
 
 DAY = date(2026, 3, 4)
 WRITERS: dict[str, Callable[[Settings], object]] = {
@@ -105,7 +107,7 @@ def test_an_empty_folder_becomes_that_of_who_fills_it_and_of_nobody_else(tmp_pat
     claim(settings, begins=True)
 
     assert not was_claimed
-    assert ("emulated",) == identity_of(settings).operators  # type: ignore[union-attr]
+    assert ["emulated"] == list(identity_of(settings).operators)  # type: ignore[union-attr]
 
 
 def test_a_folder_without_the_file_is_what_its_answers_and_its_published_file_say(tmp_path: Path) -> None:
@@ -120,11 +122,12 @@ def test_a_folder_without_the_file_is_what_its_answers_and_its_published_file_sa
             "select 'Europe/Madrid' as timezone, time '03:00' as service_day_cutoff"
         )
 
-    assert identity.Identity(("emulated", "other"), "Europe/Madrid", time(3)) == identity_of(settings)
+    days = identity.ServiceDays("Europe/Madrid", time(3))
+    assert identity.Identity({"emulated": days, "other": days}) == identity_of(settings)
     with pytest.raises(OtherFolderError):
         claim(settings)
     claim(changed(settings, timezone="Europe/Madrid", service_day_cutoff=time(3)))
-    assert ("emulated", "other") == kept_identity(settings.data_dir).operators  # type: ignore[union-attr]
+    assert ["emulated", "other"] == list(kept_identity(settings.data_dir).operators)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"operators": 3}'])
@@ -134,7 +137,25 @@ def test_a_damaged_file_is_made_again_from_what_the_folder_holds(settings: Setti
         claim(changed(settings, operator="other"))
     claim(settings)
 
-    assert ["emulated"] == json.loads(identity_file(settings.data_dir).read_text())["operators"]
+    assert ["emulated"] == list(json.loads(identity_file(settings.data_dir).read_text())["operators"])
+
+
+def test_the_file_of_an_older_version_has_one_time_zone_for_all_operators(settings: Settings) -> None:
+    old = {
+        "operators": ["emulated", "other"],
+        "timezone": "Europe/Rome",
+        "service_day_cutoff": "04:00:00",
+        "rehearsals": [{"start": "2026-03-04T08:00:00Z", "end": "2026-03-04T09:00:00Z"}],
+        "to_reprocess": ["2026-03-01", "2026-03-02"],
+    }
+    identity_file(settings.data_dir).write_text(json.dumps(old))
+    found = identity_of(settings)
+
+    days, outdated = identity.ServiceDays("Europe/Rome", time(4)), (date(2026, 3, 1), date(2026, 3, 2))
+    assert found is not None
+    assert {"emulated": days, "other": days} == found.operators
+    assert {"emulated": outdated, "other": outdated} == found.to_reprocess
+    assert 1 == len(found.rehearsals)
 
 
 def test_a_folder_that_accepts_another_operator_has_both(settings: Settings) -> None:
@@ -143,6 +164,44 @@ def test_a_folder_that_accepts_another_operator_has_both(settings: Settings) -> 
     claim(changed(settings, operator="other"))
 
     assert "hold the answers of emulated, other from now on" in said
+
+
+def test_each_operator_of_a_folder_has_its_own_service_days(settings: Settings) -> None:
+    other = changed(settings, operator="other", timezone="America/New_York", service_day_cutoff=time(3))
+    identity.accept(other)
+    claim(settings)
+    claim(other)
+
+    assert other == identity.settings_of(settings, "other")
+    assert settings == identity.settings_of(other, "emulated")
+    with pytest.raises(OtherFolderError, match="time zone America/New_York, not Europe/Rome"):
+        claim(changed(settings, operator="other", service_day_cutoff=time(3)))
+    assert not identity.accept(settings)
+    assert {"emulated", "other"} == set(identity.service_days(settings))
+
+
+def test_an_operator_that_the_project_names_is_added_to_a_folder_once_it_collects(settings: Settings) -> None:
+    other = changed(settings, operator="other", timezone="America/New_York")
+    other = other.knowing({"emulated": settings, "other": other})
+    claim(other)
+    before = identity_of(settings)
+    claim(other, begins=True)
+    after = identity_of(settings)
+
+    assert before is not None
+    assert after is not None
+    assert ["emulated"] == list(before.operators)
+    assert "America/New_York" == after.operators["other"].timezone
+    assert after.operators["emulated"] == before.operators["emulated"]
+
+
+def test_answers_of_an_operator_whose_time_zone_a_folder_does_not_know_are_named(settings: Settings) -> None:
+    land(changed(settings, operator="copied"), Exchange(stop(1), minutes(0.1), {})).close()
+
+    with pytest.raises(OtherFolderError, match="holds answers of copied too, whose time zone it does not"):
+        claim(settings)
+    identity.accept(changed(settings, operator="copied"))
+    claim(settings)
 
 
 def test_a_folder_that_accepts_another_zone_is_built_once_all_days_are_staged_again(
@@ -172,13 +231,18 @@ def test_to_stage_days_again_makes_them_those_of_the_folder(settings: Settings) 
     claim_to_build(moved)
 
 
-def test_other_service_days_are_built_from_nothing(settings: Settings) -> None:
-    fingerprints = {
-        dbt.fingerprint(changed(settings, **values))
-        for values in ({}, {"operator": "x"}, {"timezone": "UTC"}, {"service_day_cutoff": time(3)})
-    }
+@pytest.mark.parametrize("values", [{"timezone": "UTC"}, {"service_day_cutoff": time(3)}])
+def test_other_service_days_of_an_operator_are_built_from_nothing_and_those_of_another_one_are_not(
+    settings: Settings, values: dict[str, object]
+) -> None:
+    with open_build_database(settings) as connection:
+        record_operators(connection, settings)
+        identity.accept(changed(settings, operator="other", **values))
+        other_operator = are_other_days_built(connection, settings)
+        identity.accept(changed(settings, **values))
+        other_days = are_other_days_built(connection, settings)
 
-    assert 3 == len(fingerprints)
+    assert (False, True) == (other_operator, other_days)
 
 
 def test_a_backup_brings_back_what_the_folder_was(settings: Settings, tmp_path: Path) -> None:
@@ -190,7 +254,7 @@ def test_a_backup_brings_back_what_the_folder_was(settings: Settings, tmp_path: 
     restore(empty, target, tmp_path)
 
     assert isinstance(made, BackupReport)
-    assert ("emulated", "other") == identity_of(empty).operators  # type: ignore[union-attr]
+    assert ["emulated", "other"] == list(identity_of(empty).operators)  # type: ignore[union-attr]
 
 
 def test_the_backup_of_one_folder_is_not_restored_into_another(settings: Settings, tmp_path: Path) -> None:

@@ -1,17 +1,36 @@
 """Tells exports what they need to know of this installation."""
 
+from pathlib import Path
+
 from transit_etl import paths
+from transit_etl.identity import service_days, settings_of
 from transit_etl.settings import Settings
 from transit_exports.settings import NO_LICENCE, ExportSettings
 
 
+def part_of(settings: Settings) -> str:
+    """Return the folder of an operator in those of exports and of reports; none where there is one alone."""
+    return settings.operator if len(service_days(settings)) > 1 else ""
+
+
+def operators_settings(settings: Settings) -> list[Settings]:
+    """Return the settings of each operator of the data folder."""
+    return [settings_of(settings, operator) for operator in service_days(settings)]
+
+
+def report_folder(settings: Settings) -> Path:
+    """Return the folder of an operator's reports."""
+    return paths.performance_dir(settings.data_dir) / part_of(settings)
+
+
 def export_settings(settings: Settings) -> ExportSettings:
-    """Return the settings of exports from the published file of a data folder into the same folder."""
-    root = settings.data_dir
+    """Return the settings of an operator's exports from the published file of a data folder into it."""
+    root, part = settings.data_dir, part_of(settings)
     return ExportSettings(
         database=paths.published_database(root),
-        folder=paths.exports_dir(root),
-        older_folder=paths.older_exports_dir(root),
+        operator=settings.operator,
+        folder=paths.exports_dir(root) / part,
+        older_folder=paths.older_exports_dir(root) / part,
         scratch_folder=paths.export_scratch_dir(root),
         locks_folder=paths.export_locks_dir(root),
         keep_days=settings.export_keep_days,

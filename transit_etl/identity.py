@@ -1,18 +1,20 @@
 """Keeps what a data folder is: whose answers it holds, how their service days are read, what was rehearsed.
 
-Answers of two operators, or service days of two time zones, would be mixed in every figure. Whatever writes
-into a data folder therefore claims it first, and is refused where the settings are of another folder.
+A folder can hold the answers of several operators, each with its own time zone. Settings that name another
+operator, or another time zone than the operator's, are mostly a mistake. Whatever writes into a data folder
+therefore claims it first, and is refused where the settings are of another folder.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
+from zoneinfo import ZoneInfo
 
 import duckdb
-from pydantic import AfterValidator, AwareDatetime, Field, TypeAdapter
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, TypeAdapter
 
 from transit_etl import setting_checks
 from transit_etl.errors import TransitError
@@ -28,12 +30,15 @@ from transit_etl.paths import (
     published_database,
     raw_files,
 )
-from transit_etl.service_day import DAY
+from transit_etl.service_day import DAY, seconds_of, service_date
 from transit_etl.settings import Settings
 from transit_etl.stamps import stamped_at
 
-_SERVICE_DAY = "select timezone, service_day_cutoff from quality.publication"
-
+# The first is of a file that an older version published: it has one time zone for all operators.
+_PUBLISHED_DAYS = (
+    "select null, timezone, service_day_cutoff from quality.publication",
+    "select operator, timezone, service_day_cutoff from quality.operators",
+)
 
 _Operator = Annotated[str, AfterValidator(setting_checks.partition_name)]
 
@@ -62,23 +67,54 @@ class Rehearsal:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """What a data folder is. `to_reprocess` are the first and the last UTC day staged by earlier settings."""
+class ServiceDays:
+    """How the service days of an operator are read: in which time zone, and from which local time on."""
 
-    operators: Annotated[tuple[_Operator, ...], Field(min_length=1)]
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)]
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)]
-    rehearsals: tuple[Rehearsal, ...] = ()
-    to_reprocess: tuple[date, date] | None = None
+
+    def date_of(self, instant: datetime) -> date:
+        """Return the service date of an aware instant."""
+        return service_date(instant, ZoneInfo(self.timezone), self.service_day_cutoff)
+
+    @property
+    def starts_seconds(self) -> int:
+        """When a service day begins, in seconds after midnight."""
+        return seconds_of(self.service_day_cutoff)
 
     def __str__(self) -> str:
-        return (
-            f"{', '.join(self.operators)} in the time zone {self.timezone}, with service days from "
-            f"{self.service_day_cutoff}"
-        )
+        return f"in the time zone {self.timezone}, with service days from {self.service_day_cutoff}"
 
 
-_IDENTITY = TypeAdapter(Identity)
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a data folder is: of each operator how its service days are read, and what was rehearsed.
+
+    `to_reprocess` are, of operators with answers staged by earlier settings, the first and the last UTC day.
+    """
+
+    operators: Annotated[dict[_Operator, ServiceDays], Field(min_length=1)]
+    rehearsals: tuple[Rehearsal, ...] = ()
+    to_reprocess: dict[_Operator, tuple[date, date]] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return "; ".join(f"{operator} {days}" for operator, days in self.operators.items())
+
+
+def _as_kept_now(kept: Any) -> Any:  # noqa: ANN401 - of a file, whatever it holds
+    """Return what a file keeps in today's form: older versions kept one time zone for all operators."""
+    if not isinstance(kept, dict) or not isinstance(kept.get("operators"), list):
+        return kept
+    days = {name: kept.get(name) for name in ("timezone", "service_day_cutoff")}
+    outdated = kept.get("to_reprocess")
+    return {
+        "operators": dict.fromkeys(kept["operators"], days),
+        "rehearsals": kept.get("rehearsals", ()),
+        "to_reprocess": dict.fromkeys(kept["operators"], outdated) if outdated else {},
+    }
+
+
+_IDENTITY: TypeAdapter[Identity] = TypeAdapter(Annotated[Identity, BeforeValidator(_as_kept_now)])
 
 
 def identity_of(settings: Settings) -> Identity | None:
@@ -91,15 +127,33 @@ def kept_identity(folder: Path) -> Identity | None:
     return recall(identity_file(folder), _IDENTITY)
 
 
+def service_days(settings: Settings) -> Mapping[str, ServiceDays]:
+    """Return how the service days of each operator of the data folder are read."""
+    return (identity_of(settings) or _of(settings)).operators
+
+
+def settings_of(settings: Settings, operator: str) -> Settings:
+    """Return the settings with which the answers of an operator of the data folder are staged."""
+    if operator == settings.operator:
+        return settings
+    days = service_days(settings)[operator]
+    return settings.of(operator).model_copy(
+        update={"timezone": days.timezone, "service_day_cutoff": days.service_day_cutoff}
+    )
+
+
 def claim(settings: Settings, *, begins: bool = False) -> None:
     """Raise OtherFolderError unless the data folder is that of the settings; keep what it is.
 
-    Of an empty folder nothing is kept unless the caller `begins` to fill it.
+    Of an empty folder nothing is kept unless the caller `begins` to fill it. An operator that the project
+    names in `operators.toml` is added to those of the folder.
     """
     if problem := difference(settings):
         raise OtherFolderError(problem)
-    if kept_identity(settings.data_dir) is None and (begins or _found(settings) is not None):
-        _change(settings, lambda known: known)
+    known = kept_identity(settings.data_dir)
+    has_answers = begins or settings.operator in operators_of(settings.data_dir)
+    if has_answers and (known is None or settings.operator not in known.operators):
+        _change(settings, lambda now: replace(now, operators=_of(settings).operators | now.operators))
 
 
 def claim_to_build(settings: Settings) -> None:
@@ -119,13 +173,14 @@ def difference(settings: Settings) -> str | None:
 def outdated_of(settings: Settings) -> str | None:
     """Say which days are staged by earlier settings; None if there are none."""
     known = identity_of(settings)
-    if known is None or known.to_reprocess is None:
+    if known is None or not known.to_reprocess:
         return None
-    first, last = known.to_reprocess
+    first = min(begin for begin, _ in known.to_reprocess.values())
+    last = max(end for _, end in known.to_reprocess.values())
     return (
-        f"what was received from {first} to {last} is staged with service days of earlier settings: "
-        f"`transit-etl reprocess --from {first} --to {last}` (`transit-etl restore` first, where raw answers "
-        "were removed)"
+        f"what {' and '.join(known.to_reprocess)} answered from {first} to {last} is staged with service "
+        f"days of earlier settings: `transit-etl reprocess --from {first} --to {last}` "
+        "(`transit-etl restore` first, where raw answers were removed)"
     )
 
 
@@ -148,40 +203,54 @@ def mark_rehearsed(settings: Settings, start: datetime, end: datetime) -> None:
 
 
 def mark_reprocessed(settings: Settings, first: date, last: date) -> None:
-    """Keep that the UTC days from `first` to `last` are staged with the service days of the settings."""
+    """Keep that the UTC days from `first` to `last` are staged with the service days of the operators."""
 
     def marked(known: Identity) -> Identity:
-        if known.to_reprocess is None or not first <= known.to_reprocess[0] <= last:
-            return known
-        end = known.to_reprocess[1]
-        return replace(known, to_reprocess=(last + DAY, end) if last < end else None)
+        left = {
+            operator: days
+            for operator, before in known.to_reprocess.items()
+            if (days := _without(before, first, last)) is not None
+        }
+        return replace(known, to_reprocess=left)
 
     if outdated_of(settings):
         _change(settings, marked)
 
 
+def _without(days: tuple[date, date], first: date, last: date) -> tuple[date, date] | None:
+    """Return a range of days without those of another one that has its first day; None if none is left."""
+    begin, end = days
+    if not first <= begin <= last:
+        return days
+    return (last + DAY, end) if last < end else None
+
+
 def accept(settings: Settings) -> list[str]:
     """Let the data folder be that of the settings, whatever it was; say what follows from each change."""
-    known, wanted = identity_of(settings), _of(settings)
+    known, operator = identity_of(settings), settings.operator
     if known is None:
         return []
-    is_other_day = (known.timezone, known.service_day_cutoff) != (wanted.timezone, wanted.service_day_cutoff)
-    has_other_operator = settings.operator not in known.operators
-    days = _days(settings.data_dir)
+    wanted = _of(settings).operators[operator]
+    is_added = operator not in known.operators
+    is_other_day = not is_added and known.operators[operator] != wanted
+    days = _days(settings.data_dir, operator)
 
     def accepted(before: Identity) -> Identity:
-        operators = (*before.operators, settings.operator) if has_other_operator else before.operators
-        to_reprocess = (days[0], days[-1]) if is_other_day and days else before.to_reprocess
-        return replace(wanted, operators=operators, rehearsals=before.rehearsals, to_reprocess=to_reprocess)
+        outdated = {operator: (days[0], days[-1])} if is_other_day and days else {}
+        return replace(
+            before,
+            operators={**before.operators, operator: wanted},
+            to_reprocess={**before.to_reprocess, **outdated},
+        )
 
-    if is_other_day or has_other_operator:
+    if is_other_day or is_added:
         _change(settings, accepted)
     follows = []
-    if has_other_operator:
-        names = ", ".join((*known.operators, settings.operator))
+    if is_added:
+        names = ", ".join((*known.operators, operator))
         follows.append(
-            f"one warehouse, one published file and all exports hold the answers of {names} from now on: a "
-            "row says whose it is, and a figure over all rows is of all of them"
+            f"one warehouse and one published file hold the answers of {names} from now on: a row says whose "
+            "it is, and a figure over all rows is of all of them"
         )
     if is_other_day and (outdated := outdated_of(settings)):
         follows.append(f"nothing is built before this is done: {outdated}; then `transit-etl publish`")
@@ -195,21 +264,23 @@ def _change(settings: Settings, changed: Callable[[Identity], Identity]) -> None
 
 
 def _of(settings: Settings) -> Identity:
-    return Identity((settings.operator,), settings.timezone, settings.service_day_cutoff)
+    return Identity({settings.operator: ServiceDays(settings.timezone, settings.service_day_cutoff)})
 
 
 def _differences(settings: Settings, known: Identity) -> Iterator[str]:
     """Say what the data folder has that a setting has not."""
-    if settings.operator not in known.operators:
-        names = ", ".join(known.operators)
-        yield f"holds answers of {names}, not of {settings.operator} (TRANSIT_OPERATOR)"
-    if settings.timezone != known.timezone:
-        yield f"is in the time zone {known.timezone}, not {settings.timezone} (TRANSIT_TIMEZONE)"
-    if settings.service_day_cutoff != known.service_day_cutoff:
+    days = known.operators.get(settings.operator)
+    if days is None and not settings.are_operators_named:
+        yield f"holds answers of {', '.join(known.operators)}, not of {settings.operator} (TRANSIT_OPERATOR)"
+    if days is not None and settings.timezone != days.timezone:
+        yield f"is in the time zone {days.timezone}, not {settings.timezone} (TRANSIT_TIMEZONE)"
+    if days is not None and settings.service_day_cutoff != days.service_day_cutoff:
         yield (
-            f"has service days from {known.service_day_cutoff}, not {settings.service_day_cutoff} "
+            f"has service days from {days.service_day_cutoff}, not {settings.service_day_cutoff} "
             "(TRANSIT_SERVICE_DAY_CUTOFF)"
         )
+    if unnamed := set(operators_of(settings.data_dir)) - {*known.operators, settings.operator}:
+        yield f"holds answers of {', '.join(sorted(unnamed))} too, whose time zone it does not know"
 
 
 def _refusal(settings: Settings, found: list[str]) -> str:
@@ -224,18 +295,23 @@ def _found(settings: Settings) -> Identity | None:
     operators = operators_of(settings.data_dir)
     if not operators:
         return None
-    zone, cutoff = _published_service_day(settings) or (settings.timezone, settings.service_day_cutoff)
-    return Identity(tuple(operators), zone, cutoff, tuple(_rehearsed(settings.data_dir)))
+    published = _published_days(settings)
+    here = ServiceDays(settings.timezone, settings.service_day_cutoff)
+    days = {operator: published.get(operator) or published.get(None) or here for operator in operators}
+    return Identity(days, tuple(_rehearsed(settings.data_dir)))
 
 
-def _published_service_day(settings: Settings) -> tuple[str, time] | None:
-    """Return the time zone and the cutoff that the published file was made with, if it says so."""
-    try:
-        with duckdb.connect(published_database(settings.data_dir), read_only=True) as connection:
-            rows = connection.execute(_SERVICE_DAY).fetchall()
-    except duckdb.Error:
-        return None
-    return (str(rows[0][0]), rows[0][1]) if rows else None
+def _published_days(settings: Settings) -> dict[str | None, ServiceDays]:
+    """Return how the service days of the published file are read; under None, those of any operator."""
+    found: dict[str | None, ServiceDays] = {}
+    for query in _PUBLISHED_DAYS:
+        with (
+            suppress(duckdb.Error),
+            duckdb.connect(published_database(settings.data_dir), read_only=True) as connection,
+        ):
+            rows = connection.execute(query).fetchall()
+            found |= {operator: ServiceDays(zone, cutoff) for operator, zone, cutoff in rows if zone}
+    return found
 
 
 def _rehearsed(data_dir: Path) -> Iterator[Rehearsal]:
@@ -248,10 +324,10 @@ def _rehearsed(data_dir: Path) -> Iterator[Rehearsal]:
         yield Rehearsal(began[0], began[-1])
 
 
-def _days(data_dir: Path) -> list[date]:
-    """Return the UTC days of which there are raw answers, sorted."""
+def _days(data_dir: Path, operator: str) -> list[date]:
+    """Return the UTC days of which there are raw answers of an operator, sorted."""
     found = set()
-    for name in {partition_of(path)["date"] for path in raw_files(data_dir)}:
+    for name in {partition_of(path)["date"] for path in raw_files(data_dir, operator)}:
         with suppress(ValueError):  # the name of a folder that is none of ours
             found.add(date.fromisoformat(name))
     return sorted(found)

@@ -297,14 +297,14 @@ def durations_file(data_dir: Path) -> Path:
     return state_dir(data_dir) / "durations.json"
 
 
-def schedules_file(data_dir: Path) -> Path:
-    """Return the file that says which scheduled times were read from the lists of stops."""
-    return state_dir(data_dir) / "schedules.json"
+def schedules_file(data_dir: Path, operator: str) -> Path:
+    """Return the file that says which scheduled times of an operator were read from the lists of stops."""
+    return state_dir(data_dir) / f"schedules-{operator}.json"
 
 
-def schedules_lock(data_dir: Path) -> Path:
+def schedules_lock(data_dir: Path, operator: str) -> Path:
     """Return the file whose lock is held by who changes that one."""
-    return state_dir(data_dir) / "schedules.lock"
+    return state_dir(data_dir) / f"schedules-{operator}.lock"
 
 
 def backups_file(data_dir: Path) -> Path:

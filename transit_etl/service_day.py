@@ -48,6 +48,11 @@ def service_date(instant: datetime, zone: ZoneInfo, cutoff: time) -> date:
     return local.date() if local.time() >= cutoff else local.date() - DAY
 
 
+def seconds_of(clock_time: time) -> int:
+    """Return the seconds from midnight to a clock time."""
+    return clock_time.hour * 3600 + clock_time.minute * 60 + clock_time.second
+
+
 def is_possible(day: date) -> bool:
     """Return whether a service date may be right: it lies between FIRST_DATE and LAST_DATE."""
     return FIRST_DATE <= day <= LAST_DATE

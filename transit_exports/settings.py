@@ -10,7 +10,7 @@ _LICENCES = "https://spdx.org/licenses/"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportSettings:
-    """All that exports of a published file need to know.
+    """All that exports of a published file need to know: those of one `operator`, of maybe several in it.
 
     `folder` is served to readers; versions that were replaced are kept in `older_folder` for `keep_days`. The
     folders of `scratch_folder`, on the same file system, hold unfinished datasets, and the files of
@@ -20,6 +20,7 @@ class ExportSettings:
     """
 
     database: Path
+    operator: str
     folder: Path
     older_folder: Path
     scratch_folder: Path

@@ -15,14 +15,15 @@ from transit_etl.errors import NotPublishedError, first_line
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.stamps import stamp
 from transit_exports.request import ExportError
+from transit_exports.scope import FILE, connect
 from transit_exports.settings import ExportSettings
 from transit_exports.statements import macros
 
 _MEMORY = "512MB"
 _PUBLICATION = """
-select published_at, version, build_number, fingerprint, operator, timezone, first_date,
+select published_at, version, build_number, fingerprint, operators.operator, operators.timezone, first_date,
     least(last_date, closed_date), closed_date, rulesets
-from quality.publication, quality.closing
+from quality.publication, quality.operators
 """
 _TABLES = """
 select schema_name, table_name, meaning, key_columns, reads
@@ -40,7 +41,9 @@ select found.schema_name, found.table_name, found.column_name, found.data_type, 
     coalesce(described.unit, '')
 from duckdb_columns() as found
 left join quality.dictionary_columns as described using (schema_name, table_name, column_name)
-where not found.internal and found.database_name = current_database()
+where not found.internal and found.database_name = coalesce(
+    (select database_name from duckdb_databases() where database_name = $file), current_database()
+)
 order by found.schema_name, found.table_name, found.column_index
 """
 
@@ -181,14 +184,14 @@ class Source:
 
 @contextmanager
 def opened(settings: ExportSettings, scratch: Path) -> Iterator[Source]:
-    """Open the published file to read it; what does not fit into memory goes into a folder.
+    """Open the published file to read an operator's rows; what does not fit into memory goes into a folder.
 
     NotPublishedError before the first publication.
     """
     path = settings.database
     if not path.exists():
         raise NotPublishedError(path)
-    with readable_errors(settings), duckdb.connect(path, read_only=True) as connection:
+    with readable_errors(settings), connect(path, settings.operator) as connection:
         connection.execute(f"set timezone = 'UTC'; set memory_limit = '{_MEMORY}'")
         connection.execute("set enable_progress_bar = false")  # it would be printed between ours
         connection.execute(f"set temp_directory = {sql_text(str(scratch))}")
@@ -208,7 +211,7 @@ def readable_errors(settings: ExportSettings) -> Iterator[None]:
 def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: ExportSettings) -> Source:
     publication = Publication(*connection.execute(_PUBLICATION).fetchall()[0])
     columns: dict[tuple[str, str], list[Column]] = {}
-    for schema, name, *column in connection.execute(_COLUMNS).fetchall():
+    for schema, name, *column in connection.execute(_COLUMNS, {"file": FILE}).fetchall():
         columns.setdefault((schema, name), []).append(Column(*column))
     found = connection.execute(_TABLES, {"schemas": list(promised.SCHEMAS)}).fetchall()
     tables = [

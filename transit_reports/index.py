@@ -10,10 +10,40 @@ from lxml import etree
 
 from transit_etl.files import write_changed
 from transit_exports.source import Source
-from transit_reports.language import SOURCE, _, day_text, folder_of, language, language_name, number
+from transit_reports.language import (
+    SOURCE,
+    _,
+    day_text,
+    folder_of,
+    language,
+    language_name,
+    number,
+    written_in,
+)
 from transit_reports.rendering import render
 
 ABOUT = "report.json"  # in the folder of each report: what the index says of it
+_FEED = "feed.atom"
+
+
+def write_operators(folder: Path, codes: Sequence[str]) -> None:
+    """Write the page that leads to the reports of each operator, whose folders are in a folder."""
+    operators = sorted(
+        path.parent.name for path in folder.glob("*/index.html") if (path.parent / _FEED).exists()
+    )
+    for code in codes:
+        with written_in(code):
+            place, up = folder_of(code, codes[0]), "../" if code != codes[0] else ""
+            values = {
+                "title": _("Reports"),
+                "publisher": ", ".join(operators),
+                "period": _("all reports"),
+                "root": "",
+                "pages": [],
+                "translations": _translations(code, codes),
+                "operators": [(name, f"{up}{name}/{place}index.html") for name in operators],
+            }
+            write_changed(folder / place / "index.html", render("operators.html", values))
 
 
 def write_index(source: Source, folder: Path, codes: Sequence[str]) -> None:
@@ -37,18 +67,24 @@ def write_index(source: Source, folder: Path, codes: Sequence[str]) -> None:
         "period": _("all reports"),
         "root": "",
         "pages": [],
-        "translations": [
-            (other, language_name(other), f"{up}{folder_of(other, first)}index.html")
-            for other in codes
-            if other != code
-        ],
+        "translations": _translations(code, codes),
         "reports": reports,
         "newest": newest,
         "today": _today(source),
     }
     place = folder / folder_of(code, first)
     write_changed(place / "index.html", render("periods.html", values))
-    write_changed(place / "feed.atom", _feed(source, reports))
+    write_changed(place / _FEED, _feed(source, reports))
+
+
+def _translations(code: str, codes: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return the other languages of a first page: their codes, names and addresses."""
+    up = "" if code == codes[0] else "../"
+    return [
+        (other, language_name(other), f"{up}{folder_of(other, codes[0])}index.html")
+        for other in codes
+        if other != code
+    ]
 
 
 def _today(source: Source) -> str:
@@ -64,7 +100,7 @@ def _today(source: Source) -> str:
 
 
 _TODAY = """
-with closing as (select closed_date from quality.closing)
+with closing as (select closed_date from quality.operators)
 
 select
     min(days.service_date),

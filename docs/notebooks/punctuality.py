@@ -28,8 +28,8 @@ with app.setup:
 
     Row = Mapping[str, Any]
     CONTENTS = """
-        select operator, published_at, first_date, least(last_date, closed_date) as last_date
-        from quality.publication, quality.closing
+        select operators.operator, published_at, first_date, least(last_date, closed_date) as last_date
+        from quality.publication, quality.operators
     """
     DIRECTIONS = """
         select distinct line_code, direction, line, towards

@@ -24,6 +24,7 @@ select
     end as verdict
 from marts.disruption_impact as impact
 inner join marts.disruptions as episodes using (operator, episode_id)
-inner join quality.closing on cast(impact.from_at as date) <= closing.closed_date
+inner join quality.operators
+    on impact.operator = operators.operator and cast(impact.from_at as date) <= operators.closed_date
 where impact.metric = 'on_time_share'
 order by impact.operator, impact.impact nulls last, impact.line_code, impact.from_at

@@ -93,11 +93,11 @@ def test_what_several_collections_read_at_the_same_time_is_kept_of_each(folder: 
 @pytest.mark.parametrize("text", [None, "", "{", '{"day": 1}', '{"day": "2026-03-04", "lines": {"15": 3}}'])
 def test_without_a_readable_file_everything_is_read_again(folder: Path, text: str | None) -> None:
     if text is not None:
-        schedules_file(folder).parent.mkdir(parents=True, exist_ok=True)
-        schedules_file(folder).write_text(text)
+        schedules_file(folder, "emulated").parent.mkdir(parents=True, exist_ok=True)
+        schedules_file(folder, "emulated").write_text(text)
 
     assert {} == read_again(folder).read
-    assert '"read"' in schedules_file(folder).read_text()
+    assert '"read"' in schedules_file(folder, "emulated").read_text()
 
 
 def test_the_times_of_a_line_whose_stops_have_changed_are_read_again(folder: Path) -> None:
@@ -127,7 +127,7 @@ def test_after_a_long_pause_everything_is_forgotten(folder: Path) -> None:
 
 
 def test_a_failure_is_counted_and_the_collection_goes_on(folder: Path) -> None:
-    schedules_file(folder).mkdir(parents=True)
+    schedules_file(folder, "emulated").mkdir(parents=True)
     failures, catalogue = Failures(), Catalogue(folder, "emulated")
     KnownSchedules(settings_at(folder), catalogue, catalogue.line_directions(), failures).renew(NOW)
 

@@ -87,8 +87,8 @@ def test_a_licence_is_an_address_or_a_document_with_a_name(
 def test_without_a_publisher_the_index_names_the_operator_of_the_published_file(
     published: ExportSettings,
 ) -> None:
-    change(published, "update quality.publication set operator = 'Other Buses'")
-    settings = replace(published, publisher="")
+    change(published, "update quality.operators set operator = 'Other Buses'")
+    settings = replace(published, publisher="", operator="Other Buses")
     export(settings, Request(("core.lines",), "csv"))
 
     found = catalogue(settings)

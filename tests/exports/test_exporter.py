@@ -204,13 +204,13 @@ def test_the_dates_that_are_over_are_those_of_the_published_file(published: Expo
     change(
         published,
         f"update quality.publication set published_at = date '{DAY}'",
-        f"update quality.closing set closed_date = date '{DAY}'",
+        f"update quality.operators set closed_date = date '{DAY}'",
     )
 
     manifest = json.loads((export(published, lines).folder / "manifest.json").read_text())
 
     assert str(DAY) == manifest["last_date"]
-    change(published, "update quality.closing set closed_date = closed_date - 1")
+    change(published, "update quality.operators set closed_date = closed_date - 1")
     with pytest.raises(ExportError, match=f"no service date from {DAY} on is over yet"):
         export(published, lines)
 

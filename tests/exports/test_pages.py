@@ -14,6 +14,7 @@ from transit_exports.pages import index
 FIVE = ("on_time_months", "on_time_lines", "excess_waiting", "trips_delivered", "service_disruptions")
 NOWHERE = Path("nowhere")
 SETTINGS = ExportSettings(
+    operator="emulated",
     database=NOWHERE, folder=NOWHERE, older_folder=NOWHERE, scratch_folder=NOWHERE, locks_folder=NOWHERE,
     keep_days=1,
 )  # fmt: skip

@@ -68,7 +68,7 @@ def test_lines_are_called_by_number_and_terminus(headlines: dict[str, Rows], reh
 
 def test_a_date_counts_once_it_is_over(rehearsed: Rehearsed) -> None:
     settings = rehearsed.settings
-    [closing] = warehouse.query(settings, "from quality.closing").to_pylist()
+    [closing] = warehouse.query(settings, "from quality.operators").to_pylist()
     [latest] = warehouse.query(
         settings, "select greatest(published_at, last_received_at) as at from quality.publication"
     ).to_pylist()
@@ -77,7 +77,7 @@ def test_a_date_counts_once_it_is_over(rehearsed: Rehearsed) -> None:
         settings,
         "select (select count(*) from core.closed_dates) = "
         "(select count(*) from core.service_days where service_date <= closed_date) as is_over "
-        "from quality.closing",
+        "from quality.operators",
     ).to_pylist()
 
     assert today - DAY == closing["closed_date"]

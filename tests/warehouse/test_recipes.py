@@ -49,7 +49,7 @@ def in_progress(rehearsed: Rehearsed, tmp_path_factory: pytest.TempPathFactory) 
     path = tmp_path_factory.mktemp("in_progress") / "warehouse.duckdb"
     shutil.copy(published_database(rehearsed.settings.data_dir), path)
     with duckdb.connect(path) as connection:
-        connection.execute("update quality.closing set closed_date = $day::date - 1", {"day": DAY})
+        connection.execute("update quality.operators set closed_date = $day::date - 1", {"day": DAY})
     return path
 
 
@@ -319,7 +319,7 @@ def test_every_disruption_is_shown_with_its_effect_or_why_it_cannot_be_told() ->
         """
         create schema marts;
         create schema quality;
-        create table quality.closing as select date '2026-11-10' as closed_date;
+        create table quality.operators as select 'o' as operator, date '2026-11-10' as closed_date;
         create table marts.disruptions as
         select
             'o' as operator, episode_id, 'diversion' as event_meaning, 'works' as cause,

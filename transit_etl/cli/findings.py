@@ -5,13 +5,14 @@ from datetime import date, datetime, timedelta
 from math import ceil, floor
 from typing import Any
 
+from transit_etl.quoting import sql_text
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 
 _FOUND = """
 with visits as (
     select *, arrival_quality in ('evidenced', 'bounded') as is_seen
-    from core.stop_visits where service_date = '{day}'
+    from core.stop_visits where operator = {operator} and service_date = '{day}'
 ),
 seen as (
     select
@@ -25,11 +26,14 @@ trips as (
     select
         count(*) filter (outcome = 'run') as n_trips_seen,
         count(*) filter (outcome = 'run' and scheduled_departure_at is null) as n_trips_without_departure
-    from core.trips where service_date = '{day}'
+    from core.trips where operator = {operator} and service_date = '{day}'
 ),
 polled as (
-    select strftime(local_time(min(sent_at)), '%H:%M') as polled_since
-    from core.requests where endpoint = 'passages' and is_good and service_date(sent_at) = '{day}'
+    select strftime(local_time(min(sent_at), {operator}), '%H:%M') as polled_since
+    from core.requests
+    where
+        operator = {operator} and endpoint = 'passages' and is_good
+        and service_date(sent_at, {operator}) = '{day}'
 ),
 shares as (
     select
@@ -37,11 +41,13 @@ shares as (
         estimate_null_reason, words as estimate_null_words
     from marts.network_punctuality_daily
     left join core.null_reasons on reason = estimate_null_reason
-    where service_date = '{day}'
+    where operator = {operator} and service_date = '{day}'
 )
 select
     date '{day}' as service_date, seen.*, trips.*, polled.*, shares.*,
-    (select sentence from headline.on_time_network order by period desc limit 1) as latest_sentence
+    (
+        select sentence from headline.on_time_network where operator = {operator} order by period desc limit 1
+    ) as latest_sentence
 from seen cross join trips cross join polled left join shares on true
 """
 _BY_LINE = """transit-etl sql "select line_code, direction, service_hour as hour, n_due, n_visits, coverage, \
@@ -55,7 +61,9 @@ def find(settings: Settings) -> dict[str, Any]:
     from transit_etl.warehouse import query
 
     today = service_date(settings.clock.now(), settings.zone, settings.service_day_cutoff)
-    rows: list[dict[str, Any]] = query(settings, _FOUND.format(day=today)).to_pylist()
+    rows: list[dict[str, Any]] = query(
+        settings, _FOUND.format(day=today, operator=sql_text(settings.operator))
+    ).to_pylist()
     ends_at = datetime.combine(today + timedelta(days=1), settings.service_day_cutoff)
     return {**rows[0], "ends_at": f"{ends_at:%Y-%m-%d %H:%M}"}
 

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from transit_etl import paths
 from transit_etl.cli import output
 from transit_etl.cli.options import FROM, TO, Json
 from transit_etl.cli.progress import spinner
@@ -43,17 +42,19 @@ def report(  # noqa: PLR0917 - Typer passes options by name
 
     Example: transit-etl report --from 2026-03-02 --to 2026-03-08
     """
-    from transit_etl.export_settings import export_settings
-    from transit_reports import ReportRequest, write_reports
+    from transit_etl.export_settings import export_settings, part_of, report_folder
+    from transit_reports import ReportRequest, write_operators, write_reports
 
     settings = load_settings()
-    folder = paths.performance_dir(settings.data_dir)
+    folder = report_folder(settings)
     with spinner("writing pages"):
         asked = ReportRequest(
             first=first, last=last, lines=lines or (), against=against, is_printed=is_printed,
             languages=settings.report_languages.split(","),
         )  # fmt: skip
         written = write_reports(export_settings(settings), folder, asked)
+        if part_of(settings):
+            write_operators(folder.parent, asked.languages)
     if as_json:
         output.print_json(written)
         return

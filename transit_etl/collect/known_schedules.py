@@ -91,8 +91,9 @@ class KnownSchedules:
             schedule.departures = sorted(found[stops])
 
     def _exchange(self, today: date) -> None:
-        file = schedules_file(self._settings.data_dir)
-        with locked(schedules_lock(self._settings.data_dir)):
+        place = (self._settings.data_dir, self._settings.operator)
+        file = schedules_file(*place)
+        with locked(schedules_lock(*place)):
             kept = recall(file, _READ_TIMES) or _ReadTimes(today, {})
             lines = {}
             for stops, schedule in self.schedules.items():

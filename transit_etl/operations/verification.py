@@ -11,7 +11,6 @@ from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
     checksum_list,
-    exports_dir,
     lake_dir,
     misplaced_folders,
     published_database,
@@ -84,17 +83,23 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
         _repair_lake(settings, damaged, found, report)
     report.damaged = [f"{path}: {damage}" for path, damage in damaged.items()]
     report.damaged += map(misplaced_text, misplaced_folders(root))
-    report.warnings += _damaged_exports(root)
+    report.warnings += _damaged_exports(settings)
     write_checksums(checksum_list(root), found | lost)
     return report
 
 
-def _damaged_exports(root: Path) -> list[str]:
+def _damaged_exports(settings: Settings) -> list[str]:
     """Say which exported files are not those of their manifests; they can be exported again."""
-    from transit_exports import damage_of_export  # noqa: PLC0415 - `status` and `check` start without exports
+    # `status` and `check` start without exports
+    from transit_etl.export_settings import export_settings, operators_settings  # noqa: PLC0415
+    from transit_exports import damage_of_export  # noqa: PLC0415
 
-    folders = sorted(exports_dir(root).glob("[!.]*/"))
-    return [f"{damage}: export it again" for folder in folders for damage in damage_of_export(folder)]
+    folders = {
+        folder
+        for each in operators_settings(settings)
+        for folder in export_settings(each).folder.glob("[!.]*/")
+    }
+    return [f"{damage}: export it again" for folder in sorted(folders) for damage in damage_of_export(folder)]
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from transit_etl.line_labels import NORMAL_LABEL_SQL
 from transit_etl.quoting import sql_text
-from transit_etl.service_day import Offset, offsets
+from transit_etl.service_day import Offset, offsets, seconds_of
 from transit_etl.settings import Settings
 
 _US = 1_000_000
@@ -42,9 +42,7 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB connection that has the macros of every dataset's query."""
     connection = duckdb.connect()
     connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")
-    cutoff = settings.service_day_cutoff
-    seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
-    _macro(connection, "cutoff_us", f"{seconds * _US}::bigint")
+    _macro(connection, "cutoff_us", f"{seconds_of(settings.service_day_cutoff) * _US}::bigint")
     _macro(connection, "largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
     _macro(connection, "passages_shape", sql_text(_PASSAGES_SHAPE))
     connection.execute(f"create or replace temp macro normal_label(label) as {NORMAL_LABEL_SQL}")

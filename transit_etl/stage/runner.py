@@ -75,7 +75,7 @@ def stage(
 def restage(
     settings: Settings, first_day: date, last_day: date, *, on_progress: OnProgress | None = None
 ) -> StageReport:
-    """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw.
+    """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw, of every operator.
 
     Each day is built in a folder of its own and then replaces the old one dataset by dataset, compacted if
     that was. A day with a raw file that can no longer be read, and has rows in the lake, is reported and

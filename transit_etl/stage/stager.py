@@ -1,7 +1,7 @@
 """Stages one window: reads, normalises, validates and writes it."""
 
 import json
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 from transit_etl.api.exchange import Outcome
 from transit_etl.endpoints import ENDPOINTS
+from transit_etl.identity import service_days, settings_of
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, write_window
 from transit_etl.stage.listed_lines import ListedLines
@@ -54,25 +55,25 @@ class Stager:
         self.validator = Validator()
         self._settings = settings
         self._threads = threads
-        self._idle: deque[Normaliser] = deque()
-        cutoff = settings.service_day_cutoff
-        self._cutoff_seconds = cutoff.hour * 3600 + cutoff.minute * 60 + cutoff.second
+        self._idle: defaultdict[str, deque[Normaliser]] = defaultdict(deque)  # by operator
 
     def close(self) -> None:
         """Close the connections."""
-        while self._idle:
-            self._idle.pop().close()
+        for idle in self._idle.values():
+            while idle:
+                idle.pop().close()
 
     def prepare(self, window: RawWindow) -> Normalised:
         """Normalise a window; RawFileError when its file cannot be read. Any thread may call."""
+        idle = self._idle[window.operator]
         try:
-            normaliser = self._idle.pop()
+            normaliser = idle.pop()
         except IndexError:
-            normaliser = Normaliser(self._settings, self._threads)
+            normaliser = Normaliser(settings_of(self._settings, window.operator), self._threads)
         try:
             return normaliser.normalise(window)
         finally:
-            self._idle.append(normaliser)
+            idle.append(normaliser)
 
     def finish(
         self, normalised: Normalised, root: Path, listed_lines: ListedLines, report: StageReport
@@ -103,10 +104,11 @@ class Stager:
         self, window: RawWindow, listed_lines: ListedLines
     ) -> dict[str, Sequence[object] | float]:
         codes, labels = listed_lines.codes_and_labels(window)
+        starts = service_days(self._settings)[window.operator].starts_seconds
         parameters: dict[str, Sequence[object] | float] = {
             "possible_outcomes": [str(outcome) for outcome in Outcome],
-            "earliest_second": self._cutoff_seconds - _CUTOFF_SLACK_SECONDS,
-            "latest_second": self._cutoff_seconds + _DAY_SECONDS + _CUTOFF_SLACK_SECONDS,
+            "earliest_second": starts - _CUTOFF_SLACK_SECONDS,
+            "latest_second": starts + _DAY_SECONDS + _CUTOFF_SLACK_SECONDS,
         }
         return parameters | ({"listed_lines": codes, "listed_labels": labels} if codes else {})
 

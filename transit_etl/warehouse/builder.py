@@ -1,10 +1,11 @@
 """Builds the service dates that changed in the lake, in order, and records which lake files are built."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import NamedTuple
 
 import duckdb
 
@@ -14,7 +15,6 @@ from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Engine, Settings
 from transit_etl.stage import ensure_schemas
 from transit_etl.warehouse import dbt, lake_changes
-from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import (
     WarehouseError,
     drop_models,
@@ -24,11 +24,17 @@ from transit_etl.warehouse.database import (
 )
 from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.findings import built_findings
-from transit_etl.warehouse.judged_stops import are_others_built, judged_stops, load_judged_stops
+from transit_etl.warehouse.judged_stops import (
+    JudgedStop,
+    are_others_built,
+    judged_stops,
+    load_judged_stops,
+)
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
 from transit_etl.warehouse.model_pages import write_model_page
-from transit_etl.warehouse.plant_file import load_plant_names, plant_names
-from transit_etl.warehouse.stop_names import load_stop_names, stop_names
+from transit_etl.warehouse.operators import are_other_days_built, record_operators
+from transit_etl.warehouse.plant_file import PlantName, load_plant_names, plant_names
+from transit_etl.warehouse.stop_names import StopName, load_stop_names, stop_names
 
 DAYS_AT_ONCE = 7  # bounds the memory of a build
 _DAYS_OF_SPARK = 31  # which moves to disk what does not fit, and takes minutes for a run of any length
@@ -59,6 +65,19 @@ class _StartedBuild:
     dates: list[date]
     is_full: bool
     changes: LakeChanges
+
+
+class _Told(NamedTuple):
+    """What the reference files of an operator say."""
+
+    operator: str
+    stops: list[StopName]
+    judged: list[JudgedStop]
+    plant: list[PlantName]
+
+
+def _read_files(settings: Settings) -> _Told:
+    return _Told(settings.operator, stop_names(settings), judged_stops(settings), plant_names(settings))
 
 
 def build(
@@ -151,29 +170,31 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
     """Decide which dates to build; when there are any, record that the build is running."""
     ensure_schemas(settings.data_dir)  # files that an older version staged lack columns
     files = lake_changes.lake_files(settings)
-    stops, judged, plant = stop_names(settings), judged_stops(settings), plant_names(settings)
+    told = [_read_files(settings.of(operator)) for operator in settings.operators]
     with open_build_database(settings) as connection:
         number, _ = last_build(connection)
         changes = lake_changes.find_changes(connection, settings, files)
         fingerprint = dbt.fingerprint(settings)
-        is_full = fingerprint != _built_fingerprint(connection)
+        has_other_models = fingerprint != _built_fingerprint(connection)
+        is_full = has_other_models or are_other_days_built(connection, settings)
         chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         # what rulesets judge at named stops is counted by date: other stops change every date
-        if is_full or are_others_built(connection, settings.operator, judged):
+        if is_full or any(are_others_built(connection, each.operator, each.judged) for each in told):
             chosen = chosen | lake_changes.all_dates(connection, settings, files)
         elif first_date is None and last_date is None:
-            chosen = chosen | _ended(connection, changes.dates)
+            chosen = chosen | _ended(connection, changes.dates_by_operator)
         dates = sorted(chosen)
         if is_full and not dates:
             raise EmptyLakeError(settings)
         started = _StartedBuild(number + 1, dates, is_full, changes)
         if dates and is_full:
             drop_models(connection)
-        load_stop_names(connection, settings.operator, stops)
-        load_judged_stops(connection, settings.operator, judged)
-        load_plant_names(connection, settings.operator, plant)
+        for each in told:
+            load_stop_names(connection, each.operator, each.stops)
+            load_judged_stops(connection, each.operator, each.judged)
+            load_plant_names(connection, each.operator, each.plant)
         if dates:
-            record_closed_date(connection, settings)
+            record_operators(connection, settings)
             connection.execute(
                 "insert into quality.builds values (?, 'running', ?, ?, ?, ?, ?)",
                 [started.number, fingerprint, dates[0], dates[-1], is_full, dates],
@@ -209,21 +230,26 @@ def _unfinished(connection: duckdb.DuckDBPyConnection) -> set[date]:
     return {day for (day,) in rows if is_possible(day)}
 
 
-def _ended(connection: duckdb.DuckDBPyConnection, dates: Iterable[date]) -> set[date]:
-    """Return the date with requests before each that had none: built before its end, it lacks what is due.
+def _ended(connection: duckdb.DuckDBPyConnection, dates: Mapping[str, Collection[date]]) -> set[date]:
+    """Return an operator's date with requests before each that had none.
 
-    Only answers of its last hours, or soon after, name it; where nobody asked then, none does.
+    It was built before its end, and lacks what is due. Only answers of its last hours, or soon after, name
+    it; where nobody asked then, none does.
     """
-    rows = connection.execute(
-        """
-        select distinct max(days.service_date) from unnest($dates::date[]) as begun(service_date)
-        inner join core.service_days as days on days.service_date < begun.service_date
-        where begun.service_date not in (select service_date from core.service_days)
-        group by begun.service_date
-        """,
-        {"dates": list(dates)},
-    ).fetchall()
-    return {day for (day,) in rows}
+    found: set[date] = set()
+    for operator, begun in dates.items():
+        rows = connection.execute(
+            """
+            with days as (select service_date from core.service_days where operator = $operator)
+            select distinct max(days.service_date) from unnest($dates::date[]) as begun(service_date)
+            inner join days on days.service_date < begun.service_date
+            where begun.service_date not in (from days)
+            group by begun.service_date
+            """,
+            {"operator": operator, "dates": list(begun)},
+        ).fetchall()
+        found.update(day for (day,) in rows)
+    return found
 
 
 def _date_set(first_date: date | None, last_date: date | None) -> set[date]:

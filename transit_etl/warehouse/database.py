@@ -36,14 +36,17 @@ create table if not exists quality.variants (
     first_date date,
     last_date date
 );
-create table if not exists quality.closing (
+create table if not exists quality.operators (
+    operator varchar primary key,
+    timezone varchar not null,
+    service_day_cutoff time not null,
+    service_day_starts_seconds bigint not null,
     closed_date date not null
 );
-alter table quality.closing add column if not exists service_day_starts_seconds bigint;
 create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 
-_HISTORY_TABLES = ("builds", "built_files", "variants", "closing")
+_HISTORY_TABLES = ("builds", "built_files", "variants", "operators")
 MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
 

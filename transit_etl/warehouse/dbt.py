@@ -75,9 +75,8 @@ OnProgress = Callable[[BuildProgress], None]
 
 
 def fingerprint(settings: Settings) -> str:
-    """Return a hash that changes with models, macros, seeds, configuration, service day and engine."""
-    configured = (settings.timezone, settings.service_day_cutoff, settings.build_target)
-    digest = sha256("".join(f"{each}\0" for each in configured).encode())
+    """Return a hash that changes with models, macros, seeds, configuration and engine."""
+    digest = sha256(settings.build_target.encode())
     for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())

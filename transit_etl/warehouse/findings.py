@@ -13,13 +13,14 @@ _TABLE = "select 1 from duckdb_tables() where schema_name = 'quality' and table_
 _SENTENCES = """
 select
     concat(
+        if((select count(distinct operator) > 1 from quality.findings), concat(operator, ': '), ''),
         found_in, ': ', finding, ' ', cast(sum(n_rows) as bigint), if(sum(n_rows) = 1, ' row, ', ' rows, '),
         min(found_date), if(min(found_date) < max(found_date), concat(' to ', max(found_date)), '')
     ) as sentence
 from quality.findings
 {where}
-group by found_in, finding
-order by max(found_date) desc, found_in, finding
+group by operator, found_in, finding
+order by max(found_date) desc, operator, found_in, finding
 """
 
 

@@ -1,8 +1,8 @@
 """Finds the service dates that are affected by the new, changed and removed files of the lake."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import filterfalse
 from pathlib import Path
 
@@ -10,8 +10,10 @@ import duckdb
 
 from transit_etl import paths
 from transit_etl.endpoints import ENDPOINTS, Asked, Dates
+from transit_etl.identity import ServiceDays, service_days
 from transit_etl.lake_reading import damage_of
 from transit_etl.lake_schemas import DATASETS
+from transit_etl.quoting import sql_text
 from transit_etl.service_day import DAY, is_possible
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError
@@ -24,10 +26,10 @@ _REQUEST_DATES = """[
     case when service_seconds < {late_trip_until} then service_date - 1 end,
     case when endpoint in ({dated}) then try_cast(split_part(key, '/', 2) as date) end
 ]"""
-_ROW_DATES = {
-    Dates.OF_ROWS: "[service_date]",
-    Dates.OF_RECEIPT: "[received_at::date - 1, received_at::date]",
-}
+# Of a list of lines or stops, which has no service date: those of the instant and of some hours before it.
+_DATES_OF_RECEIPT = """list_transform([0, {late_trip_seconds}], lambda seconds: (
+    timezone({zone}, timezone('UTC', received_at)) - to_seconds({starts_seconds} + seconds)
+)::date)"""
 
 
 class EmptyLakeError(WarehouseError):
@@ -55,6 +57,11 @@ class LakeFile:
         """The dataset its path names."""
         return paths.partition_of(Path(self.path))["dataset"]
 
+    @property
+    def operator(self) -> str:
+        """The operator its path names."""
+        return paths.partition_of(Path(self.path))["operator"]
+
 
 @dataclass(frozen=True, slots=True)
 class LakeChanges:
@@ -67,6 +74,14 @@ class LakeChanges:
     def dates(self) -> set[date]:
         """Every service date that any file affects and that may be right."""
         return set(filter(is_possible, self._all_dates()))
+
+    @property
+    def dates_by_operator(self) -> dict[str, set[date]]:
+        """The service dates that may be right, by the operator whose new or changed files affect them."""
+        found: dict[str, set[date]] = {}
+        for file, dates in self.dates_of.items():
+            found.setdefault(file.operator, set()).update(filter(is_possible, dates))
+        return found
 
     @property
     def impossible_dates(self) -> set[date]:
@@ -104,12 +119,16 @@ def find_changes(
     _require_sound(settings, changed)
     removed = {file.path for file in built} - {file.path for file in present}
     dates_of: dict[LakeFile, set[date]] = {file: set() for file in changed}
-    for dataset in DATASETS:
-        some = {str(settings.data_dir / file.path): file for file in changed if file.dataset == dataset}
-        for name, day in _service_dates(connection, settings, dataset, list(some)):
-            dates_of[some[name]].add(day)
-    _add_first_network(connection, settings, dates_of, built_datasets={file.dataset for file in built})
-    return LakeChanges(dates_of, {path: _dates_of_receipt(path) for path in removed})
+    for operator, days in service_days(settings).items():
+        of_operator = [file for file in changed if file.operator == operator]
+        for dataset in DATASETS:
+            some = {
+                str(settings.data_dir / file.path): file for file in of_operator if file.dataset == dataset
+            }
+            for name, day in _service_dates(connection, days, dataset, list(some)):
+                dates_of[some[name]].add(day)
+    _add_first_network(connection, settings, dates_of, {(file.operator, file.dataset) for file in built})
+    return LakeChanges(dates_of, {path: _dates_of_receipt(settings, path) for path in removed})
 
 
 def _require_sound(settings: Settings, files: Iterable[LakeFile]) -> None:
@@ -125,17 +144,23 @@ def all_dates(
 ) -> set[date]:
     """Return every service date that the lake has answers about and that may be right."""
     dates: set[date] = set()
-    for dataset in ("requests", *_datasets_dated(Dates.OF_ROWS)):
-        some = [str(settings.data_dir / file.path) for file in files if file.dataset == dataset]
-        dates.update(day for _, day in _service_dates(connection, settings, dataset, some))
+    listed = list(files)
+    for operator, days in service_days(settings).items():
+        for dataset in ("requests", *_datasets_dated(Dates.OF_ROWS)):
+            some = [
+                str(settings.data_dir / file.path)
+                for file in listed
+                if (file.operator, file.dataset) == (operator, dataset)
+            ]
+            dates.update(day for _, day in _service_dates(connection, days, dataset, some))
     return set(filter(is_possible, dates))
 
 
 def _service_dates(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, dataset: str, files: list[str]
+    connection: duckdb.DuckDBPyConnection, days: ServiceDays, dataset: str, files: list[str]
 ) -> list[tuple[str, date]]:
     """Read the pairs of file and service date; none for datasets whose requests alone have dates."""
-    dates = _dates_in_row(settings, dataset)
+    dates = _dates_in_row(days, dataset)
     if not files or dates is None:
         return []
     rows = connection.execute(
@@ -151,15 +176,23 @@ def _service_dates(
     return [(str(name), day) for name, day in rows]
 
 
-def _dates_in_row(settings: Settings, dataset: str) -> str | None:
+def _dates_in_row(days: ServiceDays, dataset: str) -> str | None:
     """Return the SQL of the service dates of a dataset's row; None if its requests alone have dates."""
-    if dataset != "requests":
-        dates = next((row.dates for row in ENDPOINTS.values() if row.dataset == dataset), Dates.OF_REQUEST)
-        return _ROW_DATES.get(dates)
-    cutoff = settings.service_day_cutoff
-    late_trip_until = cutoff.hour * 3600 + cutoff.minute * 60 + _LATE_TRIP_SECONDS
-    dated = [f"'{name}'" for name, row in ENDPOINTS.items() if row.asked is Asked.PER_LINE_AND_DATE]
-    return _REQUEST_DATES.format(late_trip_until=late_trip_until, dated=", ".join(dated))
+    if dataset == "requests":
+        late_trip_until = days.starts_seconds + _LATE_TRIP_SECONDS
+        dated = [f"'{name}'" for name, row in ENDPOINTS.items() if row.asked is Asked.PER_LINE_AND_DATE]
+        return _REQUEST_DATES.format(late_trip_until=late_trip_until, dated=", ".join(dated))
+    match next((row.dates for row in ENDPOINTS.values() if row.dataset == dataset), Dates.OF_REQUEST):
+        case Dates.OF_ROWS:
+            return "[service_date]"
+        case Dates.OF_RECEIPT:
+            return _DATES_OF_RECEIPT.format(
+                zone=sql_text(days.timezone),
+                starts_seconds=days.starts_seconds,
+                late_trip_seconds=_LATE_TRIP_SECONDS,
+            )
+        case _:
+            return None
 
 
 def _datasets_dated(dates: Dates) -> list[str]:
@@ -170,18 +203,28 @@ def _add_first_network(
     connection: duckdb.DuckDBPyConnection,
     settings: Settings,
     dates_of: dict[LakeFile, set[date]],
-    built_datasets: set[str],
+    built: Collection[tuple[str, str]],
 ) -> None:
-    """Let the first list of lines or stops affect all dates: it is used for the time before it, too."""
-    network = set(_datasets_dated(Dates.OF_RECEIPT)) - built_datasets
-    first = [file for file in dates_of if file.dataset in network]
-    if any(dates_of[file] for file in first):
-        dates = all_dates(connection, settings, lake_files(settings))
-        for file in first:
-            dates_of[file] |= dates
+    """Let the first list of an operator's lines or stops affect all its dates: it is used for earlier ones.
+
+    built: the operators and datasets of which there were files before.
+    """
+    network = _datasets_dated(Dates.OF_RECEIPT)
+    files = lake_files(settings)
+    for operator in service_days(settings):
+        new = [name for name in network if (operator, name) not in built]
+        first = [file for file in dates_of if file.operator == operator and file.dataset in new]
+        if any(dates_of[file] for file in first):
+            dates = all_dates(connection, settings, [file for file in files if file.operator == operator])
+            for file in first:
+                dates_of[file] |= dates
 
 
-def _dates_of_receipt(path: str) -> set[date]:
+def _dates_of_receipt(settings: Settings, path: str) -> set[date]:
     """Return the service dates that a file can have affected, by its UTC day of receipt."""
-    day = date.fromisoformat(paths.partition_of(Path(path))["date"])
-    return {day - DAY, day}
+    operator, day = paths.lake_day(Path(path))
+    days = service_days(settings).get(operator, ServiceDays(settings.timezone, settings.service_day_cutoff))
+    begins_at = datetime.combine(day, time(), UTC)
+    first = days.date_of(begins_at - timedelta(seconds=_LATE_TRIP_SECONDS))
+    last = days.date_of(begins_at + DAY - timedelta(microseconds=1))
+    return {first + DAY * number for number in range((last - first).days + 1)}

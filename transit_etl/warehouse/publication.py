@@ -7,10 +7,10 @@ from pathlib import Path
 
 import duckdb
 
+from transit_etl.identity import ServiceDays, service_days
 from transit_etl.promised import NAMED, SCHEMAS, original_schema
 from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
-from transit_etl.warehouse.closing import record_closed_date
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import (
@@ -21,6 +21,7 @@ from transit_etl.warehouse.dictionary import (
     read_dictionary,
     write_dictionary,
 )
+from transit_etl.warehouse.operators import record_operators
 
 # What is shown after a code: the table with the names, its column of the code, the names, and their prefix.
 _NAMES_OF = {
@@ -30,8 +31,10 @@ _NAMES_OF = {
     "to_stop_code": ("core.stops", "stop_code", ("stop_name", "latitude", "longitude"), "to_"),
 }
 _MACROS = {
-    "macro local_time": "The operator's local time at an instant (UTC).",
-    "macro service_date": "The service date that an instant (UTC) belongs to.",
+    "macro local_time": "The local time of an operator, which need not be named if single, at a UTC instant.",
+    "macro service_date": (
+        "The service date of an operator, which need not be named if single, that a UTC instant belongs to."
+    ),
     "macro table on_time_share": (
         "One row per operator, service_date, line_code, direction and service_hour: visits, and the shares "
         "of them that are on time where a delay from `early` to `late` seconds is. Counts add up, not shares."
@@ -84,7 +87,7 @@ create or replace table quality.publication as
 select
     ?::uuid as publication_id, ?::timestamp as published_at, ? as version,
     builds.build_number, builds.fingerprint,
-    ? as operator, ? as timezone, ?::time as service_day_cutoff,
+    operators.operator, operators.timezone, operators.service_day_cutoff,
     days.first_date, days.last_date, requests.last_received_at, files.n_lake_files, files.lake_bytes,
     rulesets.rulesets
 from (from quality.builds where outcome = 'passed' order by build_number desc limit 1) as builds
@@ -92,6 +95,7 @@ cross join (
     select min(service_date) as first_date, max(service_date) as last_date from core.service_days
 ) as days
 cross join (select max(received_at) as last_received_at from core.requests) as requests
+left join quality.operators on (select count(*) = 1 from quality.operators)
 cross join (
     select count(*) as n_lake_files, sum(size_bytes)::bigint as lake_bytes from quality.built_files
 ) as files
@@ -101,6 +105,8 @@ cross join (
     where service_date >= valid_from_date and service_date < valid_to_date
 ) as rulesets
 """
+_LOCAL_TIME = "timezone({zone}, timezone('UTC', instant))"
+_SERVICE_DATE = f"cast({_LOCAL_TIME} - interval '{{cutoff}}' as date)"
 
 
 def complete(
@@ -112,12 +118,12 @@ def complete(
     """
     with open_to_write(path) as connection:
         connection.begin()
-        record_closed_date(connection, settings)
+        record_operators(connection, settings)
         _write_publication(connection, settings, identity)
         create_tables(connection)
         dictionary = read_dictionary({*built, *found_columns(connection)}, manifest)
         write_dictionary(connection, dictionary)
-        _create_macros(connection, settings)
+        _create_macros(connection, service_days(settings))
         _create_named_views(connection, dictionary)
         _comment(connection, dictionary)
         connection.commit()
@@ -127,19 +133,23 @@ def complete(
 
 def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings, identity: str) -> None:
     now = settings.clock.now().replace(tzinfo=None)
-    cutoff = settings.service_day_cutoff
-    connection.execute(
-        _PUBLICATION, [identity, now, version("transit-etl"), settings.operator, settings.timezone, cutoff]
-    )
+    connection.execute(_PUBLICATION, [identity, now, version("transit-etl")])
 
 
-def _create_macros(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
-    local_time = f"timezone('{settings.timezone}', timezone('UTC', instant))"
-    cutoff = f"interval '{settings.service_day_cutoff.isoformat()}'"
-    connection.execute(f"create or replace macro local_time(instant) as {local_time}")
-    connection.execute(
-        f"create or replace macro service_date(instant) as cast({local_time} - {cutoff} as date)"
-    )
+def _create_macros(connection: duckdb.DuckDBPyConnection, operators: Mapping[str, ServiceDays]) -> None:
+    """Create the macros; those on local time take an operator, or of a single one the instant alone."""
+    for name, expression in (("local_time", _LOCAL_TIME), ("service_date", _SERVICE_DATE)):
+        of_each = {
+            operator: expression.format(zone=sql_text(days.timezone), cutoff=days.service_day_cutoff)
+            for operator, days in operators.items()
+        }
+        cases = " ".join(f"when {sql_text(each)} then {sql}" for each, sql in of_each.items())
+        needs = f"{name}(instant, operator): the file has {len(operators)} operators"
+        alone = next(iter(of_each.values())) if len(of_each) == 1 else f"error({sql_text(needs)})"
+        connection.execute(
+            f"create or replace macro {name}(instant) as {alone}, "
+            f"(instant, of_operator) as case of_operator {cases} end"
+        )
     connection.execute(files("transit_etl.warehouse").joinpath("sql", "on_time_share.sql").read_text("utf-8"))
     found = connection.execute("select function_name from duckdb_functions() where not internal").fetchall()
     for macro, meaning in _MACROS.items():

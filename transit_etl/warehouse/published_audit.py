@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transit_etl.quoting import sql_text
+
 # A warehouse that an older version built lacks one of the tables.
 _IS_AUDITED = """
 select count(*) = 2 as is_audited from duckdb_tables()
@@ -14,13 +16,15 @@ _FIGURES = """
 with drawn as (
     select service_date, count(*) as n_drawn, count(*) filter (result = 'passed') as n_seen
     from core.audit_visits
-    where service_date > (select max(service_date) from core.audit_visits) - 7
+    where
+        operator = {operator}
+        and service_date > (select max(service_date) from core.audit_visits where operator = {operator}) - 7
     group by service_date
 ),
 audited as (
     select service_date, n_audited, error, (error_high - error_low) / 2 as half_interval
     from quality.audit
-    where part = 'all'
+    where part = 'all' and operator = {operator}
 )
 select
     strftime(min(service_date), '%Y-%m-%d') as first_date,
@@ -69,11 +73,14 @@ class AuditFigures:
         return f"{drawn}; observed minus estimated on-time share: {error}"
 
 
-def audit_figures(ask: Ask) -> AuditFigures | None:
-    """Return what the audit found in a published warehouse, which `ask` queries; None without a sample."""
+def audit_figures(ask: Ask, operator: str) -> AuditFigures | None:
+    """Return what the audit of an operator found in a published warehouse, which `ask` queries.
+
+    None without a sample.
+    """
     if not ask(_IS_AUDITED)[0]["is_audited"]:
         return None
-    return next((AuditFigures(**row) for row in ask(_FIGURES)), None)
+    return next((AuditFigures(**row) for row in ask(_FIGURES.format(operator=sql_text(operator)))), None)
 
 
 def _points(share: float) -> str:

@@ -59,11 +59,11 @@ def make_table(connection: duckdb.DuckDBPyConnection, table: str, kind: type[Ent
 def replace_entries(
     connection: duckdb.DuckDBPyConnection, table: str, kind: type[Entry], operator: str, entries: list[Entry]
 ) -> None:
-    """Replace what the build database knows from a reference file; the entries are those of an operator."""
+    """Replace what the build database knows of an operator from its reference file."""
     make_table(connection, table, kind)
     columns = _columns(kind)
     values = ", ".join(f"unnest(?::{sql_type}[])" for sql_type in columns.values())
-    connection.execute(f"delete from intermediate.{table}")
+    connection.execute(f"delete from intermediate.{table} where operator = ?", [operator])
     connection.execute(
         f"insert into intermediate.{table} select ?, {values}",
         [operator, *([getattr(entry, name) for entry in entries] for name in columns)],

@@ -1,9 +1,22 @@
 -- One row per operator, service_date and category: how well the service status was polled for it. An answer to a
 -- request for all categories counts for each of them; one that does not prove what it leaves out for none.
-with categories as (
-    select category from {{ ref('category_meanings') }}
+with polls as (
+    select *
+    from {{ ref('answer_evidence') }}
+    where endpoint = 'status' and evidence = 'complete' and {{ is_built() }} and {{ is_received_around() }}
+),
+
+categories as (
+    select
+        polls.operator,
+        meanings.category
+    from polls
+    cross join {{ ref('category_meanings') }} as meanings
     union
-    select category from {{ ref('status_listings') }}
+    select
+        operator,
+        category
+    from {{ ref('status_listings') }}
     where category is not null and {{ is_received_around() }}
 ),
 
@@ -14,12 +27,8 @@ answers as (
         categories.category,
         polls.received_at,
         {{ seconds_between('lag(polls.received_at) over category_day', 'polls.received_at') }} as gap_seconds
-    from (
-        select *
-        from {{ ref('answer_evidence') }}
-        where endpoint = 'status' and evidence = 'complete' and {{ is_built() }} and {{ is_received_around() }}
-    ) as polls
-    inner join categories on polls.key in ('', categories.category)
+    from polls
+    inner join categories on polls.operator = categories.operator and polls.key in ('', categories.category)
     window category_day as (
         partition by polls.operator, polls.service_date, categories.category
         order by polls.received_at, polls.request_id

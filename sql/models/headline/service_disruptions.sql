@@ -9,8 +9,10 @@ with episodes as (
         coalesce(' of ' || nullif({{ joined_text('disruptions.lines', ', ') }}, ''), '') as shown_lines,
         disruptions.begun_before as from_at
     from {{ ref('disruptions') }} as disruptions
-    inner join {{ source('quality', 'closing') }} as closing
-        on cast(disruptions.first_seen_at as date) <= closing.closed_date
+    inner join {{ source('quality', 'operators') }} as operators
+        on
+            disruptions.operator = operators.operator
+            and cast(disruptions.first_seen_at as date) <= operators.closed_date
     where not disruptions.is_plant
 ),
 

@@ -7,7 +7,8 @@ with dates as (
         days.service_date,
         {{ first_date_of('month', 'days.service_date') }} as month_starts_date
     from {{ ref('service_days') }} as days
-    inner join {{ source('quality', 'closing') }} as closing on days.service_date <= closing.closed_date
+    inner join {{ source('quality', 'operators') }} as operators
+        on days.operator = operators.operator and days.service_date <= operators.closed_date
 ),
 
 months as (

@@ -6,16 +6,16 @@ with days as (
         days.operator,
         days.service_date,
         days.zero_at,
-        {{ add_seconds('days.zero_at', 'closing.service_day_starts_seconds') }} as from_at,
+        {{ add_seconds('days.zero_at', 'operators.service_day_starts_seconds') }} as from_at,
         case
             when lead(days.service_date) over one_operator = days.service_date + 1
-                then {{ add_seconds('lead(days.zero_at) over one_operator', 'closing.service_day_starts_seconds') }}
-            else {{ add_seconds('days.zero_at', '(closing.service_day_starts_seconds + 86400)') }}
+                then {{ add_seconds('lead(days.zero_at) over one_operator', 'operators.service_day_starts_seconds') }}
+            else {{ add_seconds('days.zero_at', '(operators.service_day_starts_seconds + 86400)') }}
         end as to_at,
-        case when days.service_date <= closing.closed_date then timestamp '9999-12-31' else days.last_planned_at end
+        case when days.service_date <= operators.closed_date then timestamp '9999-12-31' else days.last_planned_at end
             as over_at
     from {{ ref('service_days') }} as days
-    cross join {{ source('quality', 'closing') }} as closing
+    inner join {{ source('quality', 'operators') }} as operators on days.operator = operators.operator
     window one_operator as (partition by days.operator order by days.service_date)
 ),
 

@@ -77,8 +77,7 @@ def _require_same_folder(settings: Settings, source: Path) -> None:
     saved, here = kept_identity(source), identity_of(settings)
     if saved is None or here is None:
         return
-    is_other_day = (saved.timezone, saved.service_day_cutoff) != (here.timezone, here.service_day_cutoff)
-    if is_other_day or not set(saved.operators) <= set(here.operators):
+    if not saved.operators.items() <= here.operators.items():
         raise BackupError(
             f"{source} is the backup of a data folder of {saved}, and {settings.data_dir.absolute()} is "
             f"one of {here}: restore it into a folder of its own (TRANSIT_DATA_DIR)"

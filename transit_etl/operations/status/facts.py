@@ -250,7 +250,7 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
         build, until = query(settings, _BUILD).to_pylist()[0].values()
         tables = set(query(settings, _TABLES)["name"].to_pylist())
         findings = published_findings(settings)
-        audit = audit_figures(lambda sql: query(settings, sql).to_pylist())
+        audit = audit_figures(lambda sql: query(settings, sql).to_pylist(), settings.operator)
         versions = query(settings, _VERSION).to_pylist() if "quality.publication" in tables else []
         since = naive_utc(now - NEW_FOR)
         drift = _NEW_NAMES.format(since=since)
