@@ -13,22 +13,24 @@ this is always so: pause the DAG. `complete` is red whenever a task before it is
 allowance. Do not start it for an older date: such a run fails without a request.
 """
 
-from airflow.sdk import dag
+from airflow.sdk import DAG
 
 from transit_etl.endpoints import CADENCES
 from transit_etl.scheduling.dag_parts import collect_and_stage, dag_arguments
-from transit_etl.scheduling.schedules import list_schedule
+from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, list_schedule
 
 
-@dag(
-    schedule=list_schedule("legacy_v0"),
-    is_paused_upon_creation=CADENCES["legacy_v0"].is_paused,
-    tags=["collect", "deprecated"],
-    **dag_arguments(__doc__),
-)
-def legacy_v0() -> None:
+def legacy_v0(one: CollectingDag) -> None:
     """Collect and stage all endpoints of version 0."""
-    collect_and_stage("legacy_v0")
+    with DAG(
+        one.name,
+        schedule=list_schedule(one),
+        is_paused_upon_creation=CADENCES[one.cadence].is_paused,
+        tags=["collect", "deprecated"],
+        **dag_arguments(__doc__, part=one.part),
+    ):
+        collect_and_stage(one)
 
 
-legacy_v0()
+for each in collecting_dags("legacy_v0"):
+    legacy_v0(each)

@@ -18,40 +18,49 @@ answers only about now, so such a run fails without a request.
 """
 
 from airflow.providers.standard.operators.empty import EmptyOperator
-from airflow.sdk import TriggerRule, chain, dag
+from airflow.sdk import DAG, TriggerRule, chain
 
 from transit_etl.endpoints import collections_of
 from transit_etl.scheduling.dag_parts import dag_arguments, step
 from transit_etl.scheduling.polling import poll
-from transit_etl.scheduling.schedules import lake_asset, list_schedule
+from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, list_schedule
 from transit_etl.scheduling.steps import stage_collected, tell
 
 
-@dag(schedule=list_schedule("network", run_immediately=True), tags=["collect"], **dag_arguments(__doc__))
-def network() -> None:
+def network(one: CollectingDag) -> None:
     """Collect and stage the lines, then the stops of each."""
+    *others, last = collections_of("network")
 
     @step()
     def collect(collection: str) -> dict[str, int]:
-        return poll(collection)
+        return poll(collection, one.operator)
 
     @step(trigger_rule=TriggerRule.ALL_DONE)
     def stage(collection: str) -> dict[str, int]:
         rows = stage_collected(collection)
         if collection == last:
-            tell({"rows": rows}, lake_asset("network"))
+            tell({"rows": rows}, one.lake)
         return rows
 
-    *others, last = collections_of("network")
-    made = [
-        one
-        for name in others
-        for one in (collect.override(task_id=name)(name), stage.override(task_id=f"stage_{name}")(name))
-    ]
-    made.append(collect.override(task_id=last)(last))
-    made.append(stage.override(task_id=f"stage_{last}", outlets=[lake_asset("network")])(last))
-    chain(*made)
-    made >> EmptyOperator(task_id="complete")
+    with DAG(
+        one.name,
+        schedule=list_schedule(one, run_immediately=True),
+        tags=["collect"],
+        **dag_arguments(__doc__, part=one.part),
+    ):
+        made = [
+            task
+            for name in others
+            for task in (
+                collect.override(task_id=name)(name),
+                stage.override(task_id=f"stage_{name}")(name),
+            )
+        ]
+        made.append(collect.override(task_id=last)(last))
+        made.append(stage.override(task_id=f"stage_{last}", outlets=[one.lake])(last))
+        chain(*made)
+        made >> EmptyOperator(task_id="complete")
 
 
-network()
+for each in collecting_dags("network"):
+    network(each)

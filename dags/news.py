@@ -16,16 +16,22 @@ clear `collect`.
 fails without a request.
 """
 
-from airflow.sdk import dag
+from airflow.sdk import DAG
 
 from transit_etl.scheduling.dag_parts import collect_and_stage, dag_arguments
-from transit_etl.scheduling.schedules import list_schedule
+from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, list_schedule
 
 
-@dag(schedule=list_schedule("news", run_immediately=True), tags=["collect"], **dag_arguments(__doc__))
-def news() -> None:
+def news(one: CollectingDag) -> None:
     """Collect and stage the news and their texts."""
-    collect_and_stage("news")
+    with DAG(
+        one.name,
+        schedule=list_schedule(one, run_immediately=True),
+        tags=["collect"],
+        **dag_arguments(__doc__, part=one.part),
+    ):
+        collect_and_stage(one)
 
 
-news()
+for each in collecting_dags("news"):
+    news(each)

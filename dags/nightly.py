@@ -26,7 +26,7 @@ from airflow.sdk import Asset, CronTriggerTimetable, dag
 
 from transit_etl.scheduling.dag_parts import LONG_WORK, WATCHED, dag_arguments, step
 from transit_etl.scheduling.run_alerts import stopped_after
-from transit_etl.scheduling.schedules import WAREHOUSE_POOL, operator_timezone
+from transit_etl.scheduling.schedules import WAREHOUSE_POOL
 from transit_etl.scheduling.steps import (
     build_closed_days,
     compact_closed_day,
@@ -36,12 +36,13 @@ from transit_etl.scheduling.steps import (
     verify_files,
     write_standard_reports,
 )
+from transit_etl.settings import load_settings
 
 WAREHOUSE, REPORT = Asset("warehouse"), Asset("report")
 
 
 @dag(
-    schedule=CronTriggerTimetable("30 5 * * *", timezone=operator_timezone()),
+    schedule=CronTriggerTimetable("30 5 * * *", timezone=load_settings().timezone),
     tags=["warehouse"],
     **dag_arguments(__doc__, default_args=WATCHED),
     **stopped_after(LONG_WORK),

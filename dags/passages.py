@@ -21,21 +21,23 @@ another program uses the same allowance. Make a request to the upstream by hand.
 without a request. Do not start a second collector elsewhere with its own budget: they share one allowance.
 """
 
-from airflow.sdk import dag
+from airflow.sdk import DAG
 
 from transit_etl.scheduling.dag_parts import dag_arguments, poll_one_window
-from transit_etl.scheduling.schedules import window_schedule
+from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, window_schedule
 
 
-@dag(
-    schedule=window_schedule(),
-    tags=["collect"],
-    # The next run gets ready while this one polls; the clock says when it takes over.
-    **dag_arguments(__doc__, max_active_runs=2),
-)
-def passages() -> None:
+def passages(one: CollectingDag) -> None:
     """Collect one window of passages and say that it has landed."""
-    poll_one_window("passages")
+    with DAG(
+        one.name,
+        schedule=window_schedule(one),
+        tags=["collect"],
+        # The next run gets ready while this one polls; the clock says when it takes over.
+        **dag_arguments(__doc__, part=one.part, max_active_runs=2),
+    ):
+        poll_one_window(one)
 
 
-passages()
+for each in collecting_dags("passages"):
+    passages(each)

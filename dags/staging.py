@@ -19,18 +19,19 @@ until it is repaired or moved out of `data/raw`.
 from airflow.sdk import dag
 
 from transit_etl.scheduling.dag_parts import dag_arguments, step
-from transit_etl.scheduling.schedules import any_raw_asset, lake_asset, polling_dags
+from transit_etl.scheduling.schedules import any_raw_asset, collecting_dags, polled
 from transit_etl.scheduling.steps import stage_polled, tell
 
 
 @dag(schedule=any_raw_asset(), tags=["stage"], **dag_arguments(__doc__))
 def staging() -> None:
     """Stage the finished windows of passages and status."""
+    staged = [each.lake for each in collecting_dags(*polled())]
 
-    @step(outlets=[*map(lake_asset, polling_dags())])
+    @step(outlets=staged)
     def stage() -> dict[str, int]:
         rows = stage_polled()
-        tell({"rows": rows}, *map(lake_asset, polling_dags()))
+        tell({"rows": rows}, *staged)
         return rows
 
     stage()

@@ -18,21 +18,23 @@ shows the outcomes of the requests; make a request to the upstream by hand.
 without a request.
 """
 
-from airflow.sdk import dag
+from airflow.sdk import DAG
 
 from transit_etl.scheduling.dag_parts import dag_arguments, poll_one_window
-from transit_etl.scheduling.schedules import window_schedule
+from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, window_schedule
 
 
-@dag(
-    schedule=window_schedule(),
-    tags=["collect"],
-    # The next run gets ready while this one polls; the clock says when it takes over.
-    **dag_arguments(__doc__, max_active_runs=2),
-)
-def status() -> None:
+def status(one: CollectingDag) -> None:
     """Collect one window of service status and say that it has landed."""
-    poll_one_window("status")
+    with DAG(
+        one.name,
+        schedule=window_schedule(one),
+        tags=["collect"],
+        # The next run gets ready while this one polls; the clock says when it takes over.
+        **dag_arguments(__doc__, part=one.part, max_active_runs=2),
+    ):
+        poll_one_window(one)
 
 
-status()
+for each in collecting_dags("status"):
+    status(each)

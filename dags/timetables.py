@@ -18,16 +18,22 @@ correct the cause, clear `collect`.
 coming days, so such a run fails without a request.
 """
 
-from airflow.sdk import dag
+from airflow.sdk import DAG
 
 from transit_etl.scheduling.dag_parts import collect_and_stage, dag_arguments
-from transit_etl.scheduling.schedules import list_schedule
+from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, list_schedule
 
 
-@dag(schedule=list_schedule("timetables"), tags=["collect"], **dag_arguments(__doc__))
-def timetables() -> None:
+def timetables(one: CollectingDag) -> None:
     """Collect and stage the timetables of today and the coming days."""
-    collect_and_stage("timetables")
+    with DAG(
+        one.name,
+        schedule=list_schedule(one),
+        tags=["collect"],
+        **dag_arguments(__doc__, part=one.part),
+    ):
+        collect_and_stage(one)
 
 
-timetables()
+for each in collecting_dags("timetables"):
+    timetables(each)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from datetime import datetime, timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from airflow.dag_processing.dagbag import DagBag
@@ -16,7 +17,7 @@ from tests.dags.conftest import DAGS
 from tests.dags.runs import a_run
 from transit_etl.endpoints import CADENCES
 from transit_etl.scheduling.dag_parts import plainly_failing
-from transit_etl.scheduling.polling import poll_window
+from transit_etl.scheduling.polling import poll_window, window_timeout
 from transit_etl.scheduling.run_alerts import run_failed
 from transit_etl.scheduling.schedules import WAREHOUSE_POOL
 from transit_etl.settings import load_settings
@@ -224,6 +225,42 @@ def test_only_the_dag_of_the_deprecated_version_is_paused_at_first(bag: DagBag) 
     paused = {name for name, dag in bag.dags.items() if dag.is_paused_upon_creation}
 
     assert {"legacy_v0"} == paused
+
+
+TWO_OPERATORS = """
+[genova]
+base_url = "https://genova.test/api/v1/"
+
+[boston]
+base_url = "https://boston.test/api/v1/"
+timezone = "America/New_York"
+window_seconds = 300
+"""
+
+
+def test_each_operator_of_a_project_has_its_own_collecting_dags_and_all_have_the_others_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "operators.toml").write_text(TWO_OPERATORS)
+    monkeypatch.setenv("TRANSIT_PROJECT_DIR", str(tmp_path))
+    found = DagBag(str(DAGS))
+    own = {f"{name}_{operator}" for name in COLLECTING for operator in ("genova", "boston")}
+    timetable = coerce_to_core_timetable(found.dags["network_boston"].timetable)
+    made = {name for dag in found.dags.values() for name in produced(dag)}
+
+    assert {} == found.import_errors
+    assert (set(NAMES) - set(COLLECTING)) | own == set(found.dags)
+    assert {"raw/boston/passages"} == produced(found.dags["passages_boston"])
+    assert {"lake/genova/network"} == awaited(found.dags["timetables_genova"])
+    assert made - FOR_OTHERS == {name for dag in found.dags.values() for name in awaited(dag)}
+    assert "America/New_York" == timetable.serialize()["timezone"]
+    longest = found.dags["passages_boston"].get_task("collect").execution_timeout
+    assert longest == window_timeout(load_settings(operator="boston"))
+    assert longest < window_timeout(load_settings(operator="genova"))
+    assert found.dags["passages_boston"].dag_display_name.startswith("passages boston: ")
+    assert {str(DAGS / "passages.py")} == {
+        found.dags[f"passages_{operator}"].fileloc for operator in ("genova", "boston")
+    }
 
 
 def test_parsing_loads_none_of_the_heavy_libraries() -> None:

@@ -105,7 +105,7 @@ def poll_as(run: DagRunProtocol, monkeypatch: pytest.MonkeyPatch, **settings: st
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(polling, "current_run", lambda: run)
-    return poll("status")
+    return poll("status", load_settings().operator)
 
 
 def test_a_run_that_comes_too_late_asks_nothing_and_is_not_retried(
@@ -173,7 +173,7 @@ def test_a_window_whose_upstream_goes_down_fails_before_its_end_and_is_tried_aga
 
 def test_a_task_is_tried_again_until_its_window_ends_however_often_it_is_given_up() -> None:
     settings = load_settings()
-    attempts = within_its_window()
+    attempts = within_its_window(settings)
 
     assert attempts["retries"] * patience_seconds(settings) > settings.window_seconds
 

@@ -15,7 +15,7 @@ from transit_etl.endpoints import collections_of
 from transit_etl.errors import FinalError, TransitError
 from transit_etl.scheduling.polling import poll, window_timeout, within_its_window
 from transit_etl.scheduling.run_alerts import told_of_failures
-from transit_etl.scheduling.schedules import lake_asset, raw_asset
+from transit_etl.scheduling.schedules import CollectingDag
 from transit_etl.scheduling.steps import stage_collected, tell
 
 # Airflow cuts off longer lines of a log at the edge of its page.
@@ -56,19 +56,19 @@ LONG_WORK = timedelta(hours=12)
 
 
 def dag_arguments(
-    page: str | None, *, default_args: dict[str, Any] = DEFAULTS, max_active_runs: int = 1
+    page: str | None, *, part: str = "", default_args: dict[str, Any] = DEFAULTS, max_active_runs: int = 1
 ) -> dict[str, Any]:
     """Return the arguments that all DAGs share, and what Airflow shows of the docstring of a DAG's file.
 
     Its first line is `# name: what it does.`: the card of the DAG shows it as the name, since it shows a
-    description under the mouse only.
+    description under the mouse only. The part of the name that names an operator comes after it.
     """
     name, _, sentence = (page or "").partition("\n")[0].removeprefix("# ").partition(": ")
     return {
         "catchup": False,
         "max_active_runs": max_active_runs,
         "default_args": default_args,
-        "dag_display_name": f"{name}: {sentence.removesuffix('.')}",
+        "dag_display_name": f"{' '.join(filter(None, [name, part]))}: {sentence.removesuffix('.')}",
         "description": sentence[:1].upper() + sentence[1:],
         "doc_md": page,
     }
@@ -99,18 +99,18 @@ def plainly_failing(body: Callable[_Parameters, _Result]) -> Callable[_Parameter
     return failing
 
 
-def collect_and_stage(dag: str) -> None:
+def collect_and_stage(dag: CollectingDag) -> None:
     """Make the tasks of a DAG that collects one list and stages it itself."""
-    (collection,) = collections_of(dag)
+    (collection,) = collections_of(dag.cadence)
 
     @step()
     def collect() -> dict[str, int]:
-        return poll(collection)
+        return poll(collection, dag.operator)
 
-    @step(trigger_rule=TriggerRule.ALL_DONE, outlets=[lake_asset(dag)])
+    @step(trigger_rule=TriggerRule.ALL_DONE, outlets=[dag.lake])
     def stage() -> dict[str, int]:
         rows = stage_collected(collection)
-        tell({"rows": rows}, lake_asset(dag))
+        tell({"rows": rows}, dag.lake)
         return rows
 
     collected, staged = collect(), stage()
@@ -118,14 +118,15 @@ def collect_and_stage(dag: str) -> None:
     [collected, staged] >> EmptyOperator(task_id="complete")
 
 
-def poll_one_window(dag: str) -> None:
+def poll_one_window(dag: CollectingDag) -> None:
     """Make the tasks of a DAG that polls for a window and lets `staging` stage it."""
+    settings = dag.settings
 
-    @step(execution_timeout=window_timeout(), **within_its_window())
+    @step(execution_timeout=window_timeout(settings), **within_its_window(settings))
     def collect() -> dict[str, int]:
-        return poll(dag)
+        return poll(dag.cadence, dag.operator)
 
     collected = collect()
-    landed = EmptyOperator(task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[raw_asset(dag)])
+    landed = EmptyOperator(task_id="landed", trigger_rule=TriggerRule.ALL_DONE, outlets=[dag.raw])
     collected >> landed
     [collected, landed] >> EmptyOperator(task_id="complete")

@@ -58,15 +58,13 @@ def poll_window(run: "DagRunProtocol", settings: Settings, now: datetime) -> Pol
     return PollWindow(begin, begin + length)
 
 
-def window_timeout() -> timedelta:
+def window_timeout(settings: Settings) -> timedelta:
     """Return the longest time that a task may take to poll one window."""
-    settings = load_settings()
     return _lead(settings) + timedelta(seconds=settings.window_seconds) + GRACE
 
 
-def within_its_window() -> dict[str, Any]:
+def within_its_window(settings: Settings) -> dict[str, Any]:
     """Return how a task that polls is tried again: until its window ends, even if the upstream stays down."""
-    settings = load_settings()
     n_given_up = int(settings.window_seconds / patience_seconds(settings))
     return {"retries": ATTEMPTS_OF_A_DYING_PROCESS + n_given_up, "retry_delay": RETRY_DELAY}
 
@@ -104,13 +102,13 @@ def current_run() -> "DagRunProtocol":
     return get_current_context()["dag_run"]
 
 
-def poll(dataset: str) -> dict[str, int]:
-    """Collect a dataset now; return the number of requests by outcome.
+def poll(dataset: str, operator: str) -> dict[str, int]:
+    """Collect a dataset of an operator now; return the number of requests by outcome.
 
     Raises NotNowError when the run is for another time, CollectionError when no answer was usable or the
     list was not finished, and the errors of `collect`.
     """
-    settings, run, now = load_settings(), current_run(), datetime.now(UTC)
+    settings, run, now = load_settings(operator=operator), current_run(), datetime.now(UTC)
     refuse_other_moments(run, dataset, now)
     if not is_polled(dataset):
         return usable(_collect(settings, dataset))

@@ -3,16 +3,17 @@
 import logging
 from dataclasses import asdict
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 from airflow.sdk import Asset, get_current_context
 
 from transit_etl.endpoints import collections_of, endpoints_of
 from transit_etl.errors import FinalError
-from transit_etl.paths import exports_dir, performance_dir
+from transit_etl.paths import exports_dir
 from transit_etl.scheduling.polling import current_run
 from transit_etl.scheduling.run_alerts import end_of_lateness
-from transit_etl.scheduling.schedules import polling_dags
+from transit_etl.scheduling.schedules import polled
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings, load_settings
 
@@ -54,7 +55,7 @@ def tell(details: dict[str, Any], *assets: Asset) -> None:
 
 def stage_polled() -> dict[str, int]:
     """Stage every finished window of the DAGs that poll, as `stage_collected` does."""
-    return stage_collected(*(name for dag in polling_dags() for name in collections_of(dag)))
+    return stage_collected(*(name for dag in polled() for name in collections_of(dag)))
 
 
 def build_new() -> dict[str, int]:
@@ -113,38 +114,53 @@ def check_installation() -> None:
 
 
 def due_exports() -> list[str]:
-    """Return the names of the datasets of which a closed date was built since they were exported."""
-    from transit_etl.export_settings import export_settings
+    """Return the names of the datasets of which a closed date was built since they were exported.
+
+    Where there are several operators, a name is the operator, a slash and the name of the dataset.
+    """
+    from transit_etl.export_settings import export_settings, operators_settings, part_of
     from transit_exports import all_requests, dataset_name, due
 
-    settings = export_settings(load_settings())
-    return [dataset_name(request) for request in due(settings, all_requests(settings))]
+    found = []
+    for each in operators_settings(load_settings()):
+        settings = export_settings(each)
+        names = [dataset_name(request) for request in due(settings, all_requests(settings))]
+        found += [str(Path(part_of(each), name)) for name in names]
+    return found
 
 
 def export_dataset(name: str) -> dict[str, int]:
-    """Export a dataset of all, by its name; return the counts of the report."""
-    from transit_etl.export_settings import export_settings
+    """Export a dataset of all, by its name as it was due; return the counts of the report."""
+    from transit_etl.export_settings import export_settings, operators_settings, part_of
     from transit_exports import all_requests, dataset_name, export
 
-    settings = export_settings(load_settings())
-    [request] = [each for each in all_requests(settings) if dataset_name(each) == name]
+    part, _, dataset = name.rpartition("/")
+    [settings] = [
+        export_settings(each) for each in operators_settings(load_settings()) if part_of(each) == part
+    ]
+    [request] = [each for each in all_requests(settings) if dataset_name(each) == dataset]
     report = export(settings, request, keeps_unchanged=True)
     return {field: getattr(report, field) for field in ("n_files", "n_kept_files", "n_rows", "n_bytes")}
 
 
 def export_folder(name: str) -> str:
-    """Return the folder of an exported dataset."""
+    """Return the folder of an exported dataset, by its name as it was due."""
     return str(exports_dir(load_settings().data_dir).absolute() / name)
 
 
 def write_standard_reports() -> dict[str, str]:
     """Write the reports of the last date that is over, its week and its month; return their sentences."""
-    from transit_etl.export_settings import export_settings
-    from transit_reports import ReportRequest, write_reports
+    from transit_etl.export_settings import export_settings, operators_settings, part_of, report_folder
+    from transit_reports import ReportRequest, write_operators, write_reports
 
-    settings = load_settings()
-    asked = ReportRequest(languages=settings.report_languages.split(","))
-    written = write_reports(export_settings(settings), performance_dir(settings.data_dir), asked)
+    written = []
+    for each in operators_settings(load_settings()):
+        languages = each.report_languages.split(",")
+        written += write_reports(
+            export_settings(each), report_folder(each), ReportRequest(languages=languages)
+        )
+        if part_of(each):
+            write_operators(report_folder(each).parent, languages)
     return {str(each.page): each.answer for each in written}
 
 

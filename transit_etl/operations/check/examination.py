@@ -65,4 +65,24 @@ def _examine(settings: Settings, *, asks: bool) -> Examination:
         *data.problems(settings, status, day),
         *failed_runs.problems(settings.data_dir, status.now),
     ]
+    for operator in settings.operators:
+        if operator != settings.operator:
+            found += _of_other(settings.of(operator), found, asks=asks)
     return Examination(status, day, found)
+
+
+def _of_other(settings: Settings, found: list[Problem], *, asks: bool) -> list[Problem]:
+    """Return what is wrong with another operator of the installation, and was not found before."""
+    status, known = read_status(settings), {problem.text for problem in found}
+    of_other = [
+        *machine.named_files(settings),
+        *upstream.problems(settings, status, asks=asks),
+        *data.problems(settings, status, last_day(settings, status.now)),
+    ]
+    return [
+        replace(
+            problem, name=f"{problem.name}_{settings.operator}", text=f"{settings.operator}: {problem.text}"
+        )
+        for problem in of_other
+        if problem.text not in known
+    ]

@@ -31,7 +31,7 @@ _MOUNTS = Path("/proc/mounts")
 def problems(settings: Settings, status: Status) -> Iterator[Problem]:
     """Yield what is wrong with the settings files, the data folder and its disk."""
     yield from _exposed_secrets(settings)
-    yield from _named_files(settings)
+    yield from named_files(settings)
     yield from _misplaced(status)
     try:
         check_writable(settings.data_dir)
@@ -76,7 +76,8 @@ def _exposed_secrets(settings: Settings) -> Iterator[Problem]:
             )
 
 
-def _named_files(settings: Settings) -> Iterator[Problem]:
+def named_files(settings: Settings) -> Iterator[Problem]:
+    """Yield which files that settings name cannot be used."""
     read = {"stops_file": stop_names, "judged_stops_file": judged_stops, "plant_file": plant_names}
     for name, read_file in read.items():
         try:
