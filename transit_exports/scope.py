@@ -11,10 +11,9 @@ FILE = "published"  # the file's name in a connection in which it is not the fir
 _OPERATORS = "select operator from quality.operators order by operator"
 _RELATIONS = f"""
 select
-    schema_name, table_name,
-    bool_or(column_name = 'operator') and (schema_name, table_name) != ('quality', 'publication')
+    schema_name, table_name, bool_or(column_name = 'operator' and table_name != 'publication')
 from duckdb_columns() where database_name = '{FILE}' and not internal
-group by all
+group by schema_name, table_name
 """
 _MACROS = f"""
 select

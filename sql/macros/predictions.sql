@@ -46,7 +46,8 @@ sums as (
 ),
 
 effective as (
-    -- how many trips of equally many predictions tell as much
+    -- how many trips of equally many predictions tell as much; under one where trips have most of their predictions in
+    -- hours that are left out
     select
         *,
         cast(n_within as double) / nullif(n, 0) as share,
@@ -62,7 +63,7 @@ uncertain as (
         rules.widest_interval,
         1.96 * sqrt(
             greatest(n_within_squared_sum - 2 * share * n_times_within_sum + share * share * n_squared_sum, 0)
-            / (cast(n as double) * n) * n_effective_trips / nullif(n_effective_trips - 1, 0)
+            / (cast(n as double) * n) * n_effective_trips / nullif(greatest(n_effective_trips - 1, 0), 0)
             + power(rules.unobserved_bias, 2)
         ) as half_interval
     from effective

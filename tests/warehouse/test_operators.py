@@ -46,10 +46,11 @@ def folders(rehearsed: Rehearsed, tmp_path_factory: pytest.TempPathFactory) -> d
     other = {"operator": OTHER, "timezone": ZONE}
     alone = first.model_copy(update={**other, "data_dir": root / "alone"})
     both = first.model_copy(update={"data_dir": root / "both"})
+    both = both.knowing({first.operator: both, OTHER: both.model_copy(update=other)})
     for name in ("lake", "raw"):
         shutil.copytree(first.data_dir / name, both.data_dir / name)
     shutil.copy(paths.identity_file(first.data_dir), paths.identity_file(both.data_dir))
-    identity.accept(both.model_copy(update=other))
+    identity.accept(both.of(OTHER))
     for folder in (alone.data_dir, both.data_dir):
         _add_operator(first.data_dir, first.operator, folder)
     for settings in (alone, both):
@@ -57,7 +58,7 @@ def folders(rehearsed: Rehearsed, tmp_path_factory: pytest.TempPathFactory) -> d
         warehouse.publish(settings)
     return {
         first.operator: Folders(first, both),
-        OTHER: Folders(alone, both.model_copy(update=other)),
+        OTHER: Folders(alone, both.of(OTHER)),
     }
 
 
