@@ -194,6 +194,11 @@ def test_an_operator_that_the_project_names_is_added_to_a_folder_once_it_collect
     assert "America/New_York" == after.operators["other"].timezone
     assert after.operators["emulated"] == before.operators["emulated"]
 
+    land(other, Exchange(stop(1), minutes(0.1), {})).close()
+    identity_file(settings.data_dir).unlink()
+    claim(settings.knowing({"emulated": settings, "other": other}))
+    assert after == kept_identity(settings.data_dir)
+
 
 def test_answers_of_an_operator_whose_time_zone_a_folder_does_not_know_are_named(settings: Settings) -> None:
     land(changed(settings, operator="copied"), Exchange(stop(1), minutes(0.1), {})).close()

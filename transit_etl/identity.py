@@ -264,7 +264,11 @@ def _change(settings: Settings, changed: Callable[[Identity], Identity]) -> None
 
 
 def _of(settings: Settings) -> Identity:
-    return Identity({settings.operator: ServiceDays(settings.timezone, settings.service_day_cutoff)})
+    return Identity({settings.operator: _set_days(settings)})
+
+
+def _set_days(settings: Settings) -> ServiceDays:
+    return ServiceDays(settings.timezone, settings.service_day_cutoff)
 
 
 def _differences(settings: Settings, known: Identity) -> Iterator[str]:
@@ -296,8 +300,10 @@ def _found(settings: Settings) -> Identity | None:
     if not operators:
         return None
     published = _published_days(settings)
-    here = ServiceDays(settings.timezone, settings.service_day_cutoff)
-    days = {operator: published.get(operator) or published.get(None) or here for operator in operators}
+    days = {
+        operator: published.get(operator) or published.get(None) or _set_days(settings.of(operator))
+        for operator in operators
+    }
     return Identity(days, tuple(_rehearsed(settings.data_dir)))
 
 

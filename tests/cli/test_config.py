@@ -22,6 +22,16 @@ def test_each_setting_is_shown_with_its_source_and_no_secret(cli: RunCli, tmp_pa
     assert str(tmp_path / "transit-etl.toml") in shown.stdout
 
 
+def test_the_operators_that_a_project_names_are_listed(cli: RunCli, tmp_path: Path) -> None:
+    tables = (f'[{name}]\nbase_url = "https://{name}.test/api/v1/"' for name in ("genova", "bari"))
+    (tmp_path / "operators.toml").write_text("\n".join(tables))
+    found = json.loads(cli("config", "--json", TRANSIT_PROJECT_DIR=str(tmp_path)).stdout)
+    by_name = {each["setting"]: (each["value"], each["source"]) for each in found["settings"]}
+
+    assert "genova, bari" == found["operators"]
+    assert ("genova", f"{tmp_path / 'operators.toml'} [genova]") == by_name["TRANSIT_OPERATOR"]
+
+
 def test_a_line_names_the_source_unless_the_value_is_the_default(cli: RunCli, tmp_path: Path) -> None:
     (tmp_path / ".env").write_text("TRANSIT_TIMEZONE=Europe/Paris\n")
     shown = cli("config", TRANSIT_PROJECT_DIR=str(tmp_path), TRANSIT_OPERATOR="example").stdout

@@ -41,8 +41,10 @@ def _origin(row: dict[str, str]) -> str:
 def _places(loaded: LoadedSettings) -> dict[str, str]:
     settings = loaded.settings
     budget = "TRANSIT_LIMITER_URL" if settings.limiter_url else settings.budget_url.removeprefix("sqlite:///")
+    several = {"operators": ", ".join(settings.operators)} if settings.are_operators_named else {}
     return {
         "project": str(loaded.project),
+        **several,
         "data_folder": str(settings.data_dir.absolute()),
         "request_budget": budget,
     }

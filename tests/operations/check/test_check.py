@@ -19,7 +19,7 @@ from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.operations.backup.record import LastBackup, remember
-from transit_etl.operations.check import Problem, check, failed_runs, machine
+from transit_etl.operations.check import Problem, check, examine, failed_runs, machine
 from transit_etl.paths import build_database, published_database
 from transit_etl.settings import Settings
 
@@ -44,6 +44,14 @@ def settings(tmp_path: Path) -> Settings:
 
 def test_nothing_is_wrong_with_a_healthy_installation(settings: Settings) -> None:
     assert [] == check(settings)
+
+
+def test_what_is_wrong_with_another_operator_has_its_name(settings: Settings) -> None:
+    other = settings.model_copy(update={"operator": "other", "stops_file": Path("away.csv")})
+    found = examine(settings.knowing({"emulated": settings, "other": other}), asks=False).problems
+
+    assert ["stops_file_other", "empty_other"] == names(found)
+    assert all(problem.text.startswith("other: ") for problem in found)
 
 
 def test_an_outage_is_found(settings: Settings) -> None:
