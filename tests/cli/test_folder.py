@@ -17,5 +17,5 @@ def test_a_folder_of_another_operator_is_refused_until_it_accepts_it(cli: RunCli
     assert 1 == refused.returncode
     assert "emulated in the time zone Europe/Rome, with service days from 04:00:00" in refused.stdout
     assert "holds answers of emulated, not of other (TRANSIT_OPERATOR)" in refused.stderr
-    assert ["emulated", "other"] == accepted["folder"]["operators"]
+    assert ["emulated", "other"] == list(accepted["folder"]["operators"])
     assert 1 == len(accepted["follows"])

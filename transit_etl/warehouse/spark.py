@@ -138,7 +138,14 @@ def _load_sources(session: "SparkSession", manifest: Manifest, database: Path) -
             schema, name = place = source["schema"], source["identifier"]
             if place not in existing:
                 continue  # a publication makes it
-            rows = connection.sql(f"select * from {quoted_name(schema)}.{quoted_name(name)}").to_arrow_table()
+            relation = connection.sql(f"from {quoted_name(schema)}.{quoted_name(name)}")
+            columns = zip(map(quoted_name, relation.columns), relation.types, strict=True)
+            # Spark has no type for times of day
+            selected = [
+                f"cast({column} as varchar) as {column}" if str(kind) == "TIME" else column
+                for column, kind in columns
+            ]
+            rows = relation.select(", ".join(selected)).to_arrow_table()
             session.sql(f"create database if not exists {schema}")
             session.createDataFrame(rows).write.mode("overwrite").saveAsTable(f"{schema}.{name}")
 

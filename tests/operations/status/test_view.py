@@ -81,7 +81,7 @@ create table quality.builds as select 7 as build_number;
 create table core.requests as select timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
 """
 WITH_FINDINGS = f"""{OLDER}
-create table quality.findings as select * from (values
+create table quality.findings as select 'emulated' as operator, * from (values
     ('core.requests', 'The clock was set.', date '2026-11-10', 2),
     ('core.requests', 'The clock was set.', date '2026-11-12', 1),
     ('staging.status', 'No start.', date '2026-11-09', 1)
@@ -89,9 +89,11 @@ create table quality.findings as select * from (values
 """
 WITH_AUDIT = f"""{OLDER}
 create table core.audit_visits as
-select date '2026-11-10' + (n % 2)::integer as service_date, if(n < 9, 'passed', 'starved') as result
+select
+    'emulated' as operator, date '2026-11-10' + (n % 2)::integer as service_date,
+    if(n < 9, 'passed', 'starved') as result
 from range(12) as numbers(n);
-create table quality.audit as select * from (values
+create table quality.audit as select 'emulated' as operator, * from (values
     (date '2026-11-10', 'all', 3, 0.02, -0.01, 0.05), (date '2026-11-11', 'all', 6, -0.01, -0.04, 0.02),
     (date '2026-11-11', 'hour', 1, 0.9, null, null)
 ) as audit(service_date, part, n_audited, error, error_low, error_high);
