@@ -159,8 +159,8 @@ def write_standard_reports() -> dict[str, str]:
         written += write_reports(
             export_settings(each), report_folder(each), ReportRequest(languages=languages)
         )
-        if part_of(each):
-            write_operators(report_folder(each).parent, languages)
+    if part_of(each):
+        write_operators(report_folder(each).parent, languages)
     return {str(each.page): each.answer for each in written}
 
 

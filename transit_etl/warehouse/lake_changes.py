@@ -210,12 +210,12 @@ def _add_first_network(
     built: the operators and datasets of which there were files before.
     """
     network = _datasets_dated(Dates.OF_RECEIPT)
-    files = lake_files(settings)
     for operator in service_days(settings):
         new = [name for name in network if (operator, name) not in built]
         first = [file for file in dates_of if file.operator == operator and file.dataset in new]
         if any(dates_of[file] for file in first):
-            dates = all_dates(connection, settings, [file for file in files if file.operator == operator])
+            of_operator = [file for file in lake_files(settings) if file.operator == operator]
+            dates = all_dates(connection, settings, of_operator)
             for file in first:
                 dates_of[file] |= dates
 
