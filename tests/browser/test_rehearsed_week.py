@@ -42,8 +42,12 @@ __all__ = [  # run here too, on pages with more in them
     "test_without_scripts_nothing_is_missing_and_no_console_error_is_printed",
 ]
 pytestmark = [
-    pytest.mark.long, pytest.mark.browser, pytest.mark.timeout(2400), pytest.mark.xdist_group("a week"),
-]  # fmt: skip
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.browser,
+    pytest.mark.timeout(2400),
+    pytest.mark.xdist_group("a week"),
+]
 FIRST, LAST = date(2026, 11, 16), date(2026, 11, 22)
 WEEKEND = date(2026, 11, 21)
 START, HOURS = datetime(2026, 11, 16, 3, 0, tzinfo=UTC), 7 * 24.0  # four o'clock local time: the cutoff

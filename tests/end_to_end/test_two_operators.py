@@ -13,7 +13,7 @@ from tests.journey import Journey
 from transit_emulator.process import emulator_process
 from transit_etl.identity import kept_identity
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600), pytest.mark.xdist_group("two operators")]
 RATES = {"east": 60, "west": 30}
 STEPS = ("stage", "build", "publish")
 
