@@ -52,7 +52,8 @@ class LivePage:
         seconds = SOON_SECONDS if age > 2 * FRESH_SECONDS else FRESH_SECONDS
         if state.found is None:
             return _page(error=state.error, seconds=seconds)
-        return _page(**_values(state.found), age=f"{age:.0f} s", seconds=seconds)
+        operators = [_values(each) for each in (state.found, *state.found.others)]
+        return _page(operators=operators, age=f"{age:.0f} s", seconds=seconds)
 
     def _begin_reading(self, settings: Settings) -> threading.Thread | None:
         """Return the thread that this request started; None if none was needed, or one runs."""
@@ -77,12 +78,7 @@ def _page(*, seconds: float = FRESH_SECONDS, **values: Any) -> str:  # noqa: ANN
     empty = {
         "error": "",
         "age": "",
-        "operator": "",
-        "facts": [],
-        "problems": [],
-        "kinds": [],
-        "lines": [],
-        "notices": [],
+        "operators": [],
     }
     common = {
         "title": "Live state",
@@ -91,7 +87,7 @@ def _page(*, seconds: float = FRESH_SECONDS, **values: Any) -> str:  # noqa: ANN
         "root": "",
         "pages": [],
         "seconds": f"{seconds:.0f}",
-        "is_read": "facts" in values,
+        "is_read": bool(values.get("operators")),
     }
     return render("live.html", empty | common | values, "transit_airflow")
 

@@ -125,5 +125,16 @@ def test_that_nobody_polls_is_said_with_the_last_good_answer(
 
 
 @pytest.mark.usefixtures("waits")
+def test_each_operator_has_a_part_of_the_page(settings: Settings) -> None:
+    other = settings.model_copy(update={"operator": "other", "base_url": "http://other.example/"})
+    text = LivePage().html(settings.knowing({"emulated": settings, "other": other}))
+
+    assert "<h1>Live state</h1>" in text
+    assert "<h2>other</h2>" in text
+    assert "http://other.example/" in text
+    assert 2 == text.count("State of collection, staging and warehouse of ")
+
+
+@pytest.mark.usefixtures("waits")
 def test_without_any_answer_it_says_that_there_is_none(settings: Settings) -> None:
     assert "nobody polls now. Last good answer: none in 14 days." in LivePage().html(settings)

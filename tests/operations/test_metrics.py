@@ -77,6 +77,24 @@ def test_every_help_text_stands_alone(settings: Settings) -> None:
     assert len(texts) == len(set(texts.values()))
 
 
+def test_every_operator_of_an_installation_has_metrics_of_its_own(settings: Settings) -> None:
+    other = settings.model_copy(update={"operator": "other", "rate_per_minute": 300})
+    several = settings.knowing({"emulated": settings, "other": other})
+    families = text_string_to_metric_families(metrics_text(several, examine(several, asks=False)))
+    read = {
+        family.name.removeprefix(PREFIX): {each.labels["operator"]: each.value for each in family.samples}
+        for family in families
+    }
+
+    assert {"emulated": 60, "other": 300} == read["allowance_requests_per_minute"]
+    assert {"emulated": 2, "other": 0} == {
+        name: status.outcomes.get("passages", {}).get("rate_limited", 0)
+        for name, status in (("emulated", examine(settings).status), ("other", examine(other).status))
+    }
+    assert {"other": 1} == {name: n for name, n in read["problem"].items() if name == "other"}
+    assert 1 == read["problems"]["other"]
+
+
 def test_an_empty_installation_has_metrics(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path / "data")
     read = values(metrics_text(settings, examine(settings)))

@@ -47,13 +47,15 @@ def status(
 ) -> None:
     """Show the state at this moment: requests of the last hour, coverage, windows, age of the warehouse.
 
-    The requests are counted from the raw files while they are written.
+    The requests are counted from the raw files while they are written. Where operators.toml names several
+    operators, the state is that of TRANSIT_OPERATOR, with a line for each of the others.
 
     Example: transit-etl status
     """
     from transit_etl.operations import read_status, show_status
 
     settings = load_settings()
+    others = [settings.of(each) for each in settings.operators if each != settings.operator]
     while True:
         found = read_status(settings)
         if watches and output.out.is_terminal:
@@ -61,7 +63,7 @@ def status(
         if as_json:
             output.print_json(found)
         else:
-            show_status(found, output.out)
+            show_status(found, output.out, [read_status(each) for each in others])
         if not watches:
             return
         time.sleep(WATCH_SECONDS)
@@ -84,7 +86,7 @@ def check(
     """
     from transit_etl.operations import examine_and_record
 
-    problems = examine_and_record(load_settings(), sends_alerts=alerts).problems
+    problems = examine_and_record(load_settings(), sends_alerts=alerts).all_problems
     if as_json:
         output.print_json({"is_healthy": not problems, "problems": problems})
     elif output.out.is_terminal:

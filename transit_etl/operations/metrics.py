@@ -63,27 +63,28 @@ def _registry(settings: Settings, found: Examination) -> CollectorRegistry:
 
 
 def _families(settings: Settings, found: Examination) -> Iterator[GaugeMetricFamily]:
-    operator = settings.operator
-    for name, text, value in _single(found):
+    families: dict[str, GaugeMetricFamily] = {}
+    for each in (found, *found.others):
+        operator = each.status.operator
+        for name, text, labels, values in (*_single(each), *_labelled(settings, each)):
+            family = families.setdefault(name, _family(name, text, "operator", *labels))
+            for key, value in values.items():
+                family.add_metric([operator, *key], value)
+    yield from families.values()
+
+
+def _single(found: Examination) -> Iterator["_Labelled"]:
+    """Yield the metrics with one value, where there is one yet."""
+    for name, text, value in _values(found):
         if value is not None:
-            family = _family(name, text, "operator")
-            family.add_metric([operator], value)
-            yield family
-    for name, text, labels, values in _labelled(settings, found):
-        family = _family(name, text, "operator", *labels)
-        for key, value in values.items():
-            family.add_metric([operator, *key], value)
-        yield family
-    info = _family("info", "1; its labels say what is installed", "operator", "version", "base_url")
-    info.add_metric([operator, version("transit-etl"), settings.base_url], 1)
-    yield info
+            yield name, text, (), {(): value}
 
 
 def _family(name: str, text: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(f"{PREFIX}{name}", text, labels=labels)
 
 
-def _single(found: Examination) -> Iterator[tuple[str, str, float | None]]:
+def _values(found: Examination) -> Iterator[tuple[str, str, float | None]]:
     """Yield the metrics with one value, which is None where there is none yet."""
     status, pace, backup = found.status, found.status.pace, found.status.last_backup
     waiting_since = status.waiting_since or status.now
@@ -143,6 +144,8 @@ def _labelled(settings: Settings, found: Examination) -> Iterator[_Labelled]:
     }
     last_good = {name: real(at).timestamp() for name, at in status.last_good_at.items() if at}
     kind = ("kind",)
+    installed = {(version("transit-etl"), status.base_url): 1}
+    yield "info", "1; its labels say what is installed", ("version", "base_url"), installed
     yield (
         "problem",
         "1 for each problem that check finds",

@@ -109,7 +109,7 @@ def check_installation() -> None:
     from transit_etl.operations import examine_and_record
 
     end_of_lateness("check")
-    if problems := examine_and_record(load_settings(), sends_alerts=True).problems:
+    if problems := examine_and_record(load_settings(), sends_alerts=True).all_problems:
         raise ProblemsError("\n".join(f"{problem.name}: {problem.text}" for problem in problems))
 
 

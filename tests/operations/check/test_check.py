@@ -48,7 +48,7 @@ def test_nothing_is_wrong_with_a_healthy_installation(settings: Settings) -> Non
 
 def test_what_is_wrong_with_another_operator_has_its_name(settings: Settings) -> None:
     other = settings.model_copy(update={"operator": "other", "stops_file": Path("away.csv")})
-    found = examine(settings.knowing({"emulated": settings, "other": other}), asks=False).problems
+    found = examine(settings.knowing({"emulated": settings, "other": other}), asks=False).all_problems
 
     assert ["stops_file_other", "empty_other"] == names(found)
     assert all(problem.text.startswith("other: ") for problem in found)

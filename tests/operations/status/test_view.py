@@ -48,6 +48,18 @@ def test_the_screen_fits_a_terminal_and_keeps_its_bars_on_one_line(settings: Set
     assert 1 == sum(line.startswith("1 ") and "50.0%" in line for line in lines)
 
 
+def test_other_operators_have_a_line_each(settings: Settings) -> None:
+    file = StringIO()
+    other = settings.model_copy(update={"operator": "other", "rate_per_minute": 300})
+    console = Console(file=file, width=80, force_terminal=True, color_system=None)
+    show_status(read_status(settings), console, [read_status(other)])
+    lines = [line.split() for line in file.getvalue().splitlines()]
+
+    assert [["other", "0", "300"]] == [
+        words[:3] for words in lines if words[:1] == ["other"] and words[1:2] == ["0"]
+    ]
+
+
 def test_answers_of_the_future_are_named_and_not_counted(settings: Settings) -> None:
     write_network(settings.data_dir, {"001-00": ["0000", "0001"]}, at=NOW)
     put_requests(settings, "passages", [timedelta(minutes=5), timedelta(days=-3)])

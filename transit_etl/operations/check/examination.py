@@ -1,5 +1,6 @@
 """Runs every check of an installation, from its settings to its published file."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from transit_etl.errors import first_line
@@ -14,11 +15,27 @@ from transit_etl.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """The state of an installation, its rows of the last day, and everything that is wrong with it."""
+    """The state of an operator, its rows of the last day, and what is wrong with it or the installation.
+
+    `others` are the other operators of the installation, each only with problems of its own. What the
+    installation and an operator have in common is a problem of the first.
+    """
 
     status: Status
     day: LastDay
     problems: list[Problem]
+    others: tuple["Examination", ...] = ()
+
+    @property
+    def all_problems(self) -> list[Problem]:
+        """Everything that is wrong; what is wrong with another operator begins with its name."""
+        named = [each.named(problem) for each in self.others for problem in each.problems]
+        return [*self.problems, *named]
+
+    def named(self, problem: Problem) -> Problem:
+        """Return a problem with the name of the operator in its name and text."""
+        operator = self.status.operator
+        return Problem(f"{problem.name}_{operator}", f"{operator}: {problem.text}")
 
 
 def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
@@ -27,7 +44,7 @@ def check(settings: Settings, *, sends_alerts: bool = False) -> list[Problem]:
     One request is sent, within the allowance, unless the upstream gave a usable answer a moment ago. With
     `sends_alerts`, the addresses of `alert_urls` are told what is new and what is over.
     """
-    return examine(settings, sends_alerts=sends_alerts).problems
+    return examine(settings, sends_alerts=sends_alerts).all_problems
 
 
 def examine(settings: Settings, *, sends_alerts: bool = False, asks: bool = True) -> Examination:
@@ -44,7 +61,7 @@ def examine(settings: Settings, *, sends_alerts: bool = False, asks: bool = True
             blind = Problem("check", f"`transit-etl check` cannot see what is wrong: {what}")
             send_alerts(settings, [blind], are_all=False)
         raise
-    alerts = _alerts(settings, found.problems) if sends_alerts else []
+    alerts = _alerts(settings, found.all_problems) if sends_alerts else []
     return replace(found, problems=[*found.problems, *alerts])
 
 
@@ -65,24 +82,18 @@ def _examine(settings: Settings, *, asks: bool) -> Examination:
         *data.problems(settings, status, day),
         *failed_runs.problems(settings.data_dir, status.now),
     ]
-    for operator in settings.operators:
-        if operator != settings.operator:
-            found += _of_other(settings.of(operator), found, asks=asks)
-    return Examination(status, day, found)
+    known = {problem.text for problem in found}
+    others = [settings.of(operator) for operator in settings.operators if operator != settings.operator]
+    return Examination(status, day, found, tuple(_of_other(each, known, asks=asks) for each in others))
 
 
-def _of_other(settings: Settings, found: list[Problem], *, asks: bool) -> list[Problem]:
-    """Return what is wrong with another operator of the installation, and was not found before."""
-    status, known = read_status(settings), {problem.text for problem in found}
-    of_other = [
+def _of_other(settings: Settings, known: Collection[str], *, asks: bool) -> Examination:
+    """Examine another operator of the installation; texts of problems that are known are left out."""
+    status = read_status(settings)
+    day = last_day(settings, status.now)
+    found = [
         *machine.named_files(settings),
         *upstream.problems(settings, status, asks=asks),
-        *data.problems(settings, status, last_day(settings, status.now)),
+        *data.problems(settings, status, day),
     ]
-    return [
-        replace(
-            problem, name=f"{problem.name}_{settings.operator}", text=f"{settings.operator}: {problem.text}"
-        )
-        for problem in of_other
-        if problem.text not in known
-    ]
+    return Examination(status, day, [problem for problem in found if problem.text not in known])

@@ -1,6 +1,6 @@
 """Shows the status on one screen: whether all is well and, if not, where to look."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from rich.console import Console, Group, RenderableType
@@ -22,8 +22,11 @@ LATE = timedelta(minutes=30)
 SECOND, MINUTE, HOUR, DAY = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 
 
-def show_status(status: Status, console: Console) -> None:
-    """Print the status; lines that are too long for the console are folded next to their label."""
+def show_status(status: Status, console: Console, others: Sequence[Status] = ()) -> None:
+    """Print the status, and in a line each that of other operators of the installation.
+
+    Lines that are too long for the console are folded next to their label.
+    """
     console.print(
         Group(
             Text.assemble((status.operator, "bold"), f" at {status.base_url}, {_at(status.now)}"),
@@ -36,6 +39,7 @@ def show_status(status: Status, console: Console) -> None:
             *_coverage(status),
             Text(),
             *_windows_and_warehouse(status),
+            *_others(others),
         ),
         highlight=False,
         soft_wrap=not console.is_terminal,
@@ -202,6 +206,28 @@ def _published_answers(status: Status) -> str:
     if status.published_until is None and status.rehearsals:
         return "rehearsed answers alone"
     return f"answers until {_at(status.published_until)}"
+
+
+def _others(others: Sequence[Status]) -> Iterator[RenderableType]:
+    if not others:
+        return
+    table = _table("other operators")
+    for heading in ("minute", "allowed"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("of the last hour's", no_wrap=True)
+    table.add_column("last good answer", no_wrap=True)
+    for each in others:
+        answered_at = max((at for at in each.last_good_at.values() if at), default=None)
+        is_down = each.outage is not None
+        table.add_row(
+            Text(each.operator),
+            f"{sum(kind.n_last_minute for kind in each.usage):,}",
+            f"{each.rate_per_minute:,}",
+            _bar(sum(kind.share for kind in each.usage)),
+            Text(last_answer(answered_at, each.now), style="bold red" if is_down else ""),
+        )
+    yield Text()
+    yield table
 
 
 def _section(label: str, sentences: Iterable[Text], style: str = "") -> Table:
