@@ -1,8 +1,8 @@
-"""Two upstreams, one installation: each is asked within its own allowance, and all is published together."""
+"""Two upstreams in two time zones, one installation: each has its own allowance, one file is published."""
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,11 +10,13 @@ import httpx
 import pytest
 
 from tests.journey import Journey
+from tests.small_feed import write_feed
 from transit_emulator.process import emulator_process
 from transit_etl.identity import kept_identity
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600), pytest.mark.xdist_group("two operators")]
 RATES = {"east": 60, "west": 30}
+ZONES = {"east": "Europe/Rome", "west": "America/New_York"}
 STEPS = ("stage", "build", "publish")
 
 
@@ -29,15 +31,17 @@ class Installation(NamedTuple):
 def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     """Collect from two upstreams at the same time, stage, build and publish."""
     folder = tmp_path_factory.mktemp("operators")
+    write_feed(folder / "west.zip", ZONES["west"], "00:00:00", "24:00:00")
     with (
         emulator_process("--log", str(folder / "east.jsonl"), "--seed", "1") as east,
-        emulator_process("--log", str(folder / "west.jsonl"), "--seed", "2") as west,
+        emulator_process("--log", str(folder / "west.jsonl"), "--gtfs", str(folder / "west.zip")) as west,
     ):
         ports = {"east": east.port, "west": west.port}
         about = httpx.get(f"http://127.0.0.1:{east.port}/", timeout=10).json()
         now = datetime.fromisoformat(about["suggested_now"])
         tables = (
             f'[{name}]\nbase_url = "http://127.0.0.1:{port}/api/v1/"\nrate_per_minute = {RATES[name]}\n'
+            f'timezone = "{ZONES[name]}"\n'
             for name, port in ports.items()
         )
         (folder / "operators.toml").write_text("\n".join(tables))
@@ -48,9 +52,10 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
             "TRANSIT_CLOCK_SHIFT_SECONDS": str((now - datetime.now(UTC)).total_seconds()),
         }
         operators = {name: Journey(folder, {**shared, "TRANSIT_OPERATOR": name}, about) for name in ports}
-        for dataset in ("lines", "stops", "timetables"):
+        for dataset in ("lines", "stops"):
             _each(operators, "collect", dataset)
             operators["east"].run("stage")
+        _each(operators, "collect", "timetables")
         _each(operators, "collect", "passages", "--for", "60s")
         for step in STEPS:
             operators["east"].run(step)
@@ -78,6 +83,21 @@ def test_each_operator_has_an_allowance_of_its_own(installation: Installation) -
     assert 2 == len(budgets)
     assert all(row["n"] <= RATES[row["operator"]] for row in most)
     assert sum(row["n"] for row in most) > max(RATES.values())
+
+
+def test_the_same_moment_is_of_another_service_date_west_of_the_ocean(installation: Installation) -> None:
+    """At eight o'clock in Rome it is two in New York, where the service day of the date before lasts."""
+    east = installation.operators["east"]
+    listed = east.sql(
+        "select distinct operator, service_date from read_parquet("
+        f"'{installation.folder}/data/lake/*/dataset=passages/*/*.parquet', hive_partitioning = true)"
+    )
+    asked = east.sql("select distinct operator, service_date from core.requests order by all")
+    dates = {"east": east.day, "west": east.day - timedelta(days=1)}
+
+    for rows in (asked, listed):
+        assert dates == {row["operator"]: date.fromisoformat(row["service_date"]) for row in rows}
+        assert len(rows) == len(dates)
 
 
 def test_the_published_file_has_the_lines_of_both_and_both_are_checked(installation: Installation) -> None:
