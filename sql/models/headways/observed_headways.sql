@@ -110,6 +110,7 @@ where
         from {{ ref('unobserved_passages') }} as unobserved
         where
             headways.operator = unobserved.operator
+            and headways.service_date = unobserved.service_date
             and headways.stop_code = unobserved.stop_code
             and coalesce(unobserved.line_code, headways.line_code) = headways.line_code
             and coalesce(unobserved.direction, headways.direction) = headways.direction

@@ -30,6 +30,7 @@ with buses as (
 
 select
     buses.operator,
+    buses.service_date,
     buses.stop_code,
     buses.line_code,
     buses.direction,

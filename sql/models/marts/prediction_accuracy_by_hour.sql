@@ -19,7 +19,7 @@ with visits as (
 ),
 
 predictions as (
-    -- a prediction is of the trip's next visit to the stop
+    -- a prediction is of the trip's next visit to the stop on its service date
     select
         visits.visit_id,
         passages.request_id,
@@ -33,6 +33,7 @@ predictions as (
     inner join {{ ref('staging_passages') }} as passages
         on
             visits.operator = passages.operator
+            and visits.service_date = passages.service_date
             and visits.listed_trip_id = passages.trip_id
             and visits.stop_code = passages.stop_code
             and passages.observed_at between visits.first_seen_at and visits.passed_after
