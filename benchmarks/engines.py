@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -27,7 +27,7 @@ import httpx
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.repeated_days import repeat_day
+from benchmarks.repeated_days import repeat_first_day
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
@@ -153,15 +153,6 @@ def build(data: Path, folder: Path, engine: Engine, master: str = "local[*]") ->
     return copy, time.monotonic() - started_at
 
 
-def _repeated(data: Path, folder: Path, n_days: int) -> Path:
-    """Make the lake of so many days from the first 24 hours of a data folder's; return its folder."""
-    operator = _settings(data).operator
-    requests = sql_text(str(paths.lake_glob(data, "requests", operator)))
-    rows = duckdb.execute(f"select min(planned_at) from read_parquet({requests})").fetchall()
-    repeat_day(data, folder, operator, range(n_days), rows[0][0] + timedelta(days=1))
-    return folder
-
-
 def _settings(data: Path) -> Settings:
     return Settings(data_dir=data)
 
@@ -187,7 +178,7 @@ def main() -> int:
             transport = httpx.ASGITransport(create_app(build_world(options.size, None, 1)))
             rehearse(_settings(data), START, options.hours, transport=transport)
         if options.days > 1:
-            data = _repeated(data, folder / "repeated", options.days)
+            data = repeat_first_day(data, folder / "repeated", options.days)
         duckdb_folder, duckdb_seconds = build(data, folder, Engine.DUCKDB)
         times = Table("engine", "seconds", "times DuckDB")
         times.add_row("DuckDB", f"{duckdb_seconds:,.0f}", "1")

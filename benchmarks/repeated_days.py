@@ -10,6 +10,7 @@ import duckdb
 from transit_etl import paths
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.quoting import quoted_name, sql_text
+from transit_etl.settings import Settings
 
 _INSTANT_OF_ROW = {"requests": "planned_at", "validation_results": "last_received_at"}
 
@@ -19,8 +20,9 @@ def repeat_day(
 ) -> None:
     """Write the rows of a data folder's lake, moved by each number of days, into another's.
 
-    Instants, service dates and the identifiers of requests are moved; of each dataset and UTC day there is
-    one file, as after compaction. Rows received at or after the end (UTC) are left out.
+    Instants, service dates and the identifiers of requests are moved, and draws of the audit left out; of
+    each dataset and UTC day there is one file, as after compaction. Rows received at or after the end (UTC)
+    are left out.
     """
     for dataset in DATASETS:
         days = sorted({path.parent for path in paths.lake_files(source, dataset, operator)})
@@ -34,6 +36,15 @@ def repeat_day(
                 received = f"{instant} < timestamp '{end:%Y-%m-%d %H:%M:%S}'" if end else "true"
                 copy_rows(f"{folder}/*.parquet", path, partial(_moved, n_days=number), received)
     _copy_schemas(source, target)
+
+
+def repeat_first_day(source: Path, target: Path, n_days: int) -> Path:
+    """Make the lake of so many days from the first 24 hours of a data folder's; return its folder."""
+    operator = Settings(data_dir=source).operator
+    requests = sql_text(str(paths.lake_glob(source, "requests", operator)))
+    rows = duckdb.execute(f"select min(planned_at) from read_parquet({requests})").fetchall()
+    repeat_day(source, target, operator, range(n_days), rows[0][0] + timedelta(days=1))
+    return target
 
 
 def copy_rows(
@@ -55,6 +66,8 @@ def copy_rows(
 
 def _moved(column: str, kind: str, n_days: int) -> str | None:
     name = quoted_name(column)
+    if column == "draws":  # whether a visit is drawn for the audit depends on its date
+        return "null::varchar"
     if kind.startswith("TIMESTAMP"):
         return f"{name} + interval {n_days} day"
     if kind == "DATE":

@@ -101,6 +101,7 @@ class Settings(BaseSettings):
     check_backup_hours: float = Field(48, ge=1, le=8760)
 
     build_target: Engine = Engine.DUCKDB
+    build_workers: int = Field(1, ge=1, le=64)
     spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
 
     project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None

@@ -1,7 +1,9 @@
 {# Creates the functions that sum figures over any period, from the same macros as the marts: what a share is, its
    interval and its null rules stand once. A publication copies them into the file. #}
 {% macro create_functions() -%}
-    {{ adapter.dispatch("create_functions", "transit")() }}
+    {#- they read tables of all stages, which a run for some models need not have made -#}
+    {%- set statements = adapter.dispatch("create_functions", "transit")() -%}
+    {{ statements if "model.transit.on_time_network" in selected_resources }}
 {%- endmacro %}
 {% macro spark__create_functions() -%}
 {%- endmacro %}

@@ -113,6 +113,14 @@ def build(  # noqa: PLR0917 - Typer passes options by name
     target: Annotated[
         Engine | None, typer.Option(help="What builds: duckdb or spark. [default: TRANSIT_BUILD_TARGET]")
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=64,
+            help="How many processes build dates at the same time. [default: TRANSIT_BUILD_WORKERS]",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Build and check the warehouse: the service dates that changed, or those given.
@@ -129,7 +137,8 @@ def build(  # noqa: PLR0917 - Typer passes options by name
     if (first is None) != (last is None):
         raise typer.BadParameter("--from and --to go together: give both, or neither")
     variant = Variant(ruleset, as_of)
-    settings = load_settings() if target is None else load_settings(build_target=target)
+    asked = {"build_target": target, "build_workers": workers}
+    settings = load_settings(**{name: value for name, value in asked.items() if value is not None})
     with building() as on_progress:
         if variant.suffix:
             report = build_variant(

@@ -1,7 +1,7 @@
 """Builds the service dates that changed in the lake, in order, and records which lake files are built."""
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -32,11 +32,12 @@ from transit_etl.warehouse.judged_stops import (
 )
 from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
 from transit_etl.warehouse.model_pages import write_model_page
-from transit_etl.warehouse.operators import are_other_days_built, record_operators
+from transit_etl.warehouse.operators import are_other_rules_built, record_operators
+from transit_etl.warehouse.parallel import build_in_parallel
 from transit_etl.warehouse.plant_file import PlantName, load_plant_names, plant_names
+from transit_etl.warehouse.ranges import DAYS_AT_ONCE, date_ranges
 from transit_etl.warehouse.stop_names import StopName, load_stop_names, stop_names
 
-DAYS_AT_ONCE = 7  # bounds the memory of a build
 _DAYS_OF_SPARK = 31  # which moves to disk what does not fit, and takes minutes for a run of any length
 _POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"
 
@@ -133,8 +134,11 @@ def build_dates(
 ) -> dbt.DbtResult:
     """Build and check sorted service dates, a week or, by Spark, a month at most in one run of dbt.
 
-    The first run of a full build drops what the tables held.
+    The first run of a full build drops what the tables held. The dates of the main build are shared among
+    workers if several are set.
     """
+    if settings.build_workers > 1 and len(dates) > 1 and target == dbt.MAIN_TARGET:
+        return build_in_parallel(settings, dates, lock=lock, on_progress=on_progress)
     at_once = _DAYS_OF_SPARK if settings.build_target is Engine.SPARK else DAYS_AT_ONCE
     ranges = list(date_ranges(dates, at_once))
     results: list[dbt.DbtResult] = []
@@ -152,18 +156,6 @@ def build_dates(
             )
         )  # fmt: skip
     return dbt.DbtResult(sum(each.n_models for each in results), sum(each.n_checks for each in results))
-
-
-def date_ranges(dates: Iterable[date], at_once: int = DAYS_AT_ONCE) -> Iterator[tuple[date, date]]:
-    """Group sorted dates into ranges without gaps of so many days at most."""
-    days: list[date] = []
-    for day in dates:
-        if days and (day != days[-1] + DAY or len(days) == at_once):
-            yield days[0], days[-1]
-            days = []
-        days.append(day)
-    if days:
-        yield days[0], days[-1]
 
 
 def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:

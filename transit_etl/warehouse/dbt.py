@@ -21,6 +21,8 @@ from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
 
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
+_N_PROCESSORS = len(os.sched_getaffinity(0))
+_MEMORY_PERCENT = 80  # of the machine's, which a build that runs alone may use: DuckDB's own default
 SPARK_MEMORY = "4g"  # Spark's own default is too small to plan the longest models
 
 
@@ -61,6 +63,31 @@ class BuildTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class Workplace:
+    """Where dbt works: the folder of its state, the database that it writes, and its number of processors."""
+
+    folder: Path
+    database: Path
+    n_processors: int
+
+    @classmethod
+    def main(cls, settings: Settings) -> "Workplace":
+        """Return the workplace of a build that runs alone: the build database, and all processors."""
+        folder = paths.dbt_dir(settings.data_dir).absolute()
+        return cls(folder, database_path(settings), _N_PROCESSORS)
+
+    def of_worker(self, number: int, n_workers: int) -> "Workplace":
+        """Return the workplace of one of several workers that build at the same time."""
+        folder = self.folder / "workers" / str(number)
+        return Workplace(folder, folder / "build.duckdb", max(1, self.n_processors // n_workers))
+
+    @property
+    def parsed_project(self) -> Path:
+        """What dbt keeps of the project, so that it need not read all of it again."""
+        return self.folder / "target" / "partial_parse.msgpack"
+
+
+@dataclass(frozen=True, slots=True)
 class _Run:
     """A run of dbt: its program, the profile's target, the folder of what it leaves, and what it builds."""
 
@@ -92,17 +119,19 @@ def run(
     lock: int,
     on_progress: OnProgress | None = None,
     target: BuildTarget = MAIN_TARGET,
+    place: Workplace | None = None,
 ) -> DbtResult:
-    """Build and check the models of a target for some service dates.
+    """Build and check the models of a target for some service dates, in the build database or another place.
 
     Where Spark builds, it makes the tables, and DuckDB the views of the copies. The dbt process inherits the
     lock, so that it keeps the lock even if this process is killed. BuildFailedError names the first model or
     check that failed.
     """
-    folder = paths.dbt_dir(settings.data_dir).absolute()
+    place = place or Workplace.main(settings)
+    folder = place.folder
     make_folder(folder)
-    paths.dbt_run_results(settings.data_dir).unlink(missing_ok=True)
-    environment = _environment(settings, folder, (first, last))
+    (folder / "target" / "run_results.json").unlink(missing_ok=True)
+    environment = _environment(settings, place, (first, last))
     runs = [_Run("dbt.cli.main", "build", folder / "target", target)]
     if settings.build_target is Engine.SPARK:
         spark = _Run("transit_etl.warehouse.spark", "spark", folder / "spark", target)
@@ -121,6 +150,10 @@ def require_engine(settings: Settings) -> None:
     """Raise WarehouseError if what the engine needs is not installed."""
     if settings.build_target is Engine.DUCKDB:
         return
+    if settings.build_workers > 1:
+        raise WarehouseError(
+            "Spark divides a build among its executors: leave TRANSIT_BUILD_WORKERS and --workers to DuckDB"
+        )
     if not (find_spec("pyspark") and find_spec("dbt.adapters.spark")):
         raise WarehouseError("a build by Spark needs more packages: pip install 'transit-etl[spark]'")
     if not (os.environ.get("JAVA_HOME") or which("java")):
@@ -174,19 +207,22 @@ def _command(run: _Run, folder: Path, *, is_full: bool) -> list[str]:
     ]  # fmt: skip
 
 
-def _environment(settings: Settings, folder: Path, dates: tuple[date, date]) -> dict[str, str]:
+def _environment(settings: Settings, place: Workplace, dates: tuple[date, date]) -> dict[str, str]:
     """Return the environment that says where and what to build."""
-    threads = str(max(2, os.cpu_count() or 2))
+    is_alone = place == Workplace.main(settings)
+    n_threads = max(2, place.n_processors) if is_alone else place.n_processors
     build = {
         "BUILD_DATA": str(settings.data_dir.absolute()),
         "BUILD_FROM": dates[0].isoformat(),
         "BUILD_TO": dates[1].isoformat(),
         # relative to where dbt runs: the parsed project stays valid when the data folder is moved
-        "BUILD_DATABASE": os.path.relpath(database_path(settings).resolve(), folder.resolve()),
+        "BUILD_DATABASE": os.path.relpath(place.database.resolve(), place.folder.resolve()),
         "BUILD_SCRATCH": "scratch",
         "BUILD_SPARK": str(paths.spark_dir(settings.data_dir).absolute()),
         "BUILD_SPARK_MASTER": settings.spark_master,
-        "BUILD_THREADS": threads,
+        "BUILD_THREADS": str(n_threads),
+        "BUILD_PROCESSORS": str(place.n_processors),
+        "BUILD_MEMORY": f"{_MEMORY_PERCENT * place.n_processors // _N_PROCESSORS}%",
     }
     return {"SPARK_DRIVER_MEMORY": SPARK_MEMORY, **without_dbt_settings(), **build}
 

@@ -4,7 +4,6 @@ Where the file published last was made of the same build database, its bytes are
 date only the dates built since then: the work then grows with these dates, and not with the history.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date
@@ -14,19 +13,18 @@ from uuid import uuid4
 import duckdb
 
 from transit_etl import paths
-from transit_etl.files import FILE_MODE, named_in_errors
+from transit_etl.files import FILE_MODE, copy_bytes
 from transit_etl.promised import original_schema
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.warehouse.builder import date_ranges
 from transit_etl.warehouse.contents import MADE_LATER, Contents, Place, published_contents, tables_of
 from transit_etl.warehouse.database import forget_publication
 from transit_etl.warehouse.models import DatedBy
+from transit_etl.warehouse.ranges import date_ranges
 
 _STORAGE = "v1.4.0"
 _MEMORY = "1GB"
-_CHUNK = 1 << 30  # bytes
 # One row if this build database was published last: whether all of it was built since then, or which dates.
 _BUILT_SINCE = """
 select
@@ -62,7 +60,7 @@ def copy_promised(
     previous = paths.published_database(settings.data_dir)
     dates = _dates_built_since(build, previous, contents)
     if dates is not None:
-        _copy_bytes(previous, target)
+        copy_bytes(previous, target)
         _copy_changes(build, target, contents, by_date, dates)
     if dates is None or not _has_all_rows(build, target, contents):
         _copy_all(build, target, contents)
@@ -170,14 +168,6 @@ def _attached(build: duckdb.DuckDBPyConnection, path: Path, options: str) -> Ite
             build.execute("checkpoint published")
     finally:
         build.execute("use build; detach published")
-
-
-def _copy_bytes(source: Path, target: Path) -> None:
-    """Copy a file within the kernel, which shares its blocks where the file system can."""
-    with source.open("rb") as reader, target.open("wb") as writer, named_in_errors(target):
-        left = os.fstat(reader.fileno()).st_size
-        while left > 0:
-            left -= os.copy_file_range(reader.fileno(), writer.fileno(), min(left, _CHUNK))
 
 
 def _quoted(place: Place) -> str:

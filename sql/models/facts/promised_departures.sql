@@ -1,4 +1,4 @@
-{{ config(schema='core') }}
+{{ config(schema='core', meta={'other_dates_of': ['service_days']}) }}
 -- One row per operator, service_date, line, direction, departure, repeat and promise: from when to when answers about
 -- the timetable promised the departure, before it was due, and what became of it.
 -- What was promised at a moment: promised_from <= moment and coalesce(promised_to > moment, true).

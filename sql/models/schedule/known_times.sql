@@ -1,4 +1,6 @@
-{{ config(meta={'reads_all_dates': 'times are learned over dates, for schedule_memory_days'}) }}
+{{ config(meta={
+    'reads_all_dates': 'times are learned over dates, for schedule_memory_days', 'other_dates_of': ['trip_calls']
+}) }}
 -- One row per departure in force and position of its leg: how long after the departure it is known to be due there.
 -- Known from its own visit (own_seconds), from those of the same departure on earlier dates (earlier_seconds), or
 -- where departures of the leg shortly before and after it agree (agreed_seconds).
