@@ -144,11 +144,17 @@ def token_header(name: str) -> str:
     return name
 
 
-def data_folder(folder: Path) -> Path:
-    """Check that a path can be a folder."""
-    text = str(folder)
+def folder_path(folder: Path | None) -> Path | None:
+    """Check that a path can be that of a folder, which need not be mounted now."""
+    text = str(folder or "")
     if not text.isprintable() or len(text.encode(errors="replace")) > _LONGEST_PATH or text.startswith("~"):
         raise ValueError("must be the path of a folder, of printable characters and without ~")
+    return folder
+
+
+def data_folder(folder: Path) -> Path:
+    """Check that a path can be that of the data folder."""
+    folder_path(folder)
     if found := _MEANINGFUL.search(str(folder.absolute())):
         raise ValueError(f"must not hold {found[0]!r}: queries of the lake read it as a pattern or a column")
     try:

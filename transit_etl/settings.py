@@ -125,6 +125,8 @@ class Settings(BaseSettings):
     # how long is kept what can be made again; raw answers are kept for ever
     quarantine_keep_days: int = Field(90, ge=1, le=3650)
     logs_keep_days: int = Field(30, ge=1, le=3650)
+    raw_keep_days: int = Field(0, ge=0, le=3650)
+    backup_dir: Annotated[Path | None, AfterValidator(setting_checks.folder_path)] = None
 
     # moves `clock`, for an emulated upstream at another time
     clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
@@ -360,7 +362,7 @@ def _in_project(settings: Settings, project: Path) -> Settings:
     """Let relative paths start from the project, wherever the program was started."""
     if project == Path.cwd():
         return settings
-    names = ("data_dir", "stops_file", "judged_stops_file", "plant_file", "metrics_file")
+    names = ("data_dir", "stops_file", "judged_stops_file", "plant_file", "metrics_file", "backup_dir")
     paths = {name: getattr(settings, name) for name in names}
     return settings.model_copy(update={name: project / path for name, path in paths.items() if path})
 

@@ -71,22 +71,24 @@ def prune(
     """Remove old quarantine and logs, and what killed processes left.
 
     TRANSIT_QUARANTINE_KEEP_DAYS and TRANSIT_LOGS_KEEP_DAYS say what is old; what was left, after a day. Raw
-    answers are removed only with --raw-before, and only if the backup has them whole; the days can then not
-    be reprocessed until `transit-etl restore`.
+    answers are removed only with --raw-before or TRANSIT_RAW_KEEP_DAYS, and only if the backup has them
+    whole; the days can then not be reprocessed until `transit-etl restore`.
 
     Example: transit-etl prune
     """
     from transit_etl.operations import prune as run
-    from transit_etl.operations import release_raw
+    from transit_etl.operations import release_old_raw, release_raw
 
     if (before is None) != (saved_in is None):
         raise typer.BadParameter("--raw-before and --backup go together: give both, or neither")
     settings = load_settings()
     fields = output.fields_of(run(settings))
-    if before is not None and saved_in is not None:
-        with spinner("comparing with the backup"):
+    with spinner("comparing with the backup"):
+        if before is not None and saved_in is not None:
             fields["n_raw_files"], n_bytes = release_raw(settings, saved_in, before)
-        fields["n_bytes"] += n_bytes
+        else:
+            fields["n_raw_files"], n_bytes = release_old_raw(settings)
+    fields["n_bytes"] += n_bytes
     if as_json:
         output.print_json(fields)
     else:

@@ -87,7 +87,10 @@ def reprocess(first: Annotated[date, FROM], last: Annotated[date, TO], as_json: 
     with staging() as on_progress:
         report = restage(settings, first, last, on_progress=on_progress)
     if not report.windows:
-        raise TransitError(f"there is no raw file of {first} to {last} in {settings.data_dir.absolute()}")
+        raise TransitError(
+            f"there is no raw file of {first} to {last} in {settings.data_dir.absolute()}; "
+            "if a backup has them, `transit-etl restore` brings them back"
+        )
     if not as_json:
         output.print_report(report, as_json=False)
     with building() as on_build_progress:

@@ -3,7 +3,7 @@
 Everything else in the project imports from here, never from the modules inside.
 """
 
-from transit_etl.operations.backup import back_up, release_raw, restore
+from transit_etl.operations.backup import back_up, release_old_raw, release_raw, restore
 from transit_etl.operations.check import (
     Examination,
     Problem,
@@ -29,6 +29,7 @@ __all__ = [
     "metrics_text",
     "prune",
     "read_status",
+    "release_old_raw",
     "release_raw",
     "remember_failure",
     "restore",

@@ -98,10 +98,13 @@ def verify_files() -> dict[str, int]:
 
 
 def prune_old() -> dict[str, int]:
-    """Remove what is kept for a time only; return the counts of the report."""
-    from transit_etl.operations import prune
+    """Remove what is kept for a time only; return the counts of the report, and of raw files."""
+    from transit_etl.operations import prune, release_old_raw
 
-    return asdict(prune(load_settings()))
+    settings = load_settings()
+    found = asdict(prune(settings))
+    found["n_raw_files"], n_bytes = release_old_raw(settings)
+    return found | {"n_bytes": found["n_bytes"] + n_bytes}
 
 
 def check_installation() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
 from transit_etl.identity import accept
-from transit_etl.operations.backup import back_up, last_backup, release_raw, restore
+from transit_etl.operations.backup import back_up, last_backup, release_old_raw, release_raw, restore
 from transit_etl.operations.backup.place import SETTINGS_FILE, BackupError, backup_checksums
 from transit_etl.operations.verification import verify
 from transit_etl.paths import alerts_file, open_raw_file, raw_files
@@ -180,6 +180,25 @@ def test_released_files_are_no_loss_and_come_back(settings: Settings, target: Pa
     assert (len(whole), False, {}) == (n_files, is_failure, left)
     assert ([], [], len(whole)) == (again.damaged, again.repaired, len(list(raw_files(target))))
     assert whole == contents(settings.data_dir)
+
+
+def test_raw_answers_older_than_set_are_released_by_rule(settings: Settings, target: Path) -> None:
+    whole = contents(settings.data_dir)
+    stage(settings)
+    back_up(settings, target)
+    age_days = (settings.clock.now().date() - START.date()).days
+    kept = settings.model_copy(update={"raw_keep_days": age_days, "backup_dir": target})
+    old = kept.model_copy(update={"raw_keep_days": age_days - 1})
+
+    assert [(0, 0), (0, 0)] == [release_old_raw(each) for each in (settings, kept)]
+    assert whole == contents(settings.data_dir)
+    assert len(whole) == release_old_raw(old)[0]
+    assert {} == contents(settings.data_dir)
+
+
+def test_raw_answers_are_not_released_by_rule_without_a_backup(settings: Settings) -> None:
+    with pytest.raises(BackupError, match="TRANSIT_BACKUP_DIR"):
+        release_old_raw(settings.model_copy(update={"raw_keep_days": 1}))
 
 
 @pytest.mark.parametrize("is_staged", [True, False])

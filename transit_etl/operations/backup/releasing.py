@@ -7,6 +7,7 @@ from transit_etl.checksums import is_whole, read_checksums, write_checksums
 from transit_etl.identity import claim
 from transit_etl.operations.backup.place import BackupError, backup_checksums
 from transit_etl.paths import checksum_list, partition_of, raw_files
+from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
 
@@ -35,6 +36,22 @@ def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, in
     for path in old:
         path.unlink()
     return len(old), n_bytes
+
+
+def release_old_raw(settings: Settings) -> tuple[int, int]:
+    """Remove the raw files that are older than `raw_keep_days` and that the backup in `backup_dir` has whole.
+
+    Returns how many files and bytes those were: none where raw answers are kept for ever. BackupError as
+    `release_raw` says, and where no backup is set.
+    """
+    if settings.raw_keep_days == 0:
+        return 0, 0
+    if settings.backup_dir is None:
+        raise BackupError(
+            "nothing removed: TRANSIT_RAW_KEEP_DAYS needs TRANSIT_BACKUP_DIR, where the backup is"
+        )
+    before = settings.clock.now().date() - DAY * settings.raw_keep_days
+    return release_raw(settings, settings.backup_dir, before)
 
 
 def _forget(root: Path, paths: list[Path]) -> None:
