@@ -33,9 +33,9 @@ from transit_etl.paths import identity_file, published_database, raw_dir
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, restage, stage
-from transit_etl.warehouse import Variant, build, build_variant, publish
+from transit_etl.warehouse import Variant, WarehouseError, build, build_variant, publish
 from transit_etl.warehouse.database import open_build_database
-from transit_etl.warehouse.operators import are_other_days_built, record_operators
+from transit_etl.warehouse.operators import are_other_rules_built, record_operators
 
 DAY = date(2026, 3, 4)
 WRITERS: dict[str, Callable[[Settings], object]] = {
@@ -243,11 +243,28 @@ def test_other_service_days_of_an_operator_are_built_from_nothing_and_those_of_a
     with open_build_database(settings) as connection:
         record_operators(connection, settings)
         identity.accept(changed(settings, operator="other", **values))
-        other_operator = are_other_days_built(connection, settings)
+        other_operator = are_other_rules_built(connection, settings)
         identity.accept(changed(settings, **values))
-        other_days = are_other_days_built(connection, settings)
+        other_days = are_other_rules_built(connection, settings)
 
     assert (False, True) == (other_operator, other_days)
+
+
+def test_another_ruleset_of_an_operator_is_built_from_nothing(settings: Settings) -> None:
+    with open_build_database(settings) as connection:
+        record_operators(connection, settings)
+        before = are_other_rules_built(connection, settings)
+        after = are_other_rules_built(connection, changed(settings, ruleset=2))
+
+    assert (False, True) == (before, after)
+
+
+def test_a_ruleset_that_does_not_exist_is_refused(settings: Settings) -> None:
+    with (
+        open_build_database(settings) as connection,
+        pytest.raises(WarehouseError, match="TRANSIT_RULESET is 7"),
+    ):
+        record_operators(connection, changed(settings, ruleset=7))
 
 
 def test_a_backup_brings_back_what_the_folder_was(settings: Settings, tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ class Settings(BaseSettings):
     check_quarantine_share: float = Field(0.05, ge=0, le=1)
     check_backup_hours: float = Field(48, ge=1, le=8760)
 
+    ruleset: int = Field(0, ge=0, le=1_000_000)
     build_target: Engine = Engine.DUCKDB
     build_workers: int = Field(1, ge=1, le=64)
     spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
@@ -214,7 +215,8 @@ _MAY_DIFFER = {
     "token_header", "user_agent", "rate_per_minute", "connect_timeout_seconds", "read_timeout_seconds",
     "total_timeout_seconds", "max_body_bytes", "window_seconds", "status_interval_seconds",
     "down_after_seconds", "policy", "audit_share", "audit_seed", "timetable_days_ahead", "publisher",
-    "language", "publisher_url", "publisher_contact", "export_licence", "export_url", "report_languages",
+    "ruleset", "language", "publisher_url", "publisher_contact", "export_licence", "export_url",
+    "report_languages",
 }  # fmt: skip
 
 

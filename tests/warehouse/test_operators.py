@@ -27,6 +27,7 @@ pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse"), pytest.mar
 # Clocks of the other operator show the same six hours later, and it answers less often.
 OTHER, ZONE, HOURS_WEST = "other", "America/New_York", 6
 KEPT_SHARE = 0.8
+OTHER_RULESET = 2  # in force on no date by itself
 # Views whose sentences always name the operator; those of the others do where there are several.
 ALWAYS_NAMED = {"on_time_months", "on_time_network"}
 TABLES = ("marts.punctuality", "core.stop_visits", "marts.status_coverage")
@@ -43,7 +44,7 @@ class Folders(NamedTuple):
 def folders(rehearsed: Rehearsed, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Folders]:
     """Build and publish two operators, each alone and both together."""
     first, root = rehearsed.settings, tmp_path_factory.mktemp("operators")
-    other = {"operator": OTHER, "timezone": ZONE}
+    other = {"operator": OTHER, "timezone": ZONE, "ruleset": OTHER_RULESET}
     alone = first.model_copy(update={**other, "data_dir": root / "alone"})
     both = first.model_copy(update={"data_dir": root / "both"})
     both = both.knowing({first.operator: both, OTHER: both.model_copy(update=other)})
@@ -120,6 +121,19 @@ def test_a_service_day_is_that_of_the_time_zone_of_its_operator(folders: dict[st
     assert all(row["is_its_date"] for row in rows)
     with pytest.raises(QueryError, match=r"local_time\(instant, operator\)"):
         query(folders[OTHER].both, "select local_time(zero_at) from core.service_days")
+
+
+def test_an_operator_is_judged_by_the_ruleset_that_is_set_for_it(folders: dict[str, Folders]) -> None:
+    rows = query(
+        folders[OTHER].both,
+        "select operator, ruleset_version, count(*) as n from core.stop_visits group by all order by all",
+    ).to_pylist()
+    found = query(folders[OTHER].both, "select rulesets from quality.publication").to_pylist()
+
+    assert [("emulated", 1), (OTHER, OTHER_RULESET)] == [
+        (row["operator"], row["ruleset_version"]) for row in rows
+    ]
+    assert [{"rulesets": [1, OTHER_RULESET]}] == found
 
 
 def test_the_exports_of_an_operator_are_those_of_a_warehouse_with_it_alone(operator: Folders) -> None:

@@ -144,7 +144,7 @@ def _labelled(settings: Settings, found: Examination) -> Iterator[_Labelled]:
     }
     last_good = {name: real(at).timestamp() for name, at in status.last_good_at.items() if at}
     kind = ("kind",)
-    installed = {(version("transit-etl"), status.base_url): 1}
+    installed: _Values = {(version("transit-etl"), status.base_url): 1}
     yield "info", "1; its labels say what is installed", ("version", "base_url"), installed
     yield (
         "problem",

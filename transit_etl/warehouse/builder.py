@@ -168,7 +168,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         changes = lake_changes.find_changes(connection, settings, files)
         fingerprint = dbt.fingerprint(settings)
         has_other_models = fingerprint != _built_fingerprint(connection)
-        is_full = has_other_models or are_other_days_built(connection, settings)
+        is_full = has_other_models or are_other_rules_built(connection, settings)
         chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
         # what rulesets judge at named stops is counted by date: other stops change every date
         if is_full or any(are_others_built(connection, each.operator, each.judged) for each in told):

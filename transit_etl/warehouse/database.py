@@ -43,6 +43,7 @@ create table if not exists quality.operators (
     service_day_starts_seconds bigint not null,
     closed_date date not null
 );
+alter table quality.operators add column if not exists ruleset_version bigint;
 create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 

@@ -1,5 +1,6 @@
 """Runs the dbt project in its own process, reports its progress and explains its failures."""
 
+import csv
 import json
 import os
 import subprocess
@@ -49,10 +50,14 @@ class DbtResult:
 
 @dataclass(frozen=True, slots=True)
 class BuildTarget:
-    """What is built: the dbt variables to set, and the models to select (all if none)."""
+    """What is built: the dbt variables to set, and the models to select (all if none).
+
+    Every check of a model selected runs too or, where the selection is exact, those selected by name.
+    """
 
     variables: Mapping[str, str | int]
     models: tuple[str, ...]
+    is_exact: bool = False
 
     @property
     def without_tables(self) -> "BuildTarget":
@@ -146,6 +151,22 @@ def run(
     return DbtResult(len(results) - n_checks - n_hooks, n_checks)
 
 
+def set_rulesets(settings: Settings) -> dict[str, int]:
+    """Return the versions of the rulesets that are set for operators, by operator.
+
+    WarehouseError if there is none of a version.
+    """
+    with (PROJECT / "seeds" / "rulesets.csv").open(encoding="utf-8", newline="") as file:
+        existing = [int(row["ruleset_version"]) for row in csv.DictReader(file)]
+    found = {name: settings.of(name).ruleset for name in settings.operators}
+    for name, version in found.items():
+        if version and version not in existing:
+            raise WarehouseError(
+                f"{name}: TRANSIT_RULESET is {version}, but sql/seeds/rulesets.csv has only {existing}"
+            )
+    return {name: version for name, version in found.items() if version}
+
+
 def require_engine(settings: Settings) -> None:
     """Raise WarehouseError if what the engine needs is not installed."""
     if settings.build_target is Engine.DUCKDB:
@@ -204,6 +225,7 @@ def _command(run: _Run, folder: Path, *, is_full: bool) -> list[str]:
         "--target-path", str(run.folder), "--log-path", str(folder / "logs"),
         "--vars", json.dumps(variables), *(["--full-refresh"] if is_full else []),
         *(["--select", *run.target.models] if run.target.models else []),
+        *(["--indirect-selection", "empty"] if run.target.is_exact else []),
     ]  # fmt: skip
 
 
@@ -218,6 +240,7 @@ def _environment(settings: Settings, place: Workplace, dates: tuple[date, date])
         # relative to where dbt runs: the parsed project stays valid when the data folder is moved
         "BUILD_DATABASE": os.path.relpath(place.database.resolve(), place.folder.resolve()),
         "BUILD_SCRATCH": "scratch",
+        "BUILD_RULESETS": json.dumps(set_rulesets(settings), sort_keys=True),
         "BUILD_SPARK": str(paths.spark_dir(settings.data_dir).absolute()),
         "BUILD_SPARK_MASTER": settings.spark_master,
         "BUILD_THREADS": str(n_threads),

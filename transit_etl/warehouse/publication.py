@@ -100,9 +100,14 @@ cross join (
     select count(*) as n_lake_files, sum(size_bytes)::bigint as lake_bytes from quality.built_files
 ) as files
 cross join (
-    select list(distinct ruleset_version order by ruleset_version) as rulesets
-    from core.rulesets, core.service_days
-    where service_date >= valid_from_date and service_date < valid_to_date
+    select list(distinct rulesets.ruleset_version order by rulesets.ruleset_version) as rulesets
+    from core.service_days
+    left join quality.operators using (operator)
+    cross join core.rulesets as rulesets
+    where coalesce(
+        rulesets.ruleset_version = operators.ruleset_version,
+        service_date >= rulesets.valid_from_date and service_date < rulesets.valid_to_date
+    )
 ) as rulesets
 """
 _LOCAL_TIME = "timezone({zone}, timezone('UTC', instant))"

@@ -7,6 +7,11 @@ select
     bunched_ratio,
     gap_ratio
 from core.rulesets
-where valid_from_date <= $last and coalesce(valid_to_date > $first, true)
+cross join (select max(ruleset_version) as version_set from quality.operators) as operators
+where
+    coalesce(
+        ruleset_version = version_set,
+        valid_from_date <= $last and coalesce(valid_to_date > $first, true)
+    )
 order by ruleset_version desc
 limit 1
