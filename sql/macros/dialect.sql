@@ -45,7 +45,7 @@
     ({{ instant }} + {{ seconds }} * interval '1 second')
 {%- endmacro %}
 {% macro spark__add_seconds(instant, seconds) -%}
-    timestamp_micros(unix_micros({{ instant }}) + cast(bround(cast({{ seconds }} as double) * 1e6) as bigint))
+    timestamp_micros(unix_micros({{ instant }}) + cast(rint(cast({{ seconds }} as double) * 1e6) as bigint))
 {%- endmacro %}
 
 {# A floating-point number rounded to so many decimals, halves away from zero. #}
