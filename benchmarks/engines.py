@@ -145,7 +145,7 @@ def build(data: Path, folder: Path, engine: Engine, master: str = "local[*]") ->
             shutil.copytree(source, copy / name)
         elif source.exists():
             shutil.copy(source, copy / name)
-    settings = _settings(data).model_copy(
+    settings = Settings(data_dir=data).model_copy(
         update={"data_dir": copy, "build_target": engine, "spark_master": master}
     )
     started_at = time.monotonic()
@@ -153,8 +153,21 @@ def build(data: Path, folder: Path, engine: Engine, master: str = "local[*]") ->
     return copy, time.monotonic() - started_at
 
 
-def _settings(data: Path) -> Settings:
-    return Settings(data_dir=data)
+def add_data_options(parser: argparse.ArgumentParser) -> None:
+    """Add what says whose lake is built: that of a data folder, or of some hours that are rehearsed."""
+    parser.add_argument("--data", type=Path, help="a data folder with a lake; it is only read")
+    parser.add_argument("--size", default="small", help="of the network rehearsed without one")
+    parser.add_argument("--hours", type=float, default=24)
+
+
+def data_of(options: argparse.Namespace, folder: Path) -> Path:
+    """Return the data folder that the options say; what has to be rehearsed for it is below a folder."""
+    if options.data is not None:
+        return Path(options.data)
+    data = folder / "rehearsed"
+    transport = httpx.ASGITransport(create_app(build_world(options.size, None, 1)))
+    rehearse(Settings(data_dir=data), START, options.hours, transport=transport)
+    return data
 
 
 def main() -> int:
@@ -162,9 +175,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, help="a data folder with a lake; it is only read")
-    parser.add_argument("--size", default="small", help="of the network rehearsed without one")
-    parser.add_argument("--hours", type=float, default=24)
+    add_data_options(parser)
     parser.add_argument("--days", type=int, default=1, help="how often the first 24 hours are repeated")
     parser.add_argument("--executors", type=int, nargs="+", default=[2], help="of Spark")
     options = parser.parse_args()
@@ -172,11 +183,7 @@ def main() -> int:
     os.environ["SPARK_EXECUTOR_MEMORY"] = "2g"
     with TemporaryDirectory() as name:
         folder = Path(name)
-        data = options.data
-        if data is None:
-            data = folder / "rehearsed"
-            transport = httpx.ASGITransport(create_app(build_world(options.size, None, 1)))
-            rehearse(_settings(data), START, options.hours, transport=transport)
+        data = data_of(options, folder)
         if options.days > 1:
             data = repeat_first_day(data, folder / "repeated", options.days)
         duckdb_folder, duckdb_seconds = build(data, folder, Engine.DUCKDB)

@@ -1,11 +1,11 @@
 """Builds and publishes the day of one operator, and of several in one data folder: what each more costs.
 
-    python benchmarks/operators.py --data FOLDER [--operators 1 4 16]
+    python benchmarks/operators.py [--data FOLDER] [--size small] [--hours 24] [--operators 1 4 16]
 
-The lake of a data folder is given to so many operators. Each number of them is built from nothing and
-published. Prints the processor time of the build, also as a multiple of the first, the time of the
-publication, the size of its file, and the memory of the largest process. Fails if each of several costs more
-than one alone.
+The lake of a data folder, or of a rehearsal, is given to so many operators. Each number of them is built from
+nothing and published. Prints the processor time of the build, also as a multiple of the first, the time of
+the publication, the size of its file, and the memory of the largest process. Fails if each of several costs
+more than one alone.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.engines import add_data_options, data_of
 from transit_etl import identity, paths, warehouse
 from transit_etl.settings import Settings
 
@@ -30,14 +31,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="a data folder with a lake; it is only read")
+    add_data_options(parser)
     parser.add_argument("--operators", type=int, nargs="+", default=[1, 4, 16])
     options = parser.parse_args()
     table = Table("operators", "build, processor s", "publish, s", "published file, MB")
     costs = []
     with TemporaryDirectory() as name:
+        data = data_of(options, Path(name))
         for n_operators in options.operators:
-            settings = _shared(options.data, Path(name) / f"{n_operators}", n_operators)
+            settings = _shared(data, Path(name) / f"{n_operators}", n_operators)
             began = _processor_seconds()
             warehouse.build(settings)
             costs.append(_processor_seconds() - began)

@@ -1,10 +1,10 @@
 """Builds a month by one worker and by two: whether both give the same tables, and how long each takes.
 
-    python benchmarks/workers.py --data FOLDER [--days 31] [--workers 1 2]
+    python benchmarks/workers.py [--data FOLDER] [--size small] [--hours 24] [--days 31] [--workers 1 2]
 
-The first 24 hours of a data folder are repeated so often, the dates moved. Each worker has one processor of
-this machine. Each build is from nothing. Every table and view that is published is compared row by row
-(`benchmarks/engines.py`). Fails if a row differs.
+The first 24 hours of a data folder, or of a rehearsal, are repeated so often, the dates moved. Each worker
+has one processor of this machine. Each build is from nothing. Every table and view that is published is
+compared row by row (`benchmarks/engines.py`). Fails if a row differs.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.engines import SCHEMAS, compare_builds
+from benchmarks.engines import SCHEMAS, add_data_options, compare_builds, data_of
 from benchmarks.repeated_days import repeat_first_day
 from transit_etl import warehouse
 from transit_etl.settings import Settings
@@ -29,8 +29,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="a data folder with a lake; it is only read")
-    parser.add_argument("--days", type=int, default=31, help="how often its first 24 hours are repeated")
+    add_data_options(parser)
+    parser.add_argument("--days", type=int, default=31, help="how often the first 24 hours are repeated")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     options = parser.parse_args()
     console = Console()
@@ -41,7 +41,7 @@ def main() -> int:
     folders: list[Path] = []
     n_wrong = 0
     with TemporaryDirectory() as name:
-        lake = repeat_first_day(options.data, Path(name) / "lake", options.days)
+        lake = repeat_first_day(data_of(options, Path(name)), Path(name) / "lake", options.days)
         taken: list[float] = []
         for n_workers in options.workers:
             folder = Path(name) / f"{n_workers}-workers"

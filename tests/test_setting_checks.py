@@ -55,7 +55,7 @@ BAD = {
     "stage_max_rows": [*NO_NUMBERS, "0", "999", "1e12", "1000000000000", "-1"],
     "build_workers": [*NO_NUMBERS, "0", "65", "0.5"],
     "backup_dir": ["~/backup", "a\tb", "x" * 5000],
-    "ruleset": [*NO_NUMBERS, "-1", "1000001", "0.5"],
+    "ruleset": [*NO_NUMBERS, "-1", "1001", "0.5"],
     "raw_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
     "build_target": ["Spark", "spark ", "hive"],
     "spark_master": ["local[]", "local[0]", "local[x]", "local\n", "yarn-client", "spark://", "http://x:7077"],

@@ -100,7 +100,7 @@ class Settings(BaseSettings):
     check_quarantine_share: float = Field(0.05, ge=0, le=1)
     check_backup_hours: float = Field(48, ge=1, le=8760)
 
-    ruleset: int = Field(0, ge=0, le=1_000_000)
+    ruleset: int = Field(0, ge=0, le=1000)
     build_target: Engine = Engine.DUCKDB
     build_workers: int = Field(1, ge=1, le=64)
     spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"

@@ -57,6 +57,13 @@ def test_stops_need_lines_first(cli: RunCli) -> None:
     assert "run `transit-etl collect lines` and `transit-etl stage` first" in line(cli("collect", "stops"))
 
 
+def test_workers_are_refused_where_spark_builds(cli: RunCli) -> None:
+    pytest.importorskip("pyspark")
+    done = cli("build", "--workers", "4", TRANSIT_BUILD_TARGET="spark")
+
+    assert "leave TRANSIT_BUILD_WORKERS and --workers to DuckDB" in line(done)
+
+
 def test_a_collection_without_any_answer_fails(cli: RunCli) -> None:
     done = cli("collect", "status", "--for", "3s", "--json", TRANSIT_BASE_URL="http://127.0.0.1:9/api/v1/")
 

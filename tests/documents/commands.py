@@ -84,6 +84,8 @@ SHORTENED = {
     "python benchmarks/live_page.py --hours 2": (
         "python benchmarks/live_page.py --size small --hours 0.2 --seconds 20"
     ),
+    "python benchmarks/operators.py": "python benchmarks/operators.py --hours 0.2 --operators 1 2",
+    "python benchmarks/workers.py": "python benchmarks/workers.py --hours 0.2 --days 2",
     "python benchmarks/outage.py": "python benchmarks/outage.py --down 160",
     "python -m tests.disk_steps": "python -m tests.disk_steps",
     "python -m tests.fuzz --minutes 5 answers": "python -m tests.fuzz --minutes 0.2 headers",
@@ -129,6 +131,7 @@ ELSEWHERE = {
         'cli("prune", "--raw-before"',
     ),
     "transit-etl folder --accept": ("tests/cli/test_folder.py", 'cli("folder", "--accept"'),
+    "transit-etl build --workers 4": ("tests/cli/test_errors.py", 'cli("build", "--workers", "4"'),
     "transit-etl check --alert": ("tests/cli/test_check.py", 'cli("check", "--alert"'),
     "transit-etl check": ("tests/cli/test_check.py", 'cli("check"'),
     "transit-etl collect lines": ("tests/cli/test_errors.py", 'cli("collect", "lines"'),

@@ -23,7 +23,7 @@ from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
 _N_PROCESSORS = len(os.sched_getaffinity(0))
-_MEMORY_PERCENT = 80  # of the machine's, which a build that runs alone may use: DuckDB's own default
+_MEMORY_PERCENT = 60  # of the machine's, for the tables in work: collectors run beside a build, and dbt in it
 SPARK_MEMORY = "4g"  # Spark's own default is too small to plan the longest models
 
 
