@@ -33,12 +33,12 @@ from transit_etl.warehouse import dbt
 from transit_etl.warehouse.database import open_build_database
 from transit_etl.warehouse.dbt_manifest import Manifest, parsed_manifest
 from transit_etl.warehouse.models import DatedBy, stages, tables_by_date
-from transit_etl.warehouse.ranges import DAYS_AT_ONCE, date_ranges
+from transit_etl.warehouse.ranges import date_ranges, days_at_once
 
 Range = tuple[date, date]
 _LAST_OF_FIRST = "status_and_news"  # the stages up to it are built first
 _LAST_OF_WORKERS = "marts"  # and those after it last
-_DAYS_ALONE = 28  # of the models that are built without workers: little of each date
+_TIMES_AS_MANY_ALONE = 4  # as many dates at once of the models that need no worker: little work
 _READS_ALL = "reads_all_dates"
 _OTHER_DATES = "other_dates_of"
 
@@ -84,7 +84,10 @@ def build_in_parallel(
     groups = groups_of(manifest := parsed_manifest())
     main, n_workers = dbt.Workplace.main(settings), settings.build_workers
     workers = [_Worker(main.of_worker(number, n_workers)) for number in range(n_workers)]
-    ranges, long_ranges = _ranges(settings, dates), list(date_ranges(dates, _DAYS_ALONE))
+    ranges, long_ranges = (
+        _ranges(settings, dates),
+        list(date_ranges(dates, _TIMES_AS_MANY_ALONE * days_at_once(settings))),
+    )
     n_planned = len(long_ranges) * len(groups.first + groups.last)
     n_planned += len(ranges) * len(groups.by_date + groups.learned)
     run = _Runs(settings, lock, on_progress, n_planned)
@@ -104,10 +107,11 @@ def _ranges(settings: Settings, dates: Sequence[date]) -> list[Range]:
     """Divide dates so that each worker has as many of those with answers; those to come are little work."""
     answered_until = max(lake_day(path)[1] for path in lake_files(settings.data_dir, "requests"))
     past = [day for day in dates if day <= answered_until]
-    n_parts = settings.build_workers * ceil(len(past) / (DAYS_AT_ONCE * settings.build_workers))
+    at_once = days_at_once(settings)
+    n_parts = settings.build_workers * ceil(len(past) / (at_once * settings.build_workers))
     bounds = [len(past) * number // n_parts for number in range(n_parts + 1)] if past else []
     parts = [past[begin:end] for begin, end in pairwise(bounds)]
-    return [each for part in (*parts, dates[len(past) :]) for each in date_ranges(part)]
+    return [each for part in (*parts, dates[len(past) :]) for each in date_ranges(part, at_once)]
 
 
 def groups_of(manifest: Manifest) -> Groups:
