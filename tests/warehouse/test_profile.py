@@ -12,7 +12,12 @@ from transit_etl.warehouse.dbt_manifest import PROJECT
 
 def test_a_connection_opens_after_another_has_moved_rows_out_of_memory(tmp_path: Path) -> None:
     text = (PROJECT / "profiles.yml").read_text(encoding="utf-8")
-    text = re.sub(r"\"\{\{ env_var\('(\w+)'.*?\}\}\"", lambda found: f"{tmp_path}/{found[1].lower()}", text)
+    set_here = {"BUILD_PROCESSORS": "2", "BUILD_MEMORY": "60%"}
+    text = re.sub(
+        r"\"\{\{ env_var\('(\w+)'.*?\}\}\"",
+        lambda found: set_here.get(found[1], f"{tmp_path}/{found[1].lower()}"),
+        text,
+    )
     profile = {**yaml.safe_load(text)["transit"]["outputs"]["build"], "database": "build_database"}
     environment = LocalEnvironment(DuckDBCredentials.from_dict({**profile, "threads": 1}))
     cursor = environment.handle().cursor()  # type: ignore[no-untyped-call]
