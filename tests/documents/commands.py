@@ -84,7 +84,6 @@ SHORTENED = {
     "python benchmarks/live_page.py --hours 2": (
         "python benchmarks/live_page.py --size small --hours 0.2 --seconds 20"
     ),
-    "python benchmarks/operators.py": "python benchmarks/operators.py --hours 0.2 --operators 1 2",
     "python benchmarks/workers.py": "python benchmarks/workers.py --hours 0.2 --days 2",
     "python benchmarks/outage.py": "python benchmarks/outage.py --down 160",
     "python -m tests.disk_steps": "python -m tests.disk_steps",
