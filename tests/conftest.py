@@ -12,7 +12,6 @@ from hypothesis import settings
 
 from tests.journey import journey, upstream
 from tests.published import built, manifest, rehearsed
-from transit_etl import paths
 from transit_etl.files import make_folder
 from transit_etl.settings import PREFIX, Settings
 from transit_etl.warehouse import dbt
@@ -65,14 +64,16 @@ def _with_a_parsed_project(pytestconfig: pytest.Config) -> Iterator[None]:
         lock: int,
         on_progress: dbt.OnProgress | None = None,
         target: dbt.BuildTarget = dbt.MAIN_TARGET,
+        place: dbt.Workplace | None = None,
     ) -> dbt.DbtResult:
-        own = paths.dbt_dir(settings.data_dir) / "target" / kept.name
+        own = (place or dbt.Workplace.main(settings)).parsed_project
         if kept.exists() and not own.exists():
             make_folder(own.parent)
             shutil.copyfile(kept, own)
         result = run(
-            settings, first, last, is_full=is_full, lock=lock, on_progress=on_progress, target=target
-        )
+            settings, first, last,
+            is_full=is_full, lock=lock, on_progress=on_progress, target=target, place=place,
+        )  # fmt: skip
         if target is dbt.MAIN_TARGET:
             copy = kept.with_suffix(f".{os.getpid()}")
             shutil.copyfile(own, copy)

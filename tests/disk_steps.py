@@ -257,7 +257,7 @@ def _build(folder: Path, n_rows: int, number: int) -> None:
         connection.execute(
             "create schema if not exists core;"
             f"create or replace table core.visits as select range as n from range({n_rows});"
-            "create table if not exists core.service_days (service_date date);"
+            "create table if not exists core.service_days (operator varchar, service_date date);"
             "create table if not exists core.requests (operator varchar, received_at timestamp);"
             "create table if not exists core.latest_lines ("
             "operator varchar, line_code varchar, line_number varchar, line_name varchar);"
