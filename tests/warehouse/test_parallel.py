@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engines import compare_builds
+from benchmarks.engines import SCHEMAS, compare_builds
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Engine, Settings
@@ -16,7 +16,6 @@ from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import tables_by_date
 
 pytestmark = pytest.mark.xdist_group("warehouse")
-SCHEMAS = ("core", "marts", "intermediate", "quality", "headline")
 
 
 def test_every_model_and_check_is_built_once_and_after_what_it_reads(manifest: Manifest) -> None:
@@ -86,10 +85,10 @@ def test_workers_make_the_tables_that_one_process_makes(rehearsed: Rehearsed, tm
     seen: list[dbt.BuildProgress] = []
     report = warehouse.build(settings, on_progress=seen.append)
     warehouse.build(settings, first_date=DAY, last_date=DAY)
-    compared = list(compare_builds(data, settings.data_dir, schemas=SCHEMAS))
+    compared = list(compare_builds(data, settings.data_dir, schemas=(*SCHEMAS, "headline")))
 
     assert {} == {each.table: each.differences for each in compared if each.differences}
-    assert len(compared) > 100
+    assert len(compared) > 70
     assert len(seen) == seen[-1].n_done == seen[-1].n_total
     assert report.n_dates > 2
     assert not (paths.dbt_dir(settings.data_dir) / "workers").exists()
