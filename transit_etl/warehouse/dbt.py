@@ -22,7 +22,6 @@ from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
 
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
-_N_PROCESSORS = len(os.sched_getaffinity(0))
 _MEMORY_PERCENT = 60  # of the machine's, for the tables in work: collectors run beside a build, and dbt in it
 SPARK_MEMORY = "4g"  # Spark's own default is too small to plan the longest models
 
@@ -69,22 +68,30 @@ class BuildTarget:
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where dbt works: the folder of its state, the database that it writes, and its number of processors."""
+    """Where dbt works: the folder of its state, the database that it writes, and what it may use there.
+
+    n_threads: models that are built at the same time; memory_percent: of the machine's memory.
+    """
 
     folder: Path
     database: Path
     n_processors: int
+    n_threads: int
+    memory_percent: int
 
     @classmethod
     def main(cls, settings: Settings) -> "Workplace":
         """Return the workplace of a build that runs alone: the build database, and all processors."""
         folder = paths.dbt_dir(settings.data_dir).absolute()
-        return cls(folder, database_path(settings), _N_PROCESSORS)
+        n_processors = len(os.sched_getaffinity(0))
+        return cls(folder, database_path(settings), n_processors, max(2, n_processors), _MEMORY_PERCENT)
 
     def of_worker(self, number: int, n_workers: int) -> "Workplace":
         """Return the workplace of one of several workers that build at the same time."""
         folder = self.folder / "workers" / str(number)
-        return Workplace(folder, folder / "build.duckdb", max(1, self.n_processors // n_workers))
+        n_processors = max(1, self.n_processors // n_workers)
+        memory_percent = max(1, self.memory_percent // n_workers)
+        return Workplace(folder, folder / "build.duckdb", n_processors, n_processors, memory_percent)
 
     @property
     def parsed_project(self) -> Path:
@@ -231,8 +238,6 @@ def _command(run: _Run, folder: Path, *, is_full: bool) -> list[str]:
 
 def _environment(settings: Settings, place: Workplace, dates: tuple[date, date]) -> dict[str, str]:
     """Return the environment that says where and what to build."""
-    is_alone = place == Workplace.main(settings)
-    n_threads = max(2, place.n_processors) if is_alone else place.n_processors
     build = {
         "BUILD_DATA": str(settings.data_dir.absolute()),
         "BUILD_FROM": dates[0].isoformat(),
@@ -243,9 +248,9 @@ def _environment(settings: Settings, place: Workplace, dates: tuple[date, date])
         "BUILD_RULESETS": json.dumps(set_rulesets(settings), sort_keys=True),
         "BUILD_SPARK": str(paths.spark_dir(settings.data_dir).absolute()),
         "BUILD_SPARK_MASTER": settings.spark_master,
-        "BUILD_THREADS": str(n_threads),
+        "BUILD_THREADS": str(place.n_threads),
         "BUILD_PROCESSORS": str(place.n_processors),
-        "BUILD_MEMORY": f"{_MEMORY_PERCENT * place.n_processors // _N_PROCESSORS}%",
+        "BUILD_MEMORY": f"{place.memory_percent}%",
     }
     return {"SPARK_DRIVER_MEMORY": SPARK_MEMORY, **without_dbt_settings(), **build}
 
