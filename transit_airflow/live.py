@@ -87,7 +87,6 @@ def _page(*, seconds: float = FRESH_SECONDS, **values: Any) -> str:  # noqa: ANN
         "root": "",
         "pages": [],
         "seconds": f"{seconds:.0f}",
-        "is_read": bool(values.get("operators")),
     }
     return render("live.html", empty | common | values, "transit_airflow")
 

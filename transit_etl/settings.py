@@ -151,6 +151,11 @@ class Settings(BaseSettings):
         copy._operators = operators  # noqa: SLF001 - of an object of the same class
         return copy
 
+    @property
+    def others(self) -> list["Settings"]:
+        """The settings of the other operators of the installation."""
+        return [self.of(operator) for operator in self.operators if operator != self.operator]
+
     def of(self, operator: str) -> "Settings":
         """Return the settings of an operator of this installation, for the same data folder.
 

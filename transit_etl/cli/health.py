@@ -55,7 +55,6 @@ def status(
     from transit_etl.operations import read_status, show_status
 
     settings = load_settings()
-    others = [settings.of(each) for each in settings.operators if each != settings.operator]
     while True:
         found = read_status(settings)
         if watches and output.out.is_terminal:
@@ -63,7 +62,7 @@ def status(
         if as_json:
             output.print_json(found)
         else:
-            show_status(found, output.out, [read_status(each) for each in others])
+            show_status(found, output.out, [read_status(each) for each in settings.others])
         if not watches:
             return
         time.sleep(WATCH_SECONDS)

@@ -10,7 +10,6 @@ once every worker is done with the models before, whose tables it is given of th
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -51,7 +50,7 @@ class _StoppedError(Exception):
 class Groups:
     """The models and checks, as dbt selects them, by when they are built.
 
-    `by_date` and `learned` are for workers, one after the other; `exchanged` names the models of `by_date` of
+    `by_date` and `learned` are for workers, one after the other; `exchanged` are the models of `by_date` of
     which `learned` reads other dates than its own.
     """
 
@@ -84,10 +83,8 @@ def build_in_parallel(
     groups = groups_of(manifest := parsed_manifest())
     main, n_workers = dbt.Workplace.main(settings), settings.build_workers
     workers = [_Worker(main.of_worker(number, n_workers)) for number in range(n_workers)]
-    ranges, long_ranges = (
-        _ranges(settings, dates),
-        list(date_ranges(dates, _TIMES_AS_MANY_ALONE * days_at_once(settings))),
-    )
+    ranges = _ranges(settings, dates)
+    long_ranges = list(date_ranges(dates, _TIMES_AS_MANY_ALONE * days_at_once(settings)))
     n_planned = len(long_ranges) * len(groups.first + groups.last)
     n_planned += len(ranges) * len(groups.by_date + groups.learned)
     run = _Runs(settings, lock, on_progress, n_planned)
@@ -98,7 +95,7 @@ def build_in_parallel(
         _share(ranges, workers, lambda worker, dates: run.one(dates, groups.by_date, worker.place))
         _exchange(workers, tables_of(manifest, groups.exchanged))
         _again(workers, lambda worker, dates: run.one(dates, groups.learned, worker.place))
-        _merge(settings, workers, _made_by_workers(manifest, groups))
+        _merge(settings, workers, tables_of(manifest, {*groups.by_date, *groups.learned}))
     run.each(long_ranges, groups.last, main)
     return dbt.DbtResult(run.n_models, run.n_checks)
 
@@ -129,8 +126,9 @@ def groups_of(manifest: Manifest) -> Groups:
         if nodes[name]["config"]["materialized"] != "ephemeral":
             named[number].append(".".join(nodes[name]["fqn"]))
     first, by_date, learned, last = (tuple(sorted(names)) for names in named)
+    selector_of = {node["name"]: ".".join(node["fqn"]) for node in nodes.values()}
     exchanged = {
-        model
+        selector_of[model]
         for name, number in numbers.items()
         if number == _LEARNED
         for model in nodes[name]["config"]["meta"].get(_OTHER_DATES, ())
@@ -273,20 +271,16 @@ def _at_once(work: Callable[[_Worker], None], workers: Sequence[_Worker]) -> Non
         raise error
 
 
-def tables_of(manifest: Manifest, names: AbstractSet[str]) -> dict[str, DatedBy]:
-    """Return the tables of models by date, as SQL names them, with what dates their rows."""
+def tables_of(manifest: Manifest, selected: Collection[str]) -> dict[str, DatedBy]:
+    """Return the tables by date of models, as SQL names them, with what dates their rows."""
     by_date = tables_by_date(manifest)
     found = {}
     for node in manifest["nodes"].values():
-        if node["resource_type"] == "model" and names & {node["name"], ".".join(node["fqn"])}:
+        if node["resource_type"] == "model" and ".".join(node["fqn"]) in selected:
             place = node["config"]["schema"], node["alias"]
             if place in by_date:
                 found[".".join(map(quoted_name, place))] = by_date[place]
     return found
-
-
-def _made_by_workers(manifest: Manifest, groups: Groups) -> dict[str, DatedBy]:
-    return tables_of(manifest, {*groups.by_date, *groups.learned})
 
 
 def _exchange(workers: Sequence[_Worker], tables: Mapping[str, DatedBy]) -> None:

@@ -83,8 +83,8 @@ def _examine(settings: Settings, *, asks: bool) -> Examination:
         *failed_runs.problems(settings.data_dir, status.now),
     ]
     known = {problem.text for problem in found}
-    others = [settings.of(operator) for operator in settings.operators if operator != settings.operator]
-    return Examination(status, day, found, tuple(_of_other(each, known, asks=asks) for each in others))
+    others = tuple(_of_other(each, known, asks=asks) for each in settings.others)
+    return Examination(status, day, found, others)
 
 
 def _of_other(settings: Settings, known: Collection[str], *, asks: bool) -> Examination:
