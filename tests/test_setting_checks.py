@@ -54,6 +54,7 @@ BAD = {
     "max_body_bytes": [*NO_NUMBERS, "0", "1023", "1e12", "1000000000000", "-1"],
     "stage_max_rows": [*NO_NUMBERS, "0", "999", "1e12", "1000000000000", "-1"],
     "build_workers": [*NO_NUMBERS, "0", "65", "0.5"],
+    "published_max_gb": [*NO_NUMBERS, "0", "0.0001", "-1", "100001"],
     "backup_dir": ["~/backup", "a\tb", "x" * 5000],
     "ruleset": [*NO_NUMBERS, "-1", "1001", "0.5"],
     "raw_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],

@@ -11,6 +11,7 @@ from transit_etl.stamps import stamp
 
 RAW_SUFFIX = ".jsonl.zst"
 DAY_STEM = "day"  # of the file that holds a compacted day
+DETAIL = "detail"  # the folder of the Parquet files beside a published file
 REHEARSAL_WORKER = "rehearsal"  # ends the names of the windows of a rehearsal
 NO_OPERATOR = "none"  # of the lake files without rows that keep every dataset readable
 _OPEN_SUFFIX = ".part"
@@ -224,6 +225,16 @@ def build_database(data_dir: Path) -> Path:
 def published_database(data_dir: Path) -> Path:
     """Return the database that analysts open; it is only ever replaced whole."""
     return data_dir / "warehouse" / "warehouse.duckdb"
+
+
+def detail_dir(data_dir: Path) -> Path:
+    """Return the folder of the Parquet files that belong to the published file, if it has any."""
+    return published_database(data_dir).parent / DETAIL
+
+
+def detail_files(data_dir: Path) -> list[Path]:
+    """List the Parquet files that belong to the published file, or to the one before it, sorted."""
+    return sorted(files_below(detail_dir(data_dir), "*", "*.parquet"))
 
 
 # Exports: what people take away

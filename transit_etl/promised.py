@@ -3,6 +3,8 @@
 SCHEMAS = ("core", "marts", "quality", "headline")  # names without a schema are searched in this order
 NAMED = "named"  # the same tables once more, with names after codes; made when the warehouse is published
 LISTED = ("headline", "core", "marts", "quality", NAMED)
+DETAIL_FOLDER = "transit_detail_folder"  # variable of DuckDB: where the files of detail were moved to
+RECENT = "recent_"  # begins the schemas of the rows that a table with files of detail has in the file itself
 WORKING = "intermediate"  # the working tables of a build, promised to nobody
 # The working tables that are published all the same: the timetable feed is made of them.
 EXPORTED_WORKING = tuple(
@@ -11,6 +13,11 @@ EXPORTED_WORKING = tuple(
 
 
 def original_schema(schema: str) -> str:
-    """Return the schema that a variant's schema is made like (`marts` for `marts_ruleset_2`), else itself."""
+    """Return the schema that another is made like: `marts` for `marts_ruleset_2`, `core` for `recent_core`.
+
+    Any other schema is its own.
+    """
     built = (*SCHEMAS, WORKING)
+    if schema.removeprefix(RECENT) in built:
+        return schema.removeprefix(RECENT)
     return next((each for each in built if schema.startswith(f"{each}_")), schema)

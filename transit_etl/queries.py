@@ -81,7 +81,7 @@ def query_all(settings: Settings, sql: str) -> Iterator[pa.Table]:
         raise NotPublishedError(path)
     try:
         with duckdb.connect(path, read_only=True) as connection:
-            _lock(connection, paths.lake_dir(settings.data_dir).absolute())
+            _lock(connection, settings.data_dir.absolute())
             lines_before = 0
             for text in _only_queries(connection, sql):
                 yield _rows(connection, text, lines_before, path)
@@ -118,12 +118,17 @@ def _with_place(connection: duckdb.DuckDBPyConnection, text: str, error: duckdb.
     return str(error)
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, lake: Path) -> None:
-    """Let a connection read the lake and no other file; tables are found without their schema."""
+def _lock(connection: duckdb.DuckDBPyConnection, data_dir: Path) -> None:
+    """Let a connection read the lake, what belongs to the published file, and no other file.
+
+    Tables are found without their schema.
+    """
     rows = connection.execute("select schema_name from duckdb_schemas() where not internal").fetchall()
     schemas = ["main", *(schema for schema in promised.SCHEMAS if (schema,) in rows)]
     connection.execute(f"set search_path = '{','.join(schemas)}'")
-    connection.execute("set allowed_directories = [$lake]", {"lake": str(lake)})
+    lake, detail = str(paths.lake_dir(data_dir)), str(paths.detail_dir(data_dir))
+    connection.execute(f"set variable {promised.DETAIL_FOLDER} = $detail", {"detail": detail})
+    connection.execute("set allowed_directories = [$lake, $detail]", {"lake": lake, "detail": detail})
     connection.execute(_LOCKED)
 
 

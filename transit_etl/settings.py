@@ -103,6 +103,7 @@ class Settings(BaseSettings):
     ruleset: int = Field(0, ge=0, le=1000)
     build_target: Engine = Engine.DUCKDB
     build_workers: int = Field(1, ge=1, le=64)
+    published_max_gb: float = Field(4, ge=0.001, le=100_000)
     spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
 
     project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None

@@ -8,6 +8,8 @@ from transit_etl.quoting import quoted_name, sql_text
 from transit_exports.request import ExportError
 
 FILE = "published"  # the file's name in a connection in which it is not the first database
+# The variable by which views of the published file find the files beside it, and the name of their folder.
+_DETAIL = ("transit_detail_folder", "detail")
 _OPERATORS = "select operator from quality.operators order by operator"
 _RELATIONS = f"""
 select
@@ -48,6 +50,7 @@ def connect(path: Path, operator: str) -> duckdb.DuckDBPyConnection:
     the rows of others. ExportError if the file has no such operator.
     """
     connection = duckdb.connect(path, read_only=True)
+    _find_detail(connection, path)
     operators = [str(name) for (name,) in connection.execute(_OPERATORS).fetchall()]
     if operator not in operators:
         connection.close()
@@ -56,6 +59,7 @@ def connect(path: Path, operator: str) -> duckdb.DuckDBPyConnection:
         return connection
     connection.close()
     scoped = duckdb.connect()
+    _find_detail(scoped, path)
     scoped.execute(f"attach {sql_text(str(path))} as {FILE} (read_only)")
     relations = scoped.execute(_RELATIONS).fetchall()
     for schema in {schema for schema, *_ in relations}:
@@ -68,6 +72,13 @@ def connect(path: Path, operator: str) -> duckdb.DuckDBPyConnection:
     scoped.execute(f"create or replace view quality.publication as {_PUBLICATION.format(file=FILE)}")
     _create_macros(scoped, operator)
     return scoped
+
+
+def _find_detail(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Let views read the files of detail beside a published file that was moved with them."""
+    variable, name = _DETAIL
+    if (folder := path.absolute().with_name(name)).is_dir():
+        connection.execute(f"set variable {variable} = {sql_text(str(folder))}")
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection, operator: str) -> None:

@@ -1,19 +1,27 @@
 """A publication continues the last one where it can, copies everything where not, and holds the same rows."""
 
+import os
 import shutil
+import subprocess
+import sys
+from datetime import date, timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from benchmarks.publication import REPEATED
+from benchmarks.synthetic_year import FIRST, repeat_day
 from tests.warehouse.lakes import TUESDAY
-from transit_etl import warehouse
-from transit_etl.paths import build_database, dbt_manifest, published_database
+from tests.warehouse.test_older_clients import OLDER
+from transit_etl import queries, warehouse
+from transit_etl.paths import build_database, dbt_manifest, detail_dir, detail_files, published_database
 from transit_etl.promised import original_schema
 from transit_etl.settings import Settings
 from transit_etl.warehouse import promised_copy
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import tables_by_date
+from transit_exports.scope import connect
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
@@ -33,22 +41,32 @@ def only_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         pytest.fail("everything was copied")
 
-    monkeypatch.setattr(promised_copy, "_copy_all", refuse)
+    monkeypatch.setattr(promised_copy._Copy, "write_all", refuse)  # noqa: SLF001
 
 
 def _change_a_day(settings: Settings) -> None:
-    """Change rows of a service date, as a build of it does, and record that build."""
+    """Change rows of a service date, and those of tables that are not by date, as a build of it does."""
     with duckdb.connect(build_database(settings.data_dir)) as build:
-        build.execute("insert into core.stop_visits from core.stop_visits where service_date = $1", [TUESDAY])
-        build.execute("delete from marts.punctuality where service_date = $1", [TUESDAY])
         build.execute("insert into quality.drift_days from quality.drift_days")
         build.execute("delete from core.news")
-        build.execute(
-            "insert into quality.builds "
-            "select max(build_number) + 1, 'passed', arg_max(fingerprint, build_number), $1, $1, false, [$1] "
-            "from quality.builds",
-            [TUESDAY],
-        )
+    _change_rows(settings, TUESDAY)
+
+
+def _change_rows(settings: Settings, day: date) -> None:
+    """Change rows of a service date, as a build of it does, and record that build."""
+    with duckdb.connect(build_database(settings.data_dir)) as build:
+        build.execute("insert into core.stop_visits from core.stop_visits where service_date = $1", [day])
+        build.execute("delete from marts.punctuality where service_date = $1", [day])
+        _record_build(build, day, day)
+
+
+def _record_build(build: duckdb.DuckDBPyConnection, first: date, last: date) -> None:
+    build.execute(
+        "insert into quality.builds select max(build_number) + 1, 'passed', "
+        "arg_max(fingerprint, build_number), $1, $2, false, range($1, $2 + 1, interval 1 day)::date[] "
+        "from quality.builds",
+        [first, last],
+    )
 
 
 def _differences(settings: Settings) -> list[str]:
@@ -58,8 +76,9 @@ def _differences(settings: Settings) -> list[str]:
         for name, path in (("build", build_database), ("published", published_database)):
             connection.execute(f"attach '{path(settings.data_dir)}' as {name} (read_only)")
         tables = connection.execute(
-            "select schema_name || '.' || table_name from duckdb_tables() where database_name = 'published' "
-            "and table_name not in ('publication', 'dictionary_tables', 'dictionary_columns')"
+            "select schema_name || '.' || table_name from duckdb_tables() where database_name = 'build' "
+            "intersect select schema_name || '.' || table_name from duckdb_columns() "
+            "where database_name = 'published'"
         ).fetchall()
         assert len(tables) > 40
         return [
@@ -130,3 +149,171 @@ def test_a_damaged_published_file_and_the_rest_of_a_killed_publication_are_repla
 
     assert [] == _differences(copy)
     assert [] == [path.name for path in published.parent.glob("*.new*")]
+
+
+MONTHS = {date(2025, 1, 1), date(2025, 2, 1)}  # of the days from FIRST, those before the two newest
+N_DAYS = 100
+LAST = FIRST + timedelta(days=N_DAYS - 1)
+
+
+@pytest.fixture(scope="module")
+def months(built: Settings, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Give a data folder whose build has a hundred days, published in more than one file."""
+    data_dir = tmp_path_factory.mktemp("months") / "data"
+    shutil.copytree(built.data_dir, data_dir)
+    with duckdb.connect(build_database(data_dir)) as connection:
+        repeat_day(connection, build_database(built.data_dir), REPEATED, FIRST, N_DAYS, 1)
+        connection.execute("detach template; delete from main.last_publication")
+    settings = built.model_copy(update={"data_dir": data_dir, "published_max_gb": 0.001})
+    warehouse.publish(settings)
+    return settings
+
+
+@pytest.fixture
+def split(months: Settings, tmp_path: Path) -> Settings:
+    """Give a copy of that folder; its views read the files of the original until it is published."""
+    data_dir = tmp_path / "months"
+    shutil.copytree(months.data_dir, data_dir)
+    return months.model_copy(update={"data_dir": data_dir})
+
+
+def _files(settings: Settings) -> dict[str, set[date]]:
+    """Return the months in files of detail, by table."""
+    with duckdb.connect(published_database(settings.data_dir), read_only=True) as connection:
+        rows = connection.execute(
+            "select schema_name || '.' || table_name, list(first_date) from quality.detail_files group by all"
+        ).fetchall()
+    return {name: set(months) for name, months in rows}
+
+
+def _written(settings: Settings) -> set[tuple[str, int]]:
+    return {(path.name, path.stat().st_ino) for path in detail_files(settings.data_dir)}
+
+
+def test_past_the_size_older_months_of_large_tables_are_in_files_and_views_have_all_rows(
+    months: Settings,
+) -> None:
+    assert [] == _differences(months)
+    assert {"core.stop_visits", "core.scheduled_departures"} <= _files(months).keys()
+    assert [MONTHS] * len(_files(months)) == list(_files(months).values())
+    with duckdb.connect(published_database(months.data_dir), read_only=True) as connection:
+        recent = connection.execute("select min(service_date) from recent_core.stop_visits").fetchall()
+        comments = connection.execute(
+            "select comment from duckdb_views() where schema_name = 'core' and view_name = 'stop_visits'"
+        ).fetchall()
+    assert [(date(2025, 3, 1),)] == recent
+    assert [True] == [comment.startswith("One row per") for (comment,) in comments]
+
+
+def test_a_table_in_two_parts_has_the_columns_of_the_build(months: Settings) -> None:
+    tables = [name.removeprefix("core.") for name in _files(months) if name.startswith("core.")]
+    with duckdb.connect() as connection:
+        for name, path in (("build", build_database), ("published", published_database)):
+            connection.execute(f"attach '{path(months.data_dir)}' as {name} (read_only)")
+        found = [
+            connection.execute(
+                "select table_name, column_name, data_type from duckdb_columns() where schema_name = 'core' "
+                "and database_name = $database and list_contains($tables, table_name) order by all",
+                {"database": database, "tables": tables},
+            ).fetchall()
+            for database in ("build", "published")
+        ]
+    assert found[0] == found[1]
+    assert len(found[0]) > 50
+
+
+@pytest.mark.usefixtures("only_continued")
+def test_a_publication_writes_only_the_months_that_were_built_again(split: Settings) -> None:
+    warehouse.publish(split)
+    before = _written(split)
+    _change_rows(split, date(2025, 2, 3))
+    _change_rows(split, LAST)
+    warehouse.publish(split)
+
+    assert [] == _differences(split)
+    added, gone = _written(split) - before, before - _written(split)
+    assert {"2025-02"} == {name[:7] for name, _ in added}
+    assert set() == gone  # who has the older file open still reads them
+    warehouse.publish(split)
+    assert {name[:7] for name, _ in before - _written(split)} == {"2025-02"}
+    assert [] == _differences(split)
+
+
+@pytest.mark.usefixtures("only_continued")
+def test_a_month_that_has_become_older_goes_into_files(split: Settings) -> None:
+    n_more = 30
+    with duckdb.connect(build_database(split.data_dir)) as build:
+        for schema, table in build.execute(
+            "select schema_name, table_name from duckdb_columns() semi join duckdb_tables() "
+            "using (database_name, schema_name, table_name) where column_name = 'service_date' "
+            "and schema_name in ('core', 'intermediate')"
+        ).fetchall():
+            build.execute(
+                f"insert into {schema}.{table} "
+                f"select * replace (service_date + {n_more} as service_date) "
+                f"from {schema}.{table} where service_date > $1",
+                [LAST - timedelta(days=n_more)],
+            )
+        _record_build(build, LAST + timedelta(days=1), LAST + timedelta(days=n_more))
+    warehouse.publish(split)
+
+    assert [] == _differences(split)
+    assert MONTHS | {date(2025, 3, 1)} == _files(split)["core.stop_visits"]
+
+
+def test_a_lost_file_of_detail_is_written_again(split: Settings) -> None:
+    warehouse.publish(split)
+    lost = detail_files(split.data_dir)[0]
+    lost.unlink()
+    warehouse.publish(split)
+
+    assert [] == _differences(split)
+
+
+def test_with_a_larger_size_all_rows_are_in_one_file_again(split: Settings) -> None:
+    warehouse.publish(split)
+    warehouse.publish(split.model_copy(update={"published_max_gb": 1}))
+    warehouse.publish(split.model_copy(update={"published_max_gb": 1}))
+
+    assert [] == _differences(split)
+    assert {} == _files(split)
+    assert not detail_dir(split.data_dir).exists()
+
+
+def test_a_folder_moved_with_its_files_answers_queries(months: Settings, tmp_path: Path) -> None:
+    moved = tmp_path / "moved"
+    shutil.copytree(months.data_dir, moved)
+    original = detail_dir(months.data_dir)
+    hidden = original.rename(original.with_name("hidden"))
+    try:
+        settings = months.model_copy(update={"data_dir": moved})
+        question = "select count(*) from core.stop_visits where service_date < date '2025-03-01'"
+        found = queries.query(settings, question).to_pydict()
+        with connect(published_database(moved), months.operator) as connection:
+            exported = connection.execute(question).fetchall()
+    finally:
+        hidden.rename(original)
+
+    with duckdb.connect(build_database(months.data_dir), read_only=True) as connection:
+        expected = connection.execute(question).fetchall()
+    assert expected == [tuple(column[0] for column in found.values())]
+    assert expected == exported
+    assert expected[0][0] > 0
+
+
+@pytest.mark.parametrize("version", sorted(path.name for path in OLDER.glob("*")))
+def test_an_older_client_reads_both_parts(months: Settings, version: str) -> None:
+    question = "select count(*), max(service_date)::varchar from core.stop_visits"
+    code = (
+        f"import duckdb, sys; print(duckdb.connect(sys.argv[1], read_only=True).sql({question!r}).fetchall())"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", code, str(published_database(months.data_dir))],
+        env={**os.environ, "PYTHONPATH": str(OLDER / version)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "" == answer.stderr
+    with duckdb.connect(build_database(months.data_dir), read_only=True) as connection:
+        assert str(connection.execute(question).fetchall()) == answer.stdout.strip()

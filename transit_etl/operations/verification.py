@@ -11,6 +11,7 @@ from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
     checksum_list,
+    detail_files,
     lake_dir,
     misplaced_folders,
     published_database,
@@ -107,6 +108,7 @@ def _files(root: Path) -> Iterator[Path]:
     yield from sorted(raw_files(root))
     yield from all_lake_files(root)
     yield from quarantine_files(root)
+    yield from detail_files(root)
     if published_database(root).is_file():
         yield published_database(root)
 

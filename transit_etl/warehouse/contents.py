@@ -10,8 +10,11 @@ import duckdb
 
 from transit_etl.promised import EXPORTED_WORKING, SCHEMAS, original_schema
 
-# The tables that a publication adds: what it is, and the dictionary.
-MADE_LATER = (("quality", "publication"), ("quality", "dictionary_tables"), ("quality", "dictionary_columns"))
+# The tables that a publication adds: what it is, its files of detail, and the dictionary.
+MADE_LATER = (
+    ("quality", "publication"), ("quality", "detail_files"), ("quality", "dictionary_tables"),
+    ("quality", "dictionary_columns"),
+)  # fmt: skip
 Place = tuple[str, str]  # schema and name
 Columns = tuple[tuple[str, str], ...]  # name and type
 _COLUMNS = """

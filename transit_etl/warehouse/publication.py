@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 
 from transit_etl.identity import ServiceDays, service_days
-from transit_etl.promised import NAMED, SCHEMAS, original_schema
+from transit_etl.promised import NAMED, RECENT, SCHEMAS, original_schema
 from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import open_to_write
@@ -204,6 +204,10 @@ def _comment(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> N
         meaning = tables.get(_original(schema, name, tables), "")
         if schema == NAMED:
             meaning = f"{meaning} With names of lines and stops."
+        elif schema.startswith(RECENT):
+            meaning = (
+                f"{meaning} Only its newest months: {_original(schema, name, tables)[0]}.{name} has all."
+            )
         statements.append(f'comment on {kind} "{schema}"."{name}" is {sql_text(meaning)}')
     for schema, name, column in connection.execute(_COLUMNS).fetchall():
         original = _original(schema, name, tables)

@@ -19,6 +19,7 @@ from transit_etl.warehouse.database import (
     warehouse_lock,
 )
 from transit_etl.warehouse.dbt_manifest import last_manifest, parsed_manifest
+from transit_etl.warehouse.detail_files import files_of, remove_unused
 from transit_etl.warehouse.dictionary import found_columns
 from transit_etl.warehouse.dictionary_files import write_dictionary_files
 from transit_etl.warehouse.durations import remember_duration
@@ -35,12 +36,14 @@ class UncheckedBuildError(WarehouseError):
 def publish(settings: Settings) -> Path:
     """Replace the published file by what is promised of the checked build, atomically; return its path.
 
-    Readers that hold the old file open keep it. UncheckedBuildError leaves the published file unchanged.
+    Readers that hold the old file open keep it, and its files of detail until the next publication.
+    UncheckedBuildError leaves the published file unchanged.
     """
     target = paths.published_database(settings.data_dir).absolute()
     claim(settings)
     with warehouse_lock(settings):
         started_at = time.monotonic()
+        replaced = files_of(target)
         with _passed_build(settings) as build, replaced_atomically(target) as unfinished:
             unfinished.with_name(f"{unfinished.name}.wal").unlink(missing_ok=True)  # of a killed publication
             manifest = last_manifest(settings.data_dir)
@@ -49,6 +52,7 @@ def publish(settings: Settings) -> Path:
             dictionary = complete(
                 unfinished, settings, identity, found_columns(build), manifest or parsed_manifest()
             )
+        remove_unused(settings.data_dir, [*files_of(target), *replaced])
         write_dictionary_files(target.parent, dictionary)
         remember_duration(settings.data_dir, "publish", time.monotonic() - started_at)
     return target
