@@ -18,7 +18,7 @@ from transit_etl import paths
 from transit_etl.files import make_folder
 from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
-from transit_etl.warehouse.dbt_manifest import PROJECT, without_dbt_settings
+from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest, without_dbt_settings
 
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
@@ -158,6 +158,20 @@ def run(
     return DbtResult(len(results) - n_checks - n_hooks, n_checks)
 
 
+def parse(settings: Settings, first: date, last: date, *, lock: int) -> Manifest:
+    """Let dbt read the project, so that no run on this data folder has to; return what it knows of it.
+
+    BuildFailedError if it cannot be read.
+    """
+    place = Workplace.main(settings)
+    make_folder(place.folder)
+    target = place.folder / "target"
+    command = _command(_Run("dbt.cli.main", "build", target, MAIN_TARGET), place.folder, "parse")
+    _follow_to_end(command, place.folder, target, _environment(settings, place, (first, last)), lock, None)
+    manifest: Manifest = json.loads((target / "manifest.json").read_bytes())
+    return manifest
+
+
 def set_rulesets(settings: Settings) -> dict[str, int]:
     """Return the versions of the rulesets that are set for operators, by operator.
 
@@ -197,9 +211,29 @@ def _run(
     lock: int,
     on_progress: OnProgress | None,
 ) -> list[dict[str, Any]]:
-    """Run dbt; return what it says of each model and check."""
+    """Build models with dbt; return what it says of each model and check."""
+    command = [
+        *_command(run, folder, "build"),
+        "--exclude-resource-type", "unit_test",
+        *(["--full-refresh"] if is_full else []),
+        *(["--select", *run.target.models] if run.target.models else []),
+        *(["--indirect-selection", "empty"] if run.target.is_exact else []),
+    ]  # fmt: skip
+    _follow_to_end(command, folder, run.folder, environment, lock, on_progress)
+    return _results(run.folder)
+
+
+def _follow_to_end(  # noqa: PLR0917 - a process, and what is to be said of it
+    command: list[str],
+    folder: Path,
+    target: Path,
+    environment: Mapping[str, str],
+    lock: int,
+    on_progress: OnProgress | None,
+) -> None:
+    """Run dbt in a folder, and report what it does; BuildFailedError says why it failed."""
     process = subprocess.Popen(  # noqa: S603 - our own program and arguments
-        _command(run, folder, is_full=is_full),
+        command,
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -218,21 +252,17 @@ def _run(
         process.stdout.close()
         code = process.wait()
     if code != 0:
-        raise BuildFailedError(_explain(run.folder, last_error))
-    return _results(run.folder)
+        raise BuildFailedError(_explain(target, last_error))
 
 
-def _command(run: _Run, folder: Path, *, is_full: bool) -> list[str]:
+def _command(run: _Run, folder: Path, verb: str) -> list[str]:
     # dbt's parsed project holds absolute paths of seeds: a project that was moved must be parsed again
     variables = {"project": str(PROJECT), **run.target.variables}
     return [
-        sys.executable, "-m", run.program, "--log-format", "json", "--log-level-file", "none",
-        "build", "--exclude-resource-type", "unit_test",
+        sys.executable, "-m", run.program, "--log-format", "json", "--log-level-file", "none", verb,
         "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT), "--target", run.output,
         "--target-path", str(run.folder), "--log-path", str(folder / "logs"),
-        "--vars", json.dumps(variables), *(["--full-refresh"] if is_full else []),
-        *(["--select", *run.target.models] if run.target.models else []),
-        *(["--indirect-selection", "empty"] if run.target.is_exact else []),
+        "--vars", json.dumps(variables),
     ]  # fmt: skip
 
 

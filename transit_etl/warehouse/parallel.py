@@ -30,7 +30,7 @@ from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.database import open_build_database
-from transit_etl.warehouse.dbt_manifest import Manifest, parsed_manifest
+from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import DatedBy, stages, tables_by_date
 from transit_etl.warehouse.ranges import date_ranges, days_at_once
 
@@ -80,7 +80,7 @@ def build_in_parallel(
 
     BuildFailedError of the first worker that fails; the others are stopped.
     """
-    groups = groups_of(manifest := parsed_manifest())
+    groups = groups_of(manifest := dbt.parse(settings, dates[0], dates[-1], lock=lock))
     main, n_workers = dbt.Workplace.main(settings), settings.build_workers
     workers = [_Worker(main.of_worker(number, n_workers)) for number in range(n_workers)]
     ranges = _ranges(settings, dates)
