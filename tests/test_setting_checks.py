@@ -67,6 +67,12 @@ BAD = {
     "service_day_cutoff": ["25:00", "04:00Z", "04:00+02:00", "4 am", "24:00", "-1:00", "nan", "soon"],
     "data_dir": ["~/data", "~", "a\nb", "x" * 3000, "/etc/hostname", "/dev/null", "/etc/hostname/x\x1b",
                  "a[b]", "a*", "a?b", "a{b,c}", "a\\b", "operator=x/data", "x/date=2026-03-02"],
+    "lake_url": [
+        "bucket", "s3://", "s3:///x", "s3://b", "s3://Bucket", "s3://bucket_", "s3://-bucket", "s3://bucket//x",
+        "s3://bucket/x//", "s3://bucket/a b", "s3://bucket/../x", "s3://bu..cket", "s3://bucket/x?y", "s3://bucket/#",
+        "s3://bucket/città", f"s3://u:{SECRET}@bucket/x", "http://bucket/x", "gs://bucket", "s3://bucket\n",
+        "s3://" + "a" * 64, "s3://bucket/" + "x" * 201,
+    ],
     "judged_stops_file": ["stops", "stops.zip", "/etc/hostname", ".csv"],
     "plant_file": ["lifts", "lifts.zip", "/etc/hostname", ".csv"],
     "stops_file": ["stops", "stops.parquet", "/etc/hostname", ".csv"],

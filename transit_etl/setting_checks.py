@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from transit_etl.paths import NO_OPERATOR
 
 _HOST = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*\.?|\[[0-9A-Fa-f:.]+\]")
+_LAKE_URL = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9!_.*'()=-]{1,200}){0,4}/?")
 _MEANINGFUL = re.compile(r"[*?\[\]{}\\=]")  # to DuckDB, in the path of a Parquet file
 _LONGEST_ADDRESS, _LONGEST_TOKEN, _LONGEST_PATH = 2000, 4096, 1024
 _LONGEST_TEXT = 200
@@ -163,6 +164,17 @@ def data_folder(folder: Path) -> Path:
     except OSError as error:
         raise ValueError(f"must be the path of a folder: {error.strerror}") from error
     return folder
+
+
+def lake_url(url: str | None) -> str | None:
+    """Check the address of a place in an object store; return it without a slash at its end."""
+    if url is None:
+        return None
+    if not _LAKE_URL.fullmatch(url) or re.search(r"\.\.|//|/\.{1,2}(/|$)", url.removeprefix("s3://")):
+        raise ValueError("must be s3://BUCKET or s3://BUCKET/PREFIX, without a credential")
+    if find_spec("s3fs") is None:
+        raise ValueError("needs the package s3fs: run pip install 'transit-etl[store]'")
+    return url.rstrip("/")
 
 
 def spark_master(address: str) -> str:

@@ -110,6 +110,7 @@ class Settings(BaseSettings):
     timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
     service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
     data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
+    lake_url: Annotated[str | None, AfterValidator(setting_checks.lake_url)] = None
     stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
     judged_stops_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
     plant_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
