@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from transit_etl.errors import first_line
 from transit_etl.lake_schemas import DATASETS, QUARANTINE, older_schema
-from transit_etl.paths import partition_of, quarantine_dir
+from transit_etl.paths import DAY_STEM, partition_of, quarantine_dir
 
 T = TypeVar("T")
 WINDOWS_KEY = b"transit_etl.windows"
@@ -77,3 +77,12 @@ def possible_schemas(path: Path) -> list[pa.Schema]:
 def merged_windows(schema: pa.Schema) -> list[str]:
     """Return the windows that the metadata of a merged file lists; ValueError if it is no list of texts."""
     return _WINDOWS.validate_json((schema.metadata or {}).get(WINDOWS_KEY, b"[]"))
+
+
+def windows_of(files: Iterable[Path]) -> set[str]:
+    """Return the names of the windows in lake files: of a compacted file those it was merged from."""
+    return {name for path in files for name in (_windows_in(path) if path.stem == DAY_STEM else [path.stem])}
+
+
+def _windows_in(path: Path) -> list[str]:
+    return merged_windows(pq.read_schema(path))

@@ -12,11 +12,12 @@ import pytest
 import zstandard
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
+from transit_etl.lake_reading import windows_of
 from transit_etl.lake_schemas import DATASETS, older_schema
 from transit_etl.paths import lake_file, lake_glob, lake_lock
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, ensure_schemas, restage, stage
-from transit_etl.stage.lake import day_lock, windows_of, write_table
+from transit_etl.stage.lake import day_lock, write_table
 from transit_etl.stage.raw import arrow
 from transit_etl.stage.repair import find_damaged
 

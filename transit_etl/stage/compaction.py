@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 
 from transit_etl.files import repair_folder, replace_folder, replacement_of
 from transit_etl.identity import claim
+from transit_etl.lake_reading import windows_of
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING, older_schema
 from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
 from transit_etl.settings import Settings
-from transit_etl.stage.lake import day_lock, staged_windows, windows_of, write_table
+from transit_etl.stage.lake import day_lock, staged_windows, write_table
 
 # Columns that a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
 _SORT_KEYS = {"requests": ("planned_at", "request_id"), "validation_results": ("window",)}

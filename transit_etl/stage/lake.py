@@ -6,7 +6,7 @@ again from raw. Compaction merges a day's windows into one `day.parquet` whose m
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
 from itertools import chain
@@ -16,10 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from transit_etl.files import locked, open_atomic, sync_folder
-from transit_etl.lake_reading import WINDOWS_KEY, merged_windows, read_undamaged
+from transit_etl.lake_reading import WINDOWS_KEY, read_undamaged, windows_of
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING
 from transit_etl.paths import (
-    DAY_STEM,
     NO_OPERATOR,
     lake_file,
     lake_files,
@@ -99,17 +98,6 @@ def waiting_windows(
         if window.name not in staged[day]:
             waiting.append(window)
     return waiting
-
-
-def windows_of(files: Iterable[Path]) -> set[str]:
-    """Return the names of the windows in lake files: of a compacted file those it was merged from."""
-    return {
-        name for path in files for name in (_merged_windows(path) if path.stem == DAY_STEM else [path.stem])
-    }
-
-
-def _merged_windows(path: Path) -> list[str]:
-    return merged_windows(pq.read_schema(path))
 
 
 def ensure_schemas(data_dir: Path) -> None:

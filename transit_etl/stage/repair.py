@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from transit_etl.files import rename
-from transit_etl.lake_reading import UNREADABLE, damage_of, damages_in
+from transit_etl.lake_reading import UNREADABLE, damage_of, damages_in, windows_of
 from transit_etl.paths import NO_OPERATOR, all_lake_files, lake_day, raw_files
 from transit_etl.settings import Settings
-from transit_etl.stage.lake import SCHEMA_DAY, ensure_schemas, windows_of
+from transit_etl.stage.lake import SCHEMA_DAY, ensure_schemas
 from transit_etl.stage.raw import raw_window
 from transit_etl.stage.runner import restage
 
