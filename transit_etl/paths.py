@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from datetime import date, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from transit_etl.listing import files_below, listed
 from transit_etl.stamps import stamp
@@ -65,7 +65,7 @@ def operators_of(data_dir: Path) -> list[str]:
     return sorted({partition_of(folder)["operator"] for folder in folders} - {NO_OPERATOR})
 
 
-def partition_of(path: Path) -> dict[str, str]:
+def partition_of(path: PurePath) -> dict[str, str]:
     """Read the parts of a path that its folders name, such as operator and date."""
     return dict(folder.split("=", 1) for folder in path.parts if "=" in folder)
 
@@ -195,9 +195,11 @@ def quarantine_file(data_dir: Path, operator: str, dataset: str, day: date, wind
     return _dataset_day(quarantine_dir(data_dir), operator, dataset, day) / f"{window}.parquet"
 
 
-def quarantine_files(data_dir: Path) -> list[Path]:
-    """List the files of rows that broke a rule, of every dataset, operator and UTC day, sorted."""
-    return sorted(files_below(quarantine_dir(data_dir), *_DATASET_FILES))
+def quarantine_files(data_dir: Path, operator: str = "*", day: date | None = None) -> list[Path]:
+    """List the files of rows that broke a rule, sorted: of every operator and UTC day unless given."""
+    days = day.isoformat() if day else "*"
+    patterns = (f"operator={operator}", "dataset=*", f"date={days}", "*.parquet")
+    return sorted(files_below(quarantine_dir(data_dir), *patterns))
 
 
 def restaging_dir(data_dir: Path, operator: str, day: date) -> Path:
@@ -326,6 +328,21 @@ def backups_file(data_dir: Path) -> Path:
 def restore_lock(data_dir: Path) -> Path:
     """Return the file whose lock is held by who restores a backup."""
     return state_dir(data_dir) / "restore.lock"
+
+
+def machine_file(data_dir: Path) -> Path:
+    """Return the file that names this data folder among those that share an object store."""
+    return state_dir(data_dir) / "machine.json"
+
+
+def last_sync_file(data_dir: Path) -> Path:
+    """Return the file that says when the object store was compared with last, and how that ended."""
+    return state_dir(data_dir) / "sync.json"
+
+
+def store_state_dir(data_dir: Path, lake_url: str) -> Path:
+    """Return the folder of what is known of one place in an object store."""
+    return state_dir(data_dir) / f"store-{hashlib.sha256(lake_url.encode()).hexdigest()[:12]}"
 
 
 def rehearsal_journal(data_dir: Path) -> Path:

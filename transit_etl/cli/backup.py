@@ -1,4 +1,4 @@
-"""The commands that copy what cannot be made again to another disk, and back, and remove what is old."""
+"""The commands that copy data to another disk or an object store, and back, and remove what is old."""
 
 from datetime import date
 from pathlib import Path
@@ -53,6 +53,24 @@ def restore(source: Annotated[Path, _FOLDER], as_json: Json = False) -> None:
         report = run(loaded.settings, source, loaded.project)
     output.print_report(report, as_json=as_json)
     if report.damaged:
+        raise typer.Exit(EXIT_FAILED)
+
+
+def sync(as_json: Json = False) -> None:
+    """Share raw answers and the lake with other hosts through the object store of TRANSIT_LAKE_URL, now.
+
+    Takes in what others published, sends finished raw files, then publishes the days of the lake that have
+    changed here. Collecting, staging and building do the same before and after their work. Fails if the store
+    does not answer, or has another file under the name of one of ours; what was not sent waits.
+
+    Example: transit-etl sync
+    """
+    from transit_etl.store.sync import sync as run
+
+    with spinner("comparing with the object store"):
+        report = run(load_settings())
+    output.print_report(report, as_json=as_json)
+    if report.errors:
         raise typer.Exit(EXIT_FAILED)
 
 

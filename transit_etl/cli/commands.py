@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from transit_etl.cli import output
-from transit_etl.cli.backup import backup, prune, restore
+from transit_etl.cli.backup import backup, prune, restore, sync
 from transit_etl.cli.config import config
 from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.export import export
@@ -51,7 +51,7 @@ def about(
 
 app.command("run")(run_round)
 for command in (
-    config, folder, collect, stage, reprocess, build, publish, compact, verify, backup, restore,
+    config, folder, collect, stage, reprocess, build, publish, compact, verify, sync, backup, restore,
     sql, tables, describe, export, report, status, check, metrics, prune, rehearse,
 ):  # fmt: skip
     app.command()(command)

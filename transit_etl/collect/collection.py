@@ -23,6 +23,8 @@ from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.identity import claim
 from transit_etl.settings import Settings
+from transit_etl.store.machine import machine_id
+from transit_etl.store.sync import send_raw_if_possible
 
 
 def collect(
@@ -43,7 +45,8 @@ def collect(
     `seconds`. Windows that a killed collector left are finished first. With `begin_at`, everything is made
     ready, and the answers of other workers are learned from, but nothing is asked before that instant of
     the clock. The collection is given up when no answer was usable for `patience_seconds`. `transport`
-    replaces the network, `store` the budget that all processes share.
+    replaces the network, `store` the budget that all processes share. At the end finished raw files go to the
+    object store, if the settings name one; that it is away is no failure.
 
     Raises NothingKnownError when the lake does not hold yet what is needed to ask, DataFolderError when
     the data folder cannot be written, UnknownDatasetError, and MissingTokenError for version 0.
@@ -62,7 +65,9 @@ def collect(
                 recovered=recovered, on_progress=on_progress,
             )  # fmt: skip
 
-    return clock.run(main())
+    report = clock.run(main())
+    send_raw_if_possible(settings)
+    return report
 
 
 def collect_together(
@@ -84,7 +89,9 @@ def collect_together(
             )  # fmt: skip
             return await asyncio.gather(*collections)
 
-    return clock.run(main())
+    reports = clock.run(main())
+    send_raw_if_possible(settings)
+    return reports
 
 
 def _prepare(settings: Settings) -> list[Path]:
@@ -106,7 +113,8 @@ async def _collect(
     recovered: list[Path],
     on_progress: ProgressCallback | None,
 ) -> CollectReport:
-    clock, worker = session.clock, worker_name()
+    clock = session.clock
+    worker = worker_name(machine_id(settings.data_dir) if settings.lake_url else "")
     begin_at = max(begin_at or clock.now(), clock.now())
     deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
     landing, tally = landing_of(settings, clock, worker), Tally(dataset, seconds)

@@ -6,13 +6,15 @@ from transit_etl.stage.lake import ensure_schemas
 from transit_etl.stage.quality import BatchRejectedError
 from transit_etl.stage.raw import RawFileError
 from transit_etl.stage.repair import repairing
-from transit_etl.stage.runner import restage
+from transit_etl.stage.runner import restage as _restage
 from transit_etl.stage.runner import stage as _stage
 from transit_etl.stage.stage_report import StageProgress, StageReport
 from transit_etl.stage.suites import SuiteError
+from transit_etl.store.sync import raw_days_synced, synced
 
-compact = repairing(_compact)
-stage = repairing(_stage)
+compact = synced(repairing(_compact))
+restage = raw_days_synced(_restage)
+stage = synced(repairing(_stage))
 
 __all__ = [
     "BatchRejectedError",

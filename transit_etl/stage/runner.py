@@ -78,8 +78,8 @@ def restage(
     """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw, of every operator.
 
     Each day is built in a folder of its own and then replaces the old one dataset by dataset, compacted if
-    that was. A day with a raw file that can no longer be read, and has rows in the lake, is reported and
-    stays as it is.
+    that was. A day with a raw file that is missing or can no longer be read, and has rows in the lake, is
+    reported and stays as it is.
     """
     started = time.monotonic()
     report = StageReport()
@@ -149,6 +149,12 @@ def _by_day(data_dir: Path, first_day: date, last_day: date) -> dict[tuple[str, 
 def _restage_day(stager: Stager, data_dir: Path, windows: Sequence[RawWindow], report: StageReport) -> None:
     """Stage a day into a data folder of its own, below the real one so that folders can be exchanged."""
     operator, day = windows[0].operator, windows[0].day
+    if lacking := windows_with_requests(data_dir, operator, day) - {window.name for window in windows}:
+        report.errors.append(
+            f"{day} of {operator} stays as it is: {len(lacking)} of its windows have no raw file, such as "
+            f"{min(lacking)}; `transit-etl restore` or the object store may have them"
+        )
+        return
     root = restaging_dir(data_dir, operator, day)
     clear_away(root)
     make_folder(root)

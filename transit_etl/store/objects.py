@@ -4,6 +4,7 @@ A conditional write is how two hosts never overwrite each other: the store refus
 name exists (`create`), or is no longer the one that was read (`replace`).
 """
 
+import functools
 import hashlib
 import os
 from base64 import b64encode
@@ -124,7 +125,7 @@ class ObjectStore:
         where = {"Bucket": self._bucket, "Prefix": self._prefix + prefix}
         more: dict[str, str] = {"StartAfter": self._prefix + after} if after else {}
         while True:
-            page = self._tried(lambda more=more: self._files.call_s3("list_objects_v2", **where, **more))
+            page = self._tried(functools.partial(self._files.call_s3, "list_objects_v2", **where, **more))
             for each in page.get("Contents", ()):
                 key = each["Key"].removeprefix(self._prefix)
                 yield StoredObject(key, each["Size"], each["LastModified"], each["ETag"])

@@ -3,6 +3,7 @@
 from transit_etl.errors import NotPublishedError
 from transit_etl.queries import QueryError, UnreadableError, query, query_all
 from transit_etl.stage.repair import repairing
+from transit_etl.store.sync import pulled
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
@@ -13,9 +14,11 @@ from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.model_pages import model_page_policy
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
-from transit_etl.warehouse.variants import Variant, build_variant
+from transit_etl.warehouse.variants import Variant
+from transit_etl.warehouse.variants import build_variant as _build_variant
 
-build = repairing(_build, DamagedLakeError, BuildFailedError)
+build = pulled(repairing(_build, DamagedLakeError, BuildFailedError))
+build_variant = pulled(_build_variant)
 
 __all__ = [
     "AuditFigures",

@@ -23,10 +23,13 @@ from transit_etl.paths import raw_file, window_name
 SYNC_SECONDS = 1.0
 
 
-def worker_name() -> str:
-    """Name this process among all that may write into the same data folder."""
+def worker_name(machine: str = "") -> str:
+    """Name this process among all that may write into the same data folder, or share its raw files.
+
+    Containers repeat host names and process numbers: hosts that share an object store give their `machine`.
+    """
     host = "".join(letter for letter in socket.gethostname().lower() if letter.isalnum())
-    return f"{host[:12] or 'host'}-{os.getpid()}"
+    return "-".join(filter(None, [host[:12] or "host", machine, str(os.getpid())]))
 
 
 @dataclass

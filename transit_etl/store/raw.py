@@ -1,0 +1,228 @@
+"""Sends finished raw files to the object store, and fetches those that other hosts collected.
+
+A raw file never changes, so that an object of its name is either the same file, or of another host that used
+the same name: then nothing is overwritten.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter
+
+from transit_etl.checksums import CHANGED, Entry, read_checksums
+from transit_etl.files import locked, open_atomic
+from transit_etl.kept_facts import keep, recall
+from transit_etl.listing import files_below
+from transit_etl.paths import RAW_SUFFIX, checksum_list, partition_of, raw_dir, raw_files
+from transit_etl.service_day import DAY
+from transit_etl.settings import Settings
+from transit_etl.store.days import Place, place_of
+from transit_etl.store.local_day import N_TRANSFERS
+
+if TYPE_CHECKING:
+    from transit_etl.store.objects import ObjectStore
+
+RECENT = 7 * DAY  # raw files of earlier days are looked for once a day
+_SENT = TypeAdapter(dict[str, str])
+_LISTED_ON = TypeAdapter(date)
+_OperatorDay = tuple[str, date]
+
+
+@dataclass(slots=True)
+class RawReport:
+    """How many raw files were sent and fetched. `conflicts` are names that another host used too."""
+
+    n_sent: int = 0
+    n_fetched: int = 0
+    n_bytes_sent: int = 0
+    n_bytes_fetched: int = 0
+    conflicts: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+
+
+def unsent_raw(settings: Settings) -> list[Path]:
+    """List the finished raw files that the store is not known to have, by operator and day."""
+    place, by_day = place_of(settings), _by_day(settings)
+    return [path for day in sorted(by_day) for path in _unsent(place, *day, by_day[day])]
+
+
+def send_raw(store: "ObjectStore", settings: Settings, report: RawReport) -> None:
+    """Send the finished raw files that the store has not; what was sent is remembered also if one fails."""
+    place, checked = place_of(settings), None
+    for day, paths in sorted(_by_day(settings).items()):
+        if not (unsent := _unsent(place, *day, paths)):
+            continue
+        if checked is None:
+            checked, _ = read_checksums(checksum_list(place.root))
+        sending = _Sending(store, place, checked, report)
+        try:
+            with ThreadPoolExecutor(N_TRANSFERS, thread_name_prefix="send") as transfers:
+                list(transfers.map(sending.send, unsent))
+        finally:
+            _remember(place, *day, added=sending.sent)
+
+
+def fetch_raw(
+    store: "ObjectStore",
+    settings: Settings,
+    staged: Callable[[str, date], Collection[str]],
+    report: RawReport,
+    days: tuple[date, date] | None = None,
+) -> None:
+    """Fetch the raw files of other hosts that are not staged; of the range of `days`, if given, all.
+
+    Without `days`, those of the last week are looked for, and of all time once a day.
+    """
+    place, today = place_of(settings), settings.clock.now().date()
+    is_full = days is None and recall(place.state / "raw-listed.json", _LISTED_ON) != today
+    first = days[0] if days else None if is_full else today - RECENT
+    found: dict[_OperatorDay, dict[str, str]] = defaultdict(dict)
+    for path, etag in _listed(store, settings, first):
+        day = date.fromisoformat(partition_of(Path(path))["date"])
+        if days is None or days[0] <= day <= days[1]:
+            found[partition_of(Path(path))["operator"], day][path] = etag
+    for (operator, day), objects in sorted(found.items()):
+        known = set() if days else staged(operator, day)
+        missing = [
+            path
+            for path in sorted(objects)
+            if not (place.root / path).exists() and _window(path) not in known
+        ]
+        fetching = _Fetching(store, place, report)
+        try:
+            with ThreadPoolExecutor(N_TRANSFERS, thread_name_prefix="fetch") as transfers:
+                list(transfers.map(fetching.fetch, missing))
+        finally:
+            _remember(place, operator, day, added=fetching.fetched)
+    if is_full:
+        _forget_others(place, settings, {path for objects in found.values() for path in objects})
+        keep(place.state / "raw-listed.json", _LISTED_ON, today)
+
+
+def raw_in_store(store: "ObjectStore", root: Path, path: Path) -> bool:
+    """Read the object of a raw file to its end; return whether it is the same file."""
+    found = store.get(str(path.relative_to(root)))
+    return found is not None and found.body == path.read_bytes()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    store: "ObjectStore"
+    place: Place
+    checked: dict[str, Entry]
+    report: RawReport
+    sent: dict[str, str] = field(default_factory=dict)
+
+    def send(self, path: Path) -> None:
+        name, body = str(path.relative_to(self.place.root)), path.read_bytes()
+        digest = hashlib.sha256(body).hexdigest()
+        if name in self.checked and self.checked[name].sha256 != digest:
+            self.report.damaged.append(f"{path}: {CHANGED}: `transit-etl restore`")
+            return
+        if self.store.create(name, body) is None:
+            existing = self.store.get(name)
+            if existing is None or existing.body != body:
+                self.report.conflicts.append(
+                    f"{name}: the object store has another file of this name; nothing is overwritten"
+                )
+                return
+        else:
+            self.report.n_sent += 1
+            self.report.n_bytes_sent += len(body)
+        self.sent[name] = digest
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetching:
+    store: "ObjectStore"
+    place: Place
+    report: RawReport
+    fetched: dict[str, str] = field(default_factory=dict)
+
+    def fetch(self, path: str) -> None:
+        found = self.store.get(path)
+        if found is None:
+            return  # removed since it was listed
+        if not found.is_whole:
+            self.report.damaged.append(f"{path} in the object store is not the file that was sent")
+            return
+        with open_atomic(self.place.root / path) as file:
+            file.write(found.body)
+        self.fetched[path] = found.sha256 or ""
+        self.report.n_fetched += 1
+        self.report.n_bytes_fetched += len(found.body)
+
+
+def _by_day(settings: Settings) -> dict[_OperatorDay, list[Path]]:
+    """Return the finished raw files, sorted, by operator of this installation and UTC day."""
+    found: dict[_OperatorDay, list[Path]] = defaultdict(list)
+    for operator in settings.operators:
+        for path in sorted(raw_files(settings.data_dir, operator)):
+            found[operator, date.fromisoformat(partition_of(path)["date"])].append(path)
+    return found
+
+
+def _unsent(place: Place, operator: str, day: date, paths: list[Path]) -> list[Path]:
+    sent = recall(_sent_file(place, operator, day), _SENT) or {}
+    return [path for path in paths if str(path.relative_to(place.root)) not in sent]
+
+
+def _remember(
+    place: Place, operator: str, day: date, added: Mapping[str, str], removed: Collection[str] = ()
+) -> None:
+    """Keep which raw files of a day the store has, with their checksums."""
+    path = _sent_file(place, operator, day)
+    if added or removed:
+        with locked(place.state / "raw.lock"):
+            known: dict[str, str] = recall(path, _SENT) or {}
+            sent = {**known, **added}
+            keep(path, _SENT, {name: sent[name] for name in sorted(sent.keys() - set(removed))})
+
+
+def _forget_others(place: Place, settings: Settings, listed: Collection[str]) -> None:
+    """Let raw files that are gone from the store count as unsent: they are sent again if they are here.
+
+    Those of today may have been sent since it was listed.
+    """
+    today = settings.clock.now().date()
+    for operator in settings.operators:
+        for path in files_below(place.state / "raw", operator, "*.json"):
+            if (day := date.fromisoformat(path.stem)) < today:
+                gone = (recall(path, _SENT) or {}).keys() - set(listed)
+                _remember(place, operator, day, added={}, removed=gone)
+
+
+def _sent_file(place: Place, operator: str, day: date) -> Path:
+    return place.state / "raw" / operator / f"{day.isoformat()}.json"
+
+
+def _listed(store: "ObjectStore", settings: Settings, first: date | None) -> Iterator[tuple[str, str]]:
+    """Yield path and ETag of the raw files in the store, of a UTC day and later ones if given."""
+    for operator in settings.operators:
+        for endpoint in store.folders(f"{raw_dir(Path()).name}/operator={operator}/"):
+            after = f"{endpoint}date={first.isoformat()}" if first else ""
+            for each in store.listed(endpoint, after):
+                if _is_raw(each.key, operator):
+                    yield each.key, each.etag
+
+
+def _is_raw(key: str, operator: str) -> bool:
+    """Tell whether a key is the path of a raw file of an operator, and of nothing outside the data folder."""
+    path = Path(key)
+    parts = partition_of(path)
+    try:
+        date.fromisoformat(parts.get("date", ""))
+    except ValueError:
+        return False
+    names = ("raw", f"operator={operator}", f"endpoint={parts.get('endpoint')}", f"date={parts['date']}")
+    return path.parts[:-1] == names and path.name.endswith(RAW_SUFFIX)
+
+
+def _window(path: str) -> str:
+    return Path(path).name.removesuffix(RAW_SUFFIX)

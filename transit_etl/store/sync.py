@@ -1,0 +1,280 @@
+"""Compares the data folder with the object store, and runs steps between a pull and a push.
+
+Where the settings name no store, nothing here does anything. Where the store does not answer, a step goes on
+with what the data folder has; what it leaves waits there for the next sync.
+"""
+
+import functools
+import logging
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from pydantic import TypeAdapter
+
+from transit_etl.errors import TransitError
+from transit_etl.identity import claim
+from transit_etl.kept_facts import keep, recall
+from transit_etl.lake_reading import read_undamaged, windows_of
+from transit_etl.paths import lake_files, last_sync_file, operators_of
+from transit_etl.settings import Settings
+from transit_etl.store.days import (
+    DayReport,
+    changed_days,
+    operator_day,
+    place_of,
+    publish,
+    take_in,
+)
+from transit_etl.store.errors import LostObjectError, ManifestError, NoStoreError, StoreError
+from transit_etl.store.machine import machine_id
+from transit_etl.store.manifest import day_of_manifest, manifests_of
+from transit_etl.store.raw import RawReport, fetch_raw, send_raw, unsent_raw
+
+if TYPE_CHECKING:
+    from transit_etl.store.objects import ObjectStore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class SyncReport:
+    """What went to the object store and came from it.
+
+    `errors` name what cannot be sent or fetched before somebody acts; the rest was. What could not be sent
+    for another reason waits: `n_raw_waiting` raw files and `n_days_waiting` days of the lake.
+    """
+
+    n_raw_sent: int = 0
+    n_raw_fetched: int = 0
+    n_files_sent: int = 0
+    n_files_fetched: int = 0
+    n_days_published: int = 0
+    n_bytes_sent: int = 0
+    n_bytes_fetched: int = 0
+    n_raw_waiting: int = 0
+    n_days_waiting: int = 0
+    warnings: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class LastSync:
+    """When the store was compared with last without an error; `error` is that of the last attempt, if any."""
+
+    at: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What the data folder has and the store has not, and when they were compared last."""
+
+    n_raw_files: int
+    n_days: int
+    last: LastSync
+
+    def __str__(self) -> str:
+        return f"{self.n_raw_files} raw files and {self.n_days} days of the lake"
+
+
+_LAST = TypeAdapter(LastSync)
+
+
+def open_store(settings: Settings) -> "ObjectStore":
+    """Open the store of the settings, once per process.
+
+    UnsuitableStoreError unless it refuses writes that would overwrite those of other hosts.
+    """
+    if settings.lake_url is None:
+        raise NoStoreError("there is no object store to compare with: TRANSIT_LAKE_URL is not set")
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    return _opened(settings.lake_url, machine_id(settings.data_dir), os.getpid(), endpoint)
+
+
+@functools.lru_cache
+def _opened(url: str, machine: str, _process: int, _endpoint: str | None) -> "ObjectStore":
+    """Open a store for a process: what its parent opened before it was forked cannot be used in it."""
+    from transit_etl.store.objects import ObjectStore  # noqa: PLC0415 - of an extra, and takes half a second
+
+    store = ObjectStore(url)
+    store.require_conditions(machine)
+    return store
+
+
+def sync(settings: Settings) -> SyncReport:
+    """Take in what other hosts published, then send and publish what is new here; return what was done.
+
+    StoreError says that the store fails: what was done until then stays done, and the rest waits.
+    """
+    report = SyncReport()
+    try:
+        store = open_store(settings)
+        _pull(store, settings, report)
+        _push(store, settings, report)
+    except TransitError as error:
+        _remember(settings, str(error))
+        raise
+    _remember(settings, "; ".join(report.errors) or None)
+    found = waiting(settings)
+    report.n_raw_waiting, report.n_days_waiting = found.n_raw_files, found.n_days
+    return report
+
+
+def waiting(settings: Settings) -> Waiting:
+    """Count what waits for the store in the data folder, without asking the store."""
+    last = recall(last_sync_file(settings.data_dir), _LAST) or LastSync()
+    return Waiting(len(unsent_raw(settings)), len(changed_days(settings)), last)
+
+
+def synced(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[Settings, P], T]:
+    """Return a step that takes in what other hosts published, runs, and publishes what it changed."""
+
+    @functools.wraps(step)
+    def run(settings: Settings, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        is_there = pull_if_possible(settings)
+        result = step(settings, *args, **kwargs)
+        if is_there:
+            push_if_possible(settings)
+        return result
+
+    return run
+
+
+def raw_days_synced(
+    step: Callable[Concatenate[Settings, date, date, P], T],
+) -> Callable[Concatenate[Settings, date, date, P], T]:
+    """Return a step on a range of UTC days as `synced` does, for which their raw files are fetched too."""
+
+    @functools.wraps(step)
+    def run(settings: Settings, first: date, last: date, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        is_there = pull_if_possible(settings, (first, last))
+        result = step(settings, first, last, *args, **kwargs)
+        if is_there:
+            push_if_possible(settings)
+        return result
+
+    return run
+
+
+def pulled(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[Settings, P], T]:
+    """Return a step that takes in what other hosts published before it runs."""
+
+    @functools.wraps(step)
+    def run(settings: Settings, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        pull_if_possible(settings)
+        return step(settings, *args, **kwargs)
+
+    return run
+
+
+def pull_if_possible(settings: Settings, raw_days: tuple[date, date] | None = None) -> bool:
+    """Pull, and warn if the store fails; return whether it was there. Without one in the settings it is not.
+
+    Of a range of UTC days the raw files are fetched too whose windows are staged already.
+    """
+    return _is_possible(settings, lambda store, report: _pull(store, settings, report, raw_days))
+
+
+def push_if_possible(settings: Settings) -> bool:
+    """Send and publish what is new here, and warn if the store fails, with how much waits."""
+    return _is_possible(settings, lambda store, report: _push(store, settings, report))
+
+
+def send_raw_if_possible(settings: Settings) -> None:
+    """Send finished raw files alone, as collectors do, for which no fault of the store is one of theirs."""
+    _is_possible(settings, lambda store, report: _send_raw(store, settings, report), tolerated=TransitError)
+
+
+def _is_possible(
+    settings: Settings,
+    exchange: Callable[["ObjectStore", SyncReport], None],
+    tolerated: type[TransitError] = StoreError,
+) -> bool:
+    if settings.lake_url is None:
+        return False
+    report = SyncReport()
+    try:
+        exchange(open_store(settings), report)
+    except tolerated as error:
+        _remember(settings, str(error))
+        _log.warning("%s; %s wait in the data folder for `transit-etl sync`", error, waiting(settings))
+        return False
+    for message in (*report.errors, *report.warnings):
+        _log.warning(message)
+    _remember(settings, "; ".join(report.errors) or None)
+    return True
+
+
+def _pull(
+    store: "ObjectStore", settings: Settings, report: SyncReport, raw_days: tuple[date, date] | None = None
+) -> None:
+    place, days = place_of(settings), DayReport()
+    manifests: dict[tuple[str, date], str | None] = {}
+    for operator in settings.operators:
+        manifests |= {day: None for day in place.known_days() if day[0] == operator}
+        manifests |= {
+            (operator, day): each.etag
+            for each in store.listed(manifests_of(operator))
+            if (day := day_of_manifest(each.key)) is not None
+        }
+    for (operator, day), etag in sorted(manifests.items()):
+        try:
+            take_in(store, place, operator_day(settings, operator, day), etag, days)
+        except (LostObjectError, ManifestError) as error:
+            report.errors.append(str(error))
+    _add_days(report, days)
+    raw = RawReport()
+    fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), raw, raw_days)
+    _add_raw(report, raw)
+    for operator in operators_of(settings.data_dir):
+        if operator in settings.operators:
+            claim(settings.of(operator))
+
+
+def _push(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
+    _send_raw(store, settings, report)
+    place, days = place_of(settings), DayReport()
+    for day in changed_days(settings):
+        try:
+            publish(store, place, day, days)
+        except (LostObjectError, ManifestError) as error:
+            report.errors.append(str(error))
+    _add_days(report, days)
+
+
+def _send_raw(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
+    raw = RawReport()
+    send_raw(store, settings, raw)
+    _add_raw(report, raw)
+
+
+def _staged(settings: Settings, operator: str, day: date) -> set[str]:
+    return read_undamaged(windows_of, lake_files(settings.data_dir, "requests", operator, day))
+
+
+def _add_days(report: SyncReport, days: DayReport) -> None:
+    report.n_files_sent += days.n_files_sent
+    report.n_files_fetched += days.n_files_fetched
+    report.n_days_published += days.n_days_published
+    report.n_bytes_sent += days.n_bytes_sent
+    report.n_bytes_fetched += days.n_bytes_fetched
+    report.warnings += [warning for warning in days.warnings if warning not in report.warnings]
+
+
+def _add_raw(report: SyncReport, raw: RawReport) -> None:
+    report.n_raw_sent += raw.n_sent
+    report.n_raw_fetched += raw.n_fetched
+    report.n_bytes_sent += raw.n_bytes_sent
+    report.n_bytes_fetched += raw.n_bytes_fetched
+    report.errors += [*raw.conflicts, *raw.damaged]
+
+
+def _remember(settings: Settings, error: str | None) -> None:
+    path = last_sync_file(settings.data_dir)
+    before = recall(path, _LAST) or LastSync()
+    keep(path, _LAST, LastSync(before.at if error else datetime.now(UTC), error))
