@@ -35,6 +35,7 @@ NEXT = {
     "passages": "staging",
     "staging": "warehouse",
     "status": "staging",
+    "sync": "warehouse",
     "timetables": "warehouse",
     "warehouse": "exports",
 }

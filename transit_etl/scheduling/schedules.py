@@ -8,6 +8,8 @@ from airflow.sdk import Asset, AssetAny, AssetOrTimeSchedule, CronTriggerTimetab
 from transit_etl.endpoints import CADENCES
 from transit_etl.settings import Settings, load_settings
 
+SYNCED = Asset("lake/sync")  # updated when the lake of other hosts was taken in, or their answers were staged
+SYNC_EVERY = timedelta(minutes=10)
 WAREHOUSE_POOL = "warehouse"  # one slot: tasks that rewrite the lake or the warehouse run one at a time
 
 
@@ -73,7 +75,12 @@ def export_asset(name: str) -> Asset:
 
 def any_lake_asset() -> AssetAny:
     """Return the schedule of a DAG that runs whenever something was staged."""
-    return AssetAny(*(dag.lake for dag in collecting_dags()))
+    return AssetAny(*(dag.lake for dag in collecting_dags()), SYNCED)
+
+
+def sync_schedule() -> DeltaTriggerTimetable | None:
+    """Return the schedule of a DAG that compares with the object store; None if the settings name none."""
+    return DeltaTriggerTimetable(SYNC_EVERY) if load_settings().lake_url else None
 
 
 def any_raw_asset() -> AssetAny:

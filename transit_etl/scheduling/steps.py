@@ -32,6 +32,10 @@ class StagingError(FinalError):
     """A batch was rejected, or a raw file cannot be read."""
 
 
+class SyncError(FinalError):
+    """Something cannot be sent to the object store, or fetched from it, before somebody acts."""
+
+
 def stage_collected(*collections: str) -> dict[str, int]:
     """Stage the finished windows of some collections that are not in the lake yet; return rows by dataset.
 
@@ -44,6 +48,30 @@ def stage_collected(*collections: str) -> dict[str, int]:
     if not report.is_clean:
         raise StagingError("\n".join([*report.rejected, *report.errors]))
     return dict(report.rows)
+
+
+def sync_and_stage() -> dict[str, int]:
+    """Compare with the object store, and stage what other hosts collected; return the counts of both.
+
+    Raises StoreError if the store fails, and StagingError as `stage_collected` does.
+    """
+    from transit_etl.stage import stage
+    from transit_etl.store.sync import sync
+
+    found = sync(load_settings())
+    for warning in found.warnings:
+        _log.warning(warning)
+    if found.errors:
+        raise SyncError("\n".join(found.errors))
+    report = stage(load_settings())
+    if not report.is_clean:
+        raise StagingError("\n".join([*report.rejected, *report.errors]))
+    return {
+        "n_raw_sent": found.n_raw_sent,
+        "n_files_sent": found.n_files_sent,
+        "n_files_fetched": found.n_files_fetched,
+        "n_windows_staged": report.windows,
+    }
 
 
 def tell(details: dict[str, Any], *assets: Asset) -> None:
