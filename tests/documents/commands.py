@@ -97,6 +97,7 @@ SHORTENED = {
 
 # Commands that no document's session can run: the file that runs them, and how it calls them.
 ELSEWHERE = {
+    "transit-etl sync": ("tests/store/test_steps.py", '"sync", "--json"'),
     "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
     "make audit": ("tests/test_lock.py", "audit.audit("),
     "make demo": ("tests/documents/test_demonstration.py", "make demo"),

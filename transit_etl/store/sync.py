@@ -78,6 +78,10 @@ class Waiting:
     n_days: int
     last: LastSync
 
+    def __bool__(self) -> bool:
+        """Tell whether anything waits."""
+        return bool(self.n_raw_files or self.n_days)
+
     def __str__(self) -> str:
         return f"{self.n_raw_files} raw files and {self.n_days} days of the lake"
 

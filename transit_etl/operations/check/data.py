@@ -32,6 +32,7 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     age = status.now - began_at
     yield from _last_answers(settings, status, age)
     yield from _backup(settings, status)
+    yield from _store(settings, status)
     if age > _staged_after(settings):
         yield from _rows(status, day)
     yield from _refused(settings, status, day)
@@ -172,6 +173,18 @@ def _backup(settings: Settings, status: Status) -> Iterator[Problem]:
             f"the last whole backup ({last.path}) was made {ago(last.made_at, status.real_now)}, "
             f"over {_span(longest)} ago: `transit-etl backup`",
         )
+
+
+def _store(settings: Settings, status: Status) -> Iterator[Problem]:
+    """Say if the store fails, or something waits for it, for longer than polled answers may be missing."""
+    store = status.store
+    if store is None or not (store or store.last.error):
+        return
+    last_at = store.last.at
+    if last_at is None or status.real_now - last_at > timedelta(minutes=settings.check_polled_minutes):
+        why = f": {store.last.error}" if store.last.error else ": `transit-etl sync`"
+        compared = ago(last_at, status.real_now)
+        yield Problem("store", f"{store} wait for the object store, last compared {compared}{why}")
 
 
 def _span(length: timedelta) -> str:

@@ -33,6 +33,8 @@ from transit_etl.paths import (
 )
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
+from transit_etl.store.sync import Waiting
+from transit_etl.store.sync import waiting as waiting_for_store
 from transit_etl.warehouse import (
     AuditFigures,
     NotPublishedError,
@@ -78,8 +80,8 @@ class Status:
     are how long the last build that passed, and the last publication, took. Answers after `now` are not
     counted: `future_until` is the last of them. Nor are those of `rehearsals`, in the ledger or in
     `published_until`: they are of a virtual clock, whatever time they speak of. `misplaced` are folders that
-    stand where files belong, and are passed over. `free_bytes` are those of the disk that the data folder is
-    on, or will be.
+    stand where files belong, and are passed over. `store` is what waits for the object store, if there is
+    one. `free_bytes` are those of the disk that the data folder is on, or will be.
     """
 
     now: datetime
@@ -121,6 +123,7 @@ class Status:
     rehearsals: tuple[Rehearsal, ...]
     misplaced: list[Path]
     last_backup: LastBackup | None
+    store: Waiting | None
     free_bytes: int
 
 
@@ -186,6 +189,7 @@ def read_status(settings: Settings) -> Status:
         rehearsals=rehearsals,
         misplaced=misplaced_folders(settings.data_dir.absolute()),
         last_backup=last_backup(settings.data_dir),
+        store=waiting_for_store(settings) if settings.lake_url else None,
         free_bytes=_free_bytes(settings.data_dir.absolute()),
     )
 

@@ -170,6 +170,7 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     if status.build_seconds is not None:
         built += f"; the last one that passed took {status.build_seconds:,.0f} s"
     yield _section("Windows", [Text(f"{status.n_open} being written, {waiting}")])
+    yield from _store(status)
     yield _section("Build", [Text(built)])
     yield _section("Published", [Text(_published(status))])
     if status.audit:
@@ -188,6 +189,15 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
     if rejected:
         again = "after a repair, `transit-etl reprocess --from DATE --to DATE` stages their days again"
         yield _section("Rejected", map(Text, [*rejected, again]), style="red")
+
+
+def _store(status: Status) -> Iterator[RenderableType]:
+    if status.store is None:
+        return
+    last = status.store.last
+    waits = f"{status.store} wait" if status.store else "nothing waits"
+    sentences = [Text(f"{waits} for the object store; last compared {ago(last.at, status.real_now)}")]
+    yield _section("Store", [*sentences, *([Text(last.error, style="yellow")] if last.error else [])])
 
 
 def _published(status: Status) -> str:
