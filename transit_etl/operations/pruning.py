@@ -1,5 +1,6 @@
 """Removes what is kept for a time only: quarantine, logs, and what killed processes left."""
 
+import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from transit_etl.identity import claim
 from transit_etl.paths import lake_day, logs_dirs, quarantine_files, raw_dir, restaging_root, state_dir
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
+from transit_etl.store.errors import StoreError
+from transit_etl.store.unused import remove_unused
 
+_log = logging.getLogger(__name__)
 LEFTOVER_AFTER = DAY  # nothing writes one file or folder for longer
 _LEFTOVERS = ("*.new", ".replacement-*")
 
@@ -22,11 +26,12 @@ class PruneReport:
     n_quarantine_files: int = 0
     n_log_files: int = 0
     n_leftovers: int = 0
+    n_objects: int = 0
     n_bytes: int = 0
 
 
 def prune(settings: Settings) -> PruneReport:
-    """Remove quarantine and logs older than their settings, and leftovers older than a day.
+    """Remove quarantine and logs older than their settings, leftovers older than a day, and unused objects.
 
     Raw answers, lake and warehouse stay, and files set aside as damaged too. Quarantine goes by its UTC day,
     and `transit-etl reprocess` makes it again; logs and leftovers go by when they were written last.
@@ -43,6 +48,11 @@ def prune(settings: Settings) -> PruneReport:
     for path in _leftovers(root):
         if is_left(path):
             report.n_leftovers += _remove(path, report)
+    try:
+        report.n_objects, n_bytes = remove_unused(settings)
+        report.n_bytes += n_bytes
+    except StoreError as error:
+        _log.warning("%s; what no manifest names is removed by the next `transit-etl prune`", error)
     return report
 
 
