@@ -7,10 +7,12 @@ import pytest
 
 from tests.store.hosts import OPERATOR, TODAY, Host, host
 from tests.store.server import Fault, Proxy
+from transit_etl.checksums import Entry
 from transit_etl.collect.raw.rawfile import write_finished
 from transit_etl.files import locked
 from transit_etl.paths import raw_file, warehouse_lock
-from transit_etl.store.errors import StoreError
+from transit_etl.store.errors import OtherServiceDaysError, StoreError
+from transit_etl.store.manifest import DayFiles, manifest_key, write_manifest
 from transit_etl.store.raw import raw_in_store
 from transit_etl.store.sync import open_store, waiting
 
@@ -198,6 +200,34 @@ def test_a_name_that_two_hosts_used_is_an_error_and_nothing_is_overwritten(pair:
     assert [path.name] == [error.split(":")[0].rpartition("/")[2] for error in report.errors]
     assert 1 == report.n_raw_waiting
     assert raw_in_store(open_store(a.settings), a.root, raw_file(a.root, OPERATOR, "passages", TODAY, window))
+
+
+def test_hosts_that_read_service_days_otherwise_share_nothing(pair: tuple[Host, Host], url: str) -> None:
+    a, b = pair
+    a.land("w1")
+    a.stage()
+    a.sync()
+    other = host(b.root, url, timezone="America/New_York")
+    with pytest.raises(OtherServiceDaysError, match=r"America/New_York.*TRANSIT_TIMEZONE"):
+        other.sync()
+
+    assert {} == other.files()
+
+
+def test_a_manifest_that_cannot_be_read_is_named_and_other_days_go_on(pair: tuple[Host, Host]) -> None:
+    a, b = pair
+    for day in (TODAY, TODAY - timedelta(days=1)):
+        a.land("w1", day)
+    a.stage()
+    a.sync()
+    bad = {"no JSON": b"{", "another day": write_manifest(DayFiles({"../x": Entry("../x", 1, 1, "0")}))}
+    for name, body in bad.items():
+        open_store(a.settings).put(manifest_key(OPERATOR, TODAY), body)
+        report = b.sync()
+
+        assert 1 == len(report.errors), name
+        assert manifest_key(OPERATOR, TODAY) in report.errors[0]
+        assert [f"date={TODAY - timedelta(days=1)}"] == sorted({Path(path).parts[3] for path in b.files()})
 
 
 def test_a_build_that_reads_keeps_files_from_being_replaced(pair: tuple[Host, Host]) -> None:

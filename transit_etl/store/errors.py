@@ -15,6 +15,10 @@ class NoStoreError(FinalError):
     """A command is about an object store, and the settings name none."""
 
 
+class OtherServiceDaysError(FinalError):
+    """The service days of an operator are read otherwise on other hosts; the message says how."""
+
+
 class ManifestError(FinalError):
     """A manifest of the object store cannot be read; the message names it."""
 

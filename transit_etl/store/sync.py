@@ -28,7 +28,13 @@ from transit_etl.store.days import (
     publish,
     take_in,
 )
-from transit_etl.store.errors import LostObjectError, ManifestError, NoStoreError, StoreError
+from transit_etl.store.errors import (
+    LostObjectError,
+    ManifestError,
+    NoStoreError,
+    OtherServiceDaysError,
+    StoreError,
+)
 from transit_etl.store.machine import machine_id
 from transit_etl.store.manifest import day_of_manifest, manifests_of
 from transit_etl.store.raw import RawReport, fetch_raw, send_raw, unsent_raw
@@ -87,6 +93,7 @@ class Waiting:
 
 
 _LAST = TypeAdapter(LastSync)
+_SERVICE_DAYS = TypeAdapter(dict[str, str])
 
 
 def open_store(settings: Settings) -> "ObjectStore":
@@ -108,6 +115,30 @@ def _opened(url: str, machine: str, _process: int, _endpoint: str | None) -> "Ob
     store = ObjectStore(url)
     store.require_conditions(machine)
     return store
+
+
+def require_same_service_days(store: "ObjectStore", settings: Settings) -> None:
+    """Raise OtherServiceDaysError if hosts that share the lake read an operator's service days otherwise.
+
+    The first host that shares an operator says how they are read.
+    """
+    for operator in settings.operators:
+        key, ours = f"operators/{operator}.json", _service_days(settings.of(operator))
+        body = _SERVICE_DAYS.dump_json(ours)
+        found = store.get(key)
+        if found is None and store.create(key, body) is None:
+            found = store.get(key)  # another host was faster
+        if found is not None and found.body != body:
+            theirs = found.body.decode(errors="replace")
+            raise OtherServiceDaysError(
+                f"the lake in {store.url} has the service days {theirs} of {operator}, this host "
+                f"{body.decode()}: set the same (TRANSIT_TIMEZONE, TRANSIT_SERVICE_DAY_CUTOFF), or remove "
+                f"the object {key} once all hosts have changed"
+            )
+
+
+def _service_days(settings: Settings) -> dict[str, str]:
+    return {"timezone": settings.timezone, "service_day_cutoff": f"{settings.service_day_cutoff:%H:%M:%S}"}
 
 
 def sync(settings: Settings) -> SyncReport:
@@ -217,6 +248,7 @@ def _is_possible(
 def _pull(
     store: "ObjectStore", settings: Settings, report: SyncReport, raw_days: tuple[date, date] | None = None
 ) -> None:
+    require_same_service_days(store, settings)
     place, days = place_of(settings), DayReport()
     manifests: dict[tuple[str, date], str | None] = {}
     for operator in settings.operators:
