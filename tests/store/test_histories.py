@@ -107,7 +107,8 @@ def test_hosts_end_with_one_lake_that_has_each_window_once(
 
 
 @pytest.mark.long
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.timeout(900)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories, st.integers(0, 100_000), st.sampled_from([0.0, 0.1, 0.3, 0.6]))
 def test_hosts_end_with_one_lake_after_any_history(
     proxy: Proxy, history: list[tuple[str, str]], seed: int, share: float

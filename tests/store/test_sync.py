@@ -10,6 +10,7 @@ from tests.store.server import Fault, Proxy
 from transit_etl.checksums import Entry
 from transit_etl.collect.raw.rawfile import write_finished
 from transit_etl.files import locked
+from transit_etl.identity import OtherFolderError, claim
 from transit_etl.paths import raw_file, warehouse_lock
 from transit_etl.store.errors import OtherServiceDaysError, StoreError
 from transit_etl.store.manifest import DayFiles, manifest_key, write_manifest
@@ -228,6 +229,21 @@ def test_a_manifest_that_cannot_be_read_is_named_and_other_days_go_on(pair: tupl
         assert 1 == len(report.errors), name
         assert manifest_key(OPERATOR, TODAY) in report.errors[0]
         assert [f"date={TODAY - timedelta(days=1)}"] == sorted({Path(path).parts[3] for path in b.files()})
+
+
+def test_nothing_is_fetched_into_the_data_folder_of_another_operator(
+    pair: tuple[Host, Host], url: str, tmp_path: Path
+) -> None:
+    a, _ = pair
+    a.land("w1")
+    a.stage()
+    a.sync()
+    other = host(tmp_path / "other", None, operator="y").settings
+    claim(other, begins=True)
+    with pytest.raises(OtherFolderError):
+        host(other.data_dir, url).sync()
+
+    assert [] == list(other.data_dir.rglob("*.parquet"))
 
 
 def test_a_build_that_reads_keeps_files_from_being_replaced(pair: tuple[Host, Host]) -> None:

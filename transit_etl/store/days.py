@@ -136,10 +136,11 @@ def take_in(
     What was changed here stays; so does what is to be replaced while a build reads it, until the next time.
     `etag` is that of the manifest as it was listed.
     """
+    known = place.seen(day)
+    if etag == known.etag and not has_changed(place.root, day, _of(day, known.files)):
+        return
     with day_locked(place.root, day):
-        known = place.seen(day)
-        if etag != known.etag or has_changed(place.root, day, _of(day, known.files)):
-            _Exchange(store, place, day, report).follow(known)
+        _Exchange(store, place, day, report).follow(place.seen(day))
 
 
 def publish(store: "ObjectStore", place: Place, day: OperatorDay, report: DayReport) -> None:

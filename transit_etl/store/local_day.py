@@ -146,15 +146,22 @@ def adopt(root: Path, local: LocalDay, wanted: DayFiles, base: DayFiles, fetch: 
     }
     if not missing and not stale:
         return []
-    with _no_build_reads(root, replaces=bool(stale or missing.keys() & local.present.keys())):
-        fetched = _fetched(root, missing, fetch)
-        by_folder: dict[Path, tuple[dict[str, Path], set[str]]] = defaultdict(lambda: ({}, set()))
-        for path, file in fetched.items():
-            by_folder[(root / path).parent][0][Path(path).name] = file
-        for path in stale:
-            by_folder[(root / path).parent][1].add(Path(path).name)
-        for folder in sorted(by_folder, key=_order):
-            _change_folder(folder, *by_folder[folder])
+    replaces = bool(stale or missing.keys() & local.present.keys())
+    with _no_build_reads(root, replaces=replaces):
+        pass  # else all would be fetched for nothing while a build runs
+    fetched = _fetched(root, missing, fetch)
+    by_folder: dict[Path, tuple[dict[str, Path], set[str]]] = defaultdict(lambda: ({}, set()))
+    for path, file in fetched.items():
+        by_folder[(root / path).parent][0][Path(path).name] = file
+    for path in stale:
+        by_folder[(root / path).parent][1].add(Path(path).name)
+    try:
+        with _no_build_reads(root, replaces=replaces):
+            for folder in sorted(by_folder, key=_order):
+                _change_folder(folder, *by_folder[folder])
+    finally:
+        for file in fetched.values():
+            file.unlink(missing_ok=True)
     return list(missing.values())
 
 

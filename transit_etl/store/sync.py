@@ -248,6 +248,7 @@ def _is_possible(
 def _pull(
     store: "ObjectStore", settings: Settings, report: SyncReport, raw_days: tuple[date, date] | None = None
 ) -> None:
+    claim(settings)
     require_same_service_days(store, settings)
     place, days = place_of(settings), DayReport()
     manifests: dict[tuple[str, date], str | None] = {}
@@ -273,6 +274,7 @@ def _pull(
 
 
 def _push(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
+    claim(settings)
     _send_raw(store, settings, report)
     place, days = place_of(settings), DayReport()
     for day in changed_days(settings):
