@@ -15,6 +15,7 @@ from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Engine, Settings
 from transit_etl.stage import ensure_schemas
 from transit_etl.warehouse import dbt, lake_changes
+from transit_etl.warehouse.built_dates import BuiltFrom, read_inputs, record_built_dates
 from transit_etl.warehouse.database import (
     WarehouseError,
     drop_models,
@@ -66,6 +67,7 @@ class _StartedBuild:
     dates: list[date]
     is_full: bool
     changes: LakeChanges
+    built_from: BuiltFrom
 
 
 class _Told(NamedTuple):
@@ -178,7 +180,10 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
         dates = sorted(chosen)
         if is_full and not dates:
             raise EmptyLakeError(settings)
-        started = _StartedBuild(number + 1, dates, is_full, changes)
+        # What views read at once, such as names of stops, is no input of a date.
+        reference_rows = {each.operator: [*each.judged, *each.plant] for each in told}
+        built_from = read_inputs(connection, settings, dates, reference_rows)
+        started = _StartedBuild(number + 1, dates, is_full, changes, built_from)
         if dates and is_full:
             drop_models(connection)
         for each in told:
@@ -298,6 +303,14 @@ def _record_success(settings: Settings, started: _StartedBuild) -> list[str]:
         for file in done:
             row = [file.path, file.size_bytes, file.modified_ns]
             connection.execute("insert into quality.built_files values (?, ?, ?)", row)
+        record_built_dates(
+            connection,
+            started.built_from,
+            started.dates,
+            build_number=started.number,
+            models_fingerprint=dbt.models_fingerprint(settings),
+            is_full=started.is_full,
+        )
         connection.execute(
             "update quality.builds set outcome = 'passed' where build_number = ?", [started.number]
         )

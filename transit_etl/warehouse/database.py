@@ -27,6 +27,16 @@ create table if not exists quality.built_files (
     size_bytes bigint not null,
     modified_ns bigint not null
 );
+create table if not exists quality.built_dates (
+    operator varchar not null,
+    service_date date not null,
+    build_number bigint not null,
+    models_fingerprint varchar not null,
+    ruleset_version bigint,
+    answers_digest varchar not null,
+    context_digest varchar,
+    primary key (operator, service_date)
+);
 create table if not exists quality.variants (
     suffix varchar primary key,
     outcome varchar not null,
@@ -47,7 +57,7 @@ alter table quality.operators add column if not exists ruleset_version bigint;
 create table if not exists main.last_publication (publication_id uuid, storage_version varchar);
 """
 
-_HISTORY_TABLES = ("builds", "built_files", "variants", "operators")
+_HISTORY_TABLES = ("builds", "built_files", "built_dates", "variants", "operators")
 MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
 

@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -20,6 +20,7 @@ from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest, without_dbt_settings
 
+_RULESETS = PROJECT / "seeds" / "rulesets.csv"
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
 _MEMORY_PERCENT = 60  # of the machine's, for the tables in work: collectors run beside a build, and dbt in it
@@ -113,13 +114,19 @@ MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
 
-def fingerprint(settings: Settings) -> str:
-    """Return a hash that changes with models, macros, seeds, configuration and engine."""
+def fingerprint(settings: Settings, *, without: Collection[Path] = ()) -> str:
+    """Return a hash that changes with models, macros, seeds, configuration and engine, but some files."""
     digest = sha256(settings.build_target.encode())
     for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
-            digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
+            if path not in without:
+                digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def models_fingerprint(settings: Settings) -> str:
+    """Return the fingerprint without the thresholds: a row says by its ruleset which of these it used."""
+    return fingerprint(settings, without=(_RULESETS,))
 
 
 def run(
@@ -177,7 +184,7 @@ def set_rulesets(settings: Settings) -> dict[str, int]:
 
     WarehouseError if there is none of a version.
     """
-    with (PROJECT / "seeds" / "rulesets.csv").open(encoding="utf-8", newline="") as file:
+    with _RULESETS.open(encoding="utf-8", newline="") as file:
         existing = [int(row["ruleset_version"]) for row in csv.DictReader(file)]
     found = {name: settings.of(name).ruleset for name in settings.operators}
     for name, version in found.items():

@@ -160,7 +160,7 @@ def _service_dates(
     connection: duckdb.DuckDBPyConnection, days: ServiceDays, dataset: str, files: list[str]
 ) -> list[tuple[str, date]]:
     """Read the pairs of file and service date; none for datasets whose requests alone have dates."""
-    dates = _dates_in_row(days, dataset)
+    dates = dates_in_row(days, dataset)
     if not files or dates is None:
         return []
     rows = connection.execute(
@@ -176,7 +176,16 @@ def _service_dates(
     return [(str(name), day) for name, day in rows]
 
 
-def _dates_in_row(days: ServiceDays, dataset: str) -> str | None:
+def dates_of_receipt(days: ServiceDays) -> str:
+    """Return the SQL of the service dates at an instant of receipt and some hours before it."""
+    return _DATES_OF_RECEIPT.format(
+        zone=sql_text(days.timezone),
+        starts_seconds=days.starts_seconds,
+        late_trip_seconds=_LATE_TRIP_SECONDS,
+    )
+
+
+def dates_in_row(days: ServiceDays, dataset: str) -> str | None:
     """Return the SQL of the service dates of a dataset's row; None if its requests alone have dates."""
     if dataset == "requests":
         late_trip_until = days.starts_seconds + _LATE_TRIP_SECONDS
@@ -186,11 +195,7 @@ def _dates_in_row(days: ServiceDays, dataset: str) -> str | None:
         case Dates.OF_ROWS:
             return "[service_date]"
         case Dates.OF_RECEIPT:
-            return _DATES_OF_RECEIPT.format(
-                zone=sql_text(days.timezone),
-                starts_seconds=days.starts_seconds,
-                late_trip_seconds=_LATE_TRIP_SECONDS,
-            )
+            return dates_of_receipt(days)
         case _:
             return None
 
