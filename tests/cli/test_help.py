@@ -24,6 +24,7 @@ COMMANDS = [
     "sql",
     "tables",
     "describe",
+    "diff",
     "export",
     "status",
     "check",

@@ -8,6 +8,7 @@ from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
+from transit_etl.warehouse.differences import ComparisonError, Differences, compare
 from transit_etl.warehouse.durations import last_durations
 from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
@@ -26,7 +27,9 @@ __all__ = [
     "BuildProgress",
     "BuildReport",
     "BuildRunningError",
+    "ComparisonError",
     "DamagedLakeError",
+    "Differences",
     "EmptyLakeError",
     "NotPublishedError",
     "QueryError",
@@ -37,6 +40,7 @@ __all__ = [
     "audit_figures",
     "build",
     "build_variant",
+    "compare",
     "last_durations",
     "model_page_policy",
     "publish",
