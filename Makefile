@@ -6,6 +6,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.set-up
 OLDER_DUCKDB := $(wildcard scripts/older-duckdb/*.lock)
+CONTRACT_CLIENT := scripts/datacontract-cli.lock
 SELECT := not long
 LONG := long
 # A process that may not write bytecode compiles every module it imports, which takes seconds; tests start hundreds.
@@ -18,7 +19,7 @@ help: ## list these commands
 
 setup: $(STAMP) ## make .venv (again only when requirements.lock, pyproject.toml or scripts/setup.sh changed)
 
-$(STAMP): requirements.lock pyproject.toml scripts/setup.sh $(OLDER_DUCKDB)
+$(STAMP): requirements.lock pyproject.toml scripts/setup.sh $(OLDER_DUCKDB) $(CONTRACT_CLIENT)
 	@sh scripts/setup.sh
 	@touch $@
 
@@ -29,6 +30,7 @@ lock: ## write the locks anew from pyproject.toml, with the newest versions and 
 	$(COMPILE) requirements.lock --all-extras --group dev pyproject.toml
 	@for lock in $(OLDER_DUCKDB); do \
 	  echo "duckdb==$$(basename $$lock .lock).*" | $(COMPILE) $$lock - || exit 1; done
+	echo "datacontract-cli[duckdb]" | $(COMPILE) $(CONTRACT_CLIENT) -
 
 demo: setup ## rehearse days, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")

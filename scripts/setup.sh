@@ -51,9 +51,10 @@ fi
 export UV_LINK_MODE="${UV_LINK_MODE:-copy}"
 .venv/bin/uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock
 .venv/bin/uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
-# Each in a folder of its own, which only a test uses: clients older than ours that must open the published file.
-for lock in scripts/older-duckdb/*.lock; do
-    folder=.venv/older-duckdb/$(basename "$lock" .lock)
+# Each in a folder of its own, which only a test uses: clients that must read the published file with an older DuckDB.
+for lock in scripts/older-duckdb/*.lock scripts/datacontract-cli.lock; do
+    folder=${lock#scripts/}
+    folder=.venv/${folder%.lock}
     rm -rf "$folder"
     .venv/bin/uv pip install --quiet --python .venv/bin/python --target "$folder" --require-hashes -r "$lock"
 done
