@@ -247,6 +247,11 @@ def dictionary_dir(data_dir: Path) -> Path:
     return published_database(data_dir).parent / "dictionary"
 
 
+def contract_dir(data_dir: Path) -> Path:
+    """Return the folder of the data contract, which is written with each publication."""
+    return published_database(data_dir).parent / "contract"
+
+
 def exports_dir(data_dir: Path) -> Path:
     """Return the folder of the exported datasets, each a folder with a manifest."""
     return data_dir / "exports"

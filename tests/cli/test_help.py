@@ -24,6 +24,7 @@ COMMANDS = [
     "sql",
     "tables",
     "describe",
+    "contract",
     "diff",
     "export",
     "status",

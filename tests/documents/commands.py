@@ -138,6 +138,7 @@ ELSEWHERE = {
     "transit-etl collect passages --for 10m": ("tests/cli/test_errors.py", 'cli("collect", "passages"'),
     "transit-etl collect stops": ("tests/cli/test_errors.py", 'cli("collect", "stops"'),
     "transit-etl status --watch": ("tests/cli/test_check.py", '"status", "--watch"'),
+    "transit-etl contract": ("tests/cli/test_contract.py", 'cli("contract"'),
     "transit-etl diff": ("tests/cli/test_diff.py", 'cli("diff"'),
     "transit-etl emulator --port 8400": ("transit_emulator/process.py", '"emulator", "--port"'),
 }

@@ -9,6 +9,7 @@ import typer
 from transit_etl.cli import output
 from transit_etl.cli.backup import backup, prune, restore, sync
 from transit_etl.cli.config import config
+from transit_etl.cli.contract import contract
 from transit_etl.cli.diff import diff
 from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.export import export
@@ -53,7 +54,7 @@ def about(
 app.command("run")(run_round)
 for command in (
     config, folder, collect, stage, reprocess, build, publish, compact, verify, sync, backup, restore,
-    sql, tables, describe, diff, export, report, status, check, metrics, prune, rehearse,
+    sql, tables, describe, contract, diff, export, report, status, check, metrics, prune, rehearse,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(emulator_app, name="emulator")

@@ -6,6 +6,13 @@ from transit_etl.stage.repair import repairing
 from transit_etl.store.sync import pulled
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
+from transit_etl.warehouse.contract import ContractError, read_contract, write_contract
+from transit_etl.warehouse.contract_changes import (
+    broken_promises,
+    changes_table,
+    contract_changes,
+    deprecations_table,
+)
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.differences import ComparisonError, Differences, compare
@@ -28,6 +35,7 @@ __all__ = [
     "BuildReport",
     "BuildRunningError",
     "ComparisonError",
+    "ContractError",
     "DamagedLakeError",
     "Differences",
     "EmptyLakeError",
@@ -38,13 +46,19 @@ __all__ = [
     "Variant",
     "WarehouseError",
     "audit_figures",
+    "broken_promises",
     "build",
     "build_variant",
+    "changes_table",
     "compare",
+    "contract_changes",
+    "deprecations_table",
     "last_durations",
     "model_page_policy",
     "publish",
     "published_findings",
     "query",
     "query_all",
+    "read_contract",
+    "write_contract",
 ]

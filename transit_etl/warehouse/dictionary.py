@@ -12,7 +12,7 @@ import yaml
 
 from transit_etl import promised
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
-from transit_etl.warehouse.models import Described, described_tables, models
+from transit_etl.warehouse.models import Deprecation, Described, described_tables, models
 
 _SCHEMAS = (*promised.SCHEMAS, promised.WORKING)
 # the source of columns that name none
@@ -98,7 +98,7 @@ def read_dictionary(columns_found: Iterable[FoundColumn], manifest: Manifest) ->
         tables[schema, name] = TableEntry(
             schema_name=schema,
             table_name=name,
-            meaning=table.description,
+            meaning=_meaning(table.description, table.deprecation),
             key_columns=table.key,
             reads=reads.get((schema, name), ""),
             is_promised=schema in promised.SCHEMAS,
@@ -106,10 +106,18 @@ def read_dictionary(columns_found: Iterable[FoundColumn], manifest: Manifest) ->
         columns.append(
             ColumnEntry(
                 schema, name, number, column, kind.lower(),
-                table.columns.get(column, {}).get("description", ""), *_facts(table, column),
+                _meaning(_description(table, column), table.deprecations.get(column)), *_facts(table, column),
             )
         )  # fmt: skip
     return Dictionary(list(tables.values()), columns)
+
+
+def _description(table: Described, column: str) -> str:
+    return str(table.columns.get(column, {}).get("description", ""))
+
+
+def _meaning(description: str, deprecation: Deprecation | None) -> str:
+    return f"{description} {deprecation}" if deprecation else description
 
 
 def write_dictionary(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> None:

@@ -41,22 +41,22 @@ def write_dictionary_files(folder: Path, dictionary: Dictionary) -> None:
     """Write `dictionary.csv`, and the pages as `dictionary/`, into a folder: each in one step."""
     write_text(folder / "dictionary.csv", as_csv(dictionary))
     place = folder / "dictionary"
-    with named_in_errors(place):
-        _replace_pages(place, as_pages(dictionary))
+    replace_pages(place, as_pages(dictionary))
     (folder / "dictionary.md").unlink(missing_ok=True)  # earlier versions wrote one page
 
 
-def _replace_pages(place: Path, pages: dict[str, bytes]) -> None:
-    """Replace the folder of pages in one step, if a page differs."""
-    if {path.name: path.read_bytes() for path in place.glob("*")} == pages:
-        return
-    built = replacement_of(place)
-    clear_away(built)
-    make_folder(built)
-    for name, page in pages.items():
-        (built / name).write_bytes(page)
-    sync_tree(built)
-    replace_folder(built, place)
+def replace_pages(place: Path, pages: dict[str, bytes]) -> None:
+    """Replace a folder of files by these, in one step, if any of them differs."""
+    with named_in_errors(place):
+        if {path.name: path.read_bytes() for path in place.glob("*")} == pages:
+            return
+        built = replacement_of(place)
+        clear_away(built)
+        make_folder(built)
+        for name, page in pages.items():
+            (built / name).write_bytes(page)
+        sync_tree(built)
+        replace_folder(built, place)
 
 
 def as_csv(dictionary: Dictionary) -> str:

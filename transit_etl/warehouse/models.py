@@ -3,7 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,48 @@ class Model:
     reads: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Deprecation:
+    """Since when a table or column is deprecated, and what replaces it: `deprecated` in its meta."""
+
+    since: date
+    replaced_by: str
+
+    def __str__(self) -> str:
+        return f"Deprecated since {self.since}: use {self.replaced_by}."
+
+
 @dataclass(frozen=True)
 class Described:
     """A table as the yml files describe it: its schema, and the entries of its columns by name.
 
-    `key` names the columns that identify a row, `values` the values that its checks allow in a column.
+    `key` names the columns that identify a row, of which those in `nullable_key` may be null; `values` the
+    values that its checks allow in a column, and `rules` what they demand of each row, by name.
     """
 
     schema: str
     name: str
     description: str
-    meta: Mapping[str, str]
+    meta: Mapping[str, Any]
     columns: Mapping[str, Mapping[str, Any]]
     key: str
     values: Mapping[str, str]
+    nullable_key: tuple[str, ...] = ()
+    rules: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def deprecation(self) -> Deprecation | None:
+        """What says that the table is deprecated."""
+        return _deprecation(self.meta)
+
+    @property
+    def deprecations(self) -> dict[str, Deprecation]:
+        """What says that columns are deprecated, by their names."""
+        found = {
+            name: _deprecation(entry.get("config", {}).get("meta", {}))
+            for name, entry in self.columns.items()
+        }
+        return {name: each for name, each in found.items() if each}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +141,19 @@ def _described(table: Mapping[str, Any], checks: list[Mapping[str, Any]]) -> Des
         columns=table["columns"],
         key=next(_keys(checks), meta.get("key", "")),
         values=dict(_known_values(checks)),
+        nullable_key=tuple(
+            column
+            for check in checks
+            if check["name"] == "grain"
+            for column in check["kwargs"].get("may_be_null", ())
+        ),
+        rules={name: rule for check in checks for name, rule in check["kwargs"].get("rules", {}).items()},
     )
+
+
+def _deprecation(meta: Mapping[str, Any]) -> Deprecation | None:
+    entry = meta.get("deprecated")
+    return Deprecation(date.fromisoformat(str(entry["since"])), entry["replaced_by"]) if entry else None
 
 
 def _keys(checks: list[Mapping[str, Any]]) -> Iterator[str]:

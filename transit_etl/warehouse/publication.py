@@ -11,6 +11,7 @@ from transit_etl.identity import ServiceDays, service_days
 from transit_etl.promised import NAMED, RECENT, SCHEMAS, original_schema
 from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
+from transit_etl.warehouse.contract import CONTRACT_VERSION
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import (
@@ -85,7 +86,7 @@ where database_name = current_database() and not internal
 _PUBLICATION = """
 create or replace table quality.publication as
 select
-    ?::uuid as publication_id, ?::timestamp as published_at, ? as version,
+    ?::uuid as publication_id, ?::timestamp as published_at, ? as version, ? as contract_version,
     builds.build_number, builds.fingerprint,
     operators.operator, operators.timezone, operators.service_day_cutoff,
     days.first_date, days.last_date, requests.last_received_at, files.n_lake_files, files.lake_bytes,
@@ -138,7 +139,7 @@ def complete(
 
 def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings, identity: str) -> None:
     now = settings.clock.now().replace(tzinfo=None)
-    connection.execute(_PUBLICATION, [identity, now, version("transit-etl")])
+    connection.execute(_PUBLICATION, [identity, now, version("transit-etl"), CONTRACT_VERSION])
 
 
 def _create_macros(connection: duckdb.DuckDBPyConnection, operators: Mapping[str, ServiceDays]) -> None:

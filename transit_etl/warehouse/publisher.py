@@ -11,6 +11,7 @@ from transit_etl import paths
 from transit_etl.files import replaced_atomically
 from transit_etl.identity import claim
 from transit_etl.settings import Settings
+from transit_etl.warehouse.contract import contracts, write_contract
 from transit_etl.warehouse.database import (
     WarehouseError,
     database_path,
@@ -46,14 +47,14 @@ def publish(settings: Settings) -> Path:
         replaced = files_of(target)
         with _passed_build(settings) as build, replaced_atomically(target) as unfinished:
             unfinished.with_name(f"{unfinished.name}.wal").unlink(missing_ok=True)  # of a killed publication
-            manifest = last_manifest(settings.data_dir)
-            by_date = tables_by_date(manifest) if manifest else {}
+            last = last_manifest(settings.data_dir)
+            by_date = tables_by_date(last) if last else {}
             identity = copy_promised(build, unfinished, settings, by_date)
-            dictionary = complete(
-                unfinished, settings, identity, found_columns(build), manifest or parsed_manifest()
-            )
+            manifest = last or parsed_manifest()
+            dictionary = complete(unfinished, settings, identity, found_columns(build), manifest)
         remove_unused(settings.data_dir, [*files_of(target), *replaced])
         write_dictionary_files(target.parent, dictionary)
+        write_contract(paths.contract_dir(settings.data_dir), contracts(dictionary, manifest, settings))
         remember_duration(settings.data_dir, "publish", time.monotonic() - started_at)
     return target
 
