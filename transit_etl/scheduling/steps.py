@@ -1,8 +1,10 @@
 """What the tasks of DAGs call after collecting: a call for each step, with settings read anew."""
 
 import logging
+import os
 from dataclasses import asdict
 from datetime import UTC, date, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -198,10 +200,22 @@ def write_standard_reports() -> dict[str, str]:
 def _build(settings: Settings, first: date | None = None, last: date | None = None) -> dict[str, int]:
     from transit_etl.warehouse import build
 
+    _name_parent_of_lineage()
     report = build(settings, first_date=first, last_date=last)
     for warning in [*report.warnings, *report.findings]:
         _log.warning(warning)
     return {name: getattr(report, name) for name in ("n_files", "n_dates", "n_models", "n_checks")}
+
+
+def _name_parent_of_lineage() -> None:
+    """Let the OpenLineage events of dbt name the running task as their parent, if they are sent at all."""
+    if find_spec("airflow.providers.openlineage") is None:
+        return
+    from airflow.providers.openlineage.conf import is_disabled
+    from airflow.providers.openlineage.plugins.macros import lineage_parent_id
+
+    if not is_disabled():
+        os.environ["OPENLINEAGE_PARENT_ID"] = lineage_parent_id(get_current_context()["ti"])
 
 
 def _instant(settings: Settings) -> datetime:

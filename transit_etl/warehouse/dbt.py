@@ -19,6 +19,7 @@ from transit_etl.files import make_folder
 from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.database import WarehouseError, database_path
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest, without_dbt_settings
+from transit_etl.warehouse.lineage import send_lineage
 
 _RULESETS = PROJECT / "seeds" / "rulesets.csv"
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
@@ -155,11 +156,13 @@ def run(
     if settings.build_target is Engine.SPARK:
         spark = _Run("transit_etl.warehouse.spark", "spark", folder / "spark", target)
         runs = [spark, replace(runs[0], target=target.without_tables)]
-    results = [
-        result
-        for each in runs
-        for result in _run(each, folder, environment, is_full=is_full, lock=lock, on_progress=on_progress)
-    ]
+    results: list[dict[str, Any]] = []
+    for each in runs:
+        try:
+            results += _run(each, folder, environment, is_full=is_full, lock=lock, on_progress=on_progress)
+        finally:
+            if settings.build_target is Engine.DUCKDB:  # openlineage-dbt knows no local session of Spark
+                send_lineage(each.folder, each.output, database_path(settings), environment)
     n_checks = sum(result["unique_id"].startswith("test.") for result in results)
     n_hooks = sum(result["unique_id"].startswith("operation.") for result in results)
     return DbtResult(len(results) - n_checks - n_hooks, n_checks)
