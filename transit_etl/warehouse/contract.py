@@ -105,7 +105,7 @@ def _contract(
             {
                 "server": "published",
                 "type": "duckdb",
-                "description": "The published file, which is enough by itself under any name.",
+                "description": "The published file, with the folder `detail` beside it where it has one.",
                 "database": "warehouse.duckdb",
                 "schema": schema,
             }
