@@ -1,15 +1,21 @@
 """Objects of a real interface of S3: what is written whole is there, whatever happens on the way."""
 
 import logging
+import socket
+import subprocess
+import sys
 import time
+from contextlib import closing
 
 import pytest
 
 from tests.store.server import CREDENTIALS, Fault, Proxy
+from transit_etl import setting_checks
 from transit_etl.store import objects
 from transit_etl.store.errors import StoreError, UnsuitableStoreError
 from transit_etl.store.objects import ObjectStore
 
+STEPS = "transit_etl.collect, transit_etl.stage, transit_etl.warehouse, transit_etl.operations"
 BODY = bytes(range(256)) * 400
 
 
@@ -138,6 +144,19 @@ def test_an_absent_store_is_named_within_seconds_and_without_a_credential(
     assert not any(secret in caplog.text + str(error.value) for secret in CREDENTIALS.values())
 
 
+@pytest.mark.parametrize("step", ["get", "create"])
+def test_a_store_that_is_silent_is_waited_for_only_so_long(
+    proxy: Proxy, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    assert proxy.target
+    monkeypatch.setattr(objects, "READ_SECONDS", 0.3)
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        store = ObjectStore("s3://bucket/x")
+        with pytest.raises(StoreError, match="Read timeout"):
+            getattr(store, step)(*{"get": ("a",), "create": ("a", BODY)}[step])
+
+
 def test_a_store_without_the_bucket_is_an_error(proxy: Proxy) -> None:
     assert proxy.target
     with pytest.raises(StoreError, match="bucket does not exist"):
@@ -162,3 +181,20 @@ def test_a_store_that_ignores_conditions_is_refused(store: ObjectStore, ignored:
     store._files.call_s3 = without_condition  # noqa: SLF001
     with pytest.raises(UnsuitableStoreError, match="two hosts could overwrite each other"):
         store.require_conditions("m")
+
+
+def test_steps_start_without_the_packages_of_the_extra() -> None:
+    code = f"import sys, {STEPS}; print(sorted({{'s3fs', 'botocore', 'aiohttp'}} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "[]" == done.stdout.splitlines()[0]
+
+
+def test_without_the_extra_the_setting_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setting_checks, "find_spec", lambda _name: None)
+    with pytest.raises(ValueError, match=r"pip install 'transit-etl\[store\]'"):
+        setting_checks.lake_url("s3://bucket/prefix")
+
+
+def test_a_place_in_a_store_may_end_in_a_slash() -> None:
+    assert "s3://bucket/a/b=c" == setting_checks.lake_url("s3://bucket/a/b=c/")

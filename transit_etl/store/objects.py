@@ -15,7 +15,9 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 import aiohttp
+from aiobotocore.session import AioSession
 from botocore.exceptions import BotoCoreError
+from botocore.handlers import add_expect_header
 from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
@@ -82,7 +84,12 @@ class ObjectStore:
         }
         if any(os.environ.get(name) for name in _ENDPOINTS):
             config["s3"] = {"addressing_style": "path"}  # a bucket has no host name of its own there
-        self._files = S3FileSystem(config_kwargs=config, use_listings_cache=False, skip_instance_cache=True)
+        session = AioSession()
+        # A store that is silent would be waited for without an end: `100 Continue` has no timeout.
+        session.unregister("before-call.s3", add_expect_header)
+        self._files = S3FileSystem(
+            session=session, config_kwargs=config, use_listings_cache=False, skip_instance_cache=True
+        )
         self._files.retries = 1  # the library below tries again already
 
     def require_conditions(self, machine: str) -> None:
@@ -198,7 +205,8 @@ class ObjectStore:
             raise self._failure(error) from error
 
     def _failure(self, error: Exception) -> StoreError:
-        return StoreError(f"the object store {self.url} cannot be used: {first_line(error)}")
+        what = first_line(error) or type(error).__name__
+        return StoreError(f"the object store {self.url} cannot be used: {what}")
 
 
 @dataclass(frozen=True, slots=True)
