@@ -25,7 +25,8 @@ LINEAR = [
     "raw_files", "raw_bytes", "lake_files", "lake_bytes", "quarantine_files", "warehouse_bytes",
     "published_bytes", "checksums_bytes",
 ]  # fmt: skip
-NOT_COMPARED = {"quality.builds", "quality.built_files"}  # when, and in how many steps, it was built
+# when, and in how many steps, it was built
+NOT_COMPARED = {"quality.builds", "quality.built_dates", "quality.built_files"}
 NOT_OF_ONE_DATE = {
     "core.requests", "core.service_days",  # a status category that was listed once is asked for ever after
     "marts.id_stability",  # looks for the identifiers of the day before
