@@ -161,6 +161,16 @@ def test_a_figure_changes_by_the_input_that_differs(
     assert {cause.removeprefix("by_")} == {row["cause"] for row in found.parts["dates"].to_pylist()}
 
 
+def test_a_date_that_only_its_record_differs_of_is_not_listed(before: Path, changed: Change) -> None:
+    other = changed(
+        f"update quality.built_dates set answers_digest = 'x' where service_date = '{TUESDAY}'; "
+        f"insert into quality.built_dates select * replace (date '{WEDNESDAY}' + 1 as service_date) "
+        f"from quality.built_dates where service_date = '{WEDNESDAY}'"
+    )
+
+    assert [] == _dates_of(compare(before, other))
+
+
 @pytest.mark.long
 def test_other_thresholds_under_the_same_version_are_another_ruleset(before: Path, changed: Change) -> None:
     found = compare(before, changed(f"{_halve()}; update core.rulesets set late_seconds = 299"))
@@ -223,7 +233,11 @@ def test_a_file_of_an_older_version_is_compared_without_what_it_lacks(before: Pa
     assert {"by_data"} == _causes(found)
     with duckdb.connect(older) as connection:
         connection.execute("update quality.publication set fingerprint = repeat('0', 64)")
-    assert {"not_separated"} == _causes(compare(older, before))
+    found = compare(older, before)
+    assert {"not_separated"} == _causes(found)
+    assert {"data and ruleset and models may have changed"} == {
+        row["why"] for row in found.parts["dates"].to_pylist()
+    }
 
 
 @pytest.mark.long

@@ -1,4 +1,4 @@
--- One row per operator and service_date on which the two files differ. A date has the input that differs as its cause;
+-- One row per operator and service_date with other rows in core or marts. A date has the input that differs as its cause;
 -- where it is not known of one input, and no other one differs, it is that one. {thresholds}: the columns to compare.
 create table dates as
 with rulesets as (
@@ -33,8 +33,8 @@ inputs as (
         end as change,
         earlier.build_number as build_before,
         later.build_number as build_after,
-        -- without a record: the same models cannot have changed a date, other ones may have
-        (earlier.answers_digest, earlier.context_digest) = (later.answers_digest, later.context_digest) as has_same_data,
+        -- null where a file has no record of the date
+        earlier.answers_digest = later.answers_digest and earlier.context_digest = later.context_digest as has_same_data,
         coalesce(
             earlier.ruleset_version = later.ruleset_version and rules_before.digest = rules_after.digest,
             case when files.has_same_rulesets and files.has_same_models then true end
@@ -97,4 +97,4 @@ select
         )
     end as why
 from judged
-where change <> 'changed' or n_rows > 0;
+where n_rows > 0;
