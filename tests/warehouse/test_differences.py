@@ -271,11 +271,13 @@ def test_tables_and_columns_that_differ_are_listed(before: Path, changed: Change
         before,
         changed(
             "create table marts.more (a integer); alter table marts.crowding add column added integer; "
-            "drop table marts.id_stability; alter table quality.findings alter n_rows type double"
+            "drop table marts.id_stability; drop view headline.lifts; "
+            "alter table quality.findings alter n_rows type double"
         ),
     )
 
     assert [
+        ("headline.lifts", None, "removed", "table", None),
         ("marts.crowding", "added", "added", None, "INTEGER"),
         ("marts.id_stability", None, "removed", "table", None),
         ("marts.more", None, "added", None, "table"),

@@ -28,6 +28,11 @@ _PUBLISHED = (
     "published_at", "version", "contract_version", "build_number", "fingerprint", "first_date", "last_date",
     "last_received_at", "n_lake_files", "rulesets",
 )  # fmt: skip
+_PROMISED = """
+select schema_name, table_name, list((column_name, data_type) order by column_index) from duckdb_columns()
+where database_name = $side and list_contains($schemas, schema_name)
+group by all
+"""
 _FILES = """
 select
     count(*) filter (earlier.path is null) as n_added,
@@ -134,7 +139,7 @@ def _compare(connection: duckdb.DuckDBPyConnection) -> Differences:
     notes = list(_lake_files(connection, earlier, later))
     parts = {
         "publications": _publications(connection, earlier, later),
-        "columns": _differing_columns(earlier, later),
+        "columns": _differing_columns(*(_promised_columns(connection, side) for side in SIDES)),
         "rows": _differing_rows(connection, earlier, later),
     }
     try:
@@ -167,8 +172,14 @@ def _lake_files(connection: duckdb.DuckDBPyConnection, earlier: _Tables, later: 
         yield f"lake files: {n_added} added, {n_removed} removed, {n_changed} written again"
 
 
+def _promised_columns(connection: duckdb.DuckDBPyConnection, side: str) -> _Tables:
+    """List the promised tables and views of a file, with their columns in order."""
+    rows = connection.execute(_PROMISED, {"side": side, "schemas": [*SCHEMAS]}).fetchall()
+    return {(schema, name): tuple(columns) for schema, name, columns in rows}
+
+
 def _differing_columns(earlier: _Tables, later: _Tables) -> pa.Table:
-    """List the tables and columns that one file alone has, and the columns of another type."""
+    """List the tables, views and columns that one file alone has, and the columns of another type."""
     rows = []
     for place in sorted({*earlier, *later}):
         types = [dict(tables.get(place, ())) for tables in (earlier, later)]
