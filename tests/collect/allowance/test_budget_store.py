@@ -15,13 +15,20 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, text
 
-from tests.collect.allowance.budgets import FAST
+from tests.collect.allowance.budgets import FAST, START
+from tests.collect.postgresql import running_postgresql
 from tests.collect.upstream import settings_at
-from transit_etl.clock import SystemClock
+from transit_etl.clock import SystemClock, VirtualClock
 from transit_etl.collect.allowance import budget_store
-from transit_etl.collect.allowance.budget import Budget, BudgetClosedError, open_budget
+from transit_etl.collect.allowance.budget import RECONNECT_SECONDS, Budget, BudgetClosedError, open_budget
 from transit_etl.collect.allowance.budget_state import BudgetState, Limits
-from transit_etl.collect.allowance.budget_store import BudgetStoreError, SqlStore
+from transit_etl.collect.allowance.budget_store import (
+    BudgetStoreError,
+    MemoryStore,
+    SqlStore,
+    StoreUnreachableError,
+    Work,
+)
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import Kind
 
@@ -277,3 +284,42 @@ def test_a_state_reads_back_as_it_was_written() -> None:
     assert state == loads(dumps(state))
     assert state.permits
     assert state.demands
+
+
+def test_a_server_that_restarts_is_waited_for() -> None:
+    with running_postgresql() as server:
+
+        async def use(budget: Budget) -> int:
+            await budget.acquire(Kind.PASSAGES)
+            restart = asyncio.create_task(asyncio.to_thread(server.restart))
+            while not restart.done():
+                await budget.acquire(Kind.PASSAGES)
+            await restart
+            return await _granted(budget)
+
+        assert 0 < _with_budget(f"postgresql://postgres@/postgres?host={server.folder}", use)
+
+
+class _Unreachable(MemoryStore):
+    """A store whose server was reached once."""
+
+    async def transact(self, work: Work[T], now: Callable[[], float]) -> T:  # noqa: ARG002 - not reached
+        raise StoreUnreachableError("the server is gone")
+
+
+@pytest.mark.parametrize(
+    ("deadline_seconds", "error", "waited_seconds"),
+    [(None, StoreUnreachableError, RECONNECT_SECONDS), (5, BudgetClosedError, 5)],
+)
+def test_a_server_that_stays_away_is_waited_for_no_longer_than_it_makes_sense(
+    deadline_seconds: float | None, error: type[Exception], waited_seconds: float
+) -> None:
+    clock = VirtualClock(START)
+    deadline = deadline_seconds and START + timedelta(seconds=deadline_seconds)
+
+    async def main() -> float:
+        with pytest.raises(error):
+            await Budget(FAST, _Unreachable(), clock).acquire(Kind.PASSAGES, deadline or None)
+        return (clock.now() - START).total_seconds()
+
+    assert waited_seconds == pytest.approx(clock.run(main()), abs=1)

@@ -5,17 +5,26 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Self, TypeVar
 from uuid import uuid4
 
 from transit_etl.api.exchange import RetryRefusedError
 from transit_etl.clock import Clock, SteadyInstant
 from transit_etl.collect.allowance.budget_state import BudgetState, Decision, Limits
-from transit_etl.collect.allowance.budget_store import BudgetStore, BudgetStoreError, SqlStore
+from transit_etl.collect.allowance.budget_store import (
+    BudgetStore,
+    BudgetStoreError,
+    SqlStore,
+    StoreUnreachableError,
+    Work,
+)
 from transit_etl.endpoints import Kind
 from transit_etl.settings import Settings
 
+T = TypeVar("T")
 _HEARTBEATS_UNTIL_DEAD = 3
+RECONNECT_SECONDS = 30.0  # the longest that a restart of the store's server is waited for
+_RECONNECT_PAUSE_SECONDS = 0.5
 _SHORTEST_PAUSE_SECONDS = 0.001  # a virtual clock counts microseconds: for less than one it would stand still
 
 
@@ -89,7 +98,8 @@ class Budget(AbstractAsyncContextManager["Budget"]):
             while permit is None:
                 permit = await self._ask(caller, kind, until)
         except (BudgetClosedError, asyncio.CancelledError):
-            await self._store.transact(lambda state, _: state.withdraw(caller), self._now)
+            with suppress(StoreUnreachableError):  # then the caller is forgotten as one that died
+                await self._store.transact(lambda state, _: state.withdraw(caller), self._now)
             raise
         return permit
 
@@ -105,7 +115,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
             return state.lease(self._name, key, now + self._limits.lease)
 
         self._has_leased = True
-        is_ours = await self._store.transact(work, self._now)
+        is_ours = await self._transact(work)
         if is_ours:
             self._leased[permit] = key
         return is_ours
@@ -121,7 +131,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
             state.advance(now, self._limits, self._expiry)
             state.settle(now, permit.granted_at, permit.kind, self._limits)
 
-        await self._store.transact(work, self._now)
+        await self._transact(work)
 
     async def report_rate_limited(self, permit: Permit, retry_after_seconds: float | None) -> None:
         """Report a 429: all callers stop until `Retry-After` has passed, and go on at half the rate."""
@@ -130,7 +140,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
             state.advance(now, self._limits, self._expiry)
             state.slow_down(now, permit.granted_at, retry_after_seconds, self._limits)
 
-        await self._store.transact(work, self._now)
+        await self._transact(work)
 
     async def snapshot(self) -> BudgetSnapshot:
         """Return how the budget is used at present; nothing is asked for."""
@@ -147,7 +157,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
                 blocked_until=blocked_until if state.blocked_until > now else None,
             )
 
-        return await self._store.transact(work, self._now)
+        return await self._transact(work)
 
     async def _ask(self, caller: str, kind: Kind, deadline: SteadyInstant | None) -> Permit | None:
         asked_at = self._clock.now()
@@ -160,7 +170,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
             return decision, Permit(kind, now, asked_at, state.leased_elsewhere(self._name))
 
         _check(deadline, asked_at)
-        decision, permit = await self._store.transact(work, self._now)
+        decision, permit = await self._transact(work, deadline)
         if decision.is_granted:
             return permit
         _check(deadline, self._clock.now() + timedelta(seconds=decision.slot_in))
@@ -171,6 +181,21 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         ]
         await self._clock.sleep(min(pause for pause in pauses if pause is not None))
         return None
+
+    async def _transact(self, work: Work[T], deadline: SteadyInstant | None = None) -> T:
+        """Change the state; while the store's server restarts, wait and try again.
+
+        A change whose answer was lost is made twice then: at worst a permit counts that nobody uses.
+        """
+        begun = self._clock.stopwatch()
+        while True:
+            try:
+                return await self._store.transact(work, self._now)
+            except StoreUnreachableError:
+                if self._clock.stopwatch() - begun > RECONNECT_SECONDS:
+                    raise
+            _check(deadline, self._clock.now())
+            await self._clock.sleep(_RECONNECT_PAUSE_SECONDS)
 
     def _now(self) -> float:
         return self._clock.to_real(self._clock.now()).timestamp()

@@ -9,7 +9,7 @@ from sqlite3 import SQLITE_CORRUPT, SQLITE_NOTADB
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import DatabaseError, SQLAlchemyError
+from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.sqlite_file import SqliteFile
@@ -36,6 +36,10 @@ _CREATION_LOCK = 0x7472_616E_7369_7400  # two sessions that create a table at on
 
 class BudgetStoreError(TransitError):
     """The store of the request budget cannot be used; without it nothing may be sent."""
+
+
+class StoreUnreachableError(BudgetStoreError):
+    """The server of the store does not answer any more, though it did; it may be restarting."""
 
 
 class BudgetStore(Protocol):
@@ -90,7 +94,10 @@ class SqlStore:
         self._file = SqliteFile(Path(self._url.database or "")) if _is_sqlite(self._url) else None
 
     async def transact(self, work: Work[T], now: Callable[[], float]) -> T:
-        """Change the state in one transaction; BudgetStoreError if the store cannot be used."""
+        """Change the state in one transaction; BudgetStoreError if the store cannot be used.
+
+        StoreUnreachableError if its server was reached before: then a later attempt may succeed.
+        """
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._transact, work, now)
 
     def peek(self) -> BudgetState | None:
@@ -126,7 +133,9 @@ class SqlStore:
                 self._start_anew(f"it is damaged ({cause})")
                 return self._attempt(work, now)
         except _UNUSABLE as error:
-            raise BudgetStoreError(self._explain(error)) from error
+            is_lost = self._file is None and self._engine is not None and _is_disconnection(error)
+            kind = StoreUnreachableError if is_lost else BudgetStoreError
+            raise kind(self._explain(error)) from error
 
     def _attempt(self, work: Work[T], now: Callable[[], float]) -> T:
         if self._engine is None:
@@ -182,6 +191,14 @@ class SqlStore:
 def _cause(error: object) -> object:
     """Return the driver's own error, where there is one."""
     return getattr(error, "orig", None) or error
+
+
+def _is_disconnection(error: Exception) -> bool:
+    """Tell whether a server of PostgreSQL could not be reached, is shutting down, or starting."""
+    if not isinstance(error, OperationalError):
+        return False
+    state = getattr(error.orig, "sqlstate", None)  # none where there was no answer
+    return state is None or state.startswith(("08", "57P"))
 
 
 def _is_damage(cause: object) -> bool:
