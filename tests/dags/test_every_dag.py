@@ -103,8 +103,8 @@ def test_it_has_an_owner_and_a_tag_and_does_not_catch_up(dag: DAG) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_one_run_is_active_at_a_time_and_of_a_polling_dag_also_the_next(dag: DAG) -> None:
-    expected = 2 if dag.dag_id in POLLING else 1
+def test_one_run_is_active_at_a_time_and_of_a_polling_dag_also_the_next_and_a_dead_one(dag: DAG) -> None:
+    expected = 3 if dag.dag_id in POLLING else 1
 
     assert expected == dag.max_active_runs
 
