@@ -75,7 +75,6 @@ def environment(home: Path, inherited: Mapping[str, str], *, port: int = 8080) -
         "AIRFLOW__API__HOST": "127.0.0.1",
         "AIRFLOW__API__PORT": str(port),
         "AIRFLOW__API__WORKERS": "1",
-        "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
     }
 
 
