@@ -24,6 +24,11 @@ install_postgresql() {
     rm -f "$no_cluster"
     return "$installed"
 }
+# Debian starts the server that it installs, and at each start of the machine; tests start their own.
+install_redis() {
+    apt_install redis-server || return 1
+    [ ! -d /run/systemd/system ] || systemctl disable --quiet --now redis-server
+}
 
 if ! command -v "$PYTHON" >/dev/null 2>&1; then
     apt_install python3.11 python3.11-venv || { say "$PYTHON is needed: install Python 3.11, or name one by PYTHON=…"; exit 1; }
@@ -64,6 +69,12 @@ if ! command -v chromium >/dev/null 2>&1; then
 fi
 if ! { command -v pg_ctl || ls /usr/lib/postgresql/*/bin/pg_ctl; } >/dev/null 2>&1; then
     install_postgresql || say "no PostgreSQL here: the tests of a request budget in PostgreSQL will be skipped"
+fi
+if ! command -v redis-server >/dev/null 2>&1; then
+    install_redis || say "no Redis here: the test of several workers will be skipped"
+fi
+if ! { docker compose version || command -v docker-compose; } >/dev/null 2>&1; then
+    apt_install docker-compose || say "no docker-compose here: the test of deploy/compose will be skipped"
 fi
 if ! command -v java >/dev/null 2>&1; then
     apt_install openjdk-17-jre-headless || say "no Java here: the tests of Apache Spark will be skipped"
