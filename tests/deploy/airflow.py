@@ -56,10 +56,12 @@ class Airflow:
             time.sleep(2)
 
     def is_healthy(self) -> bool:
-        """Tell whether Airflow says that all its parts are well."""
+        """Tell whether Airflow says that all its parts are well; one that never ran has no status."""
         with suppress(httpx.TransportError):
             answer = httpx.get(f"{self.address}/api/v2/monitor/health", timeout=20)
-            return answer.is_success and all(each["status"] == "healthy" for each in answer.json().values())
+            return answer.is_success and {"healthy", None} >= {
+                each["status"] for each in answer.json().values()
+            }
         return False
 
     def login(self, password: str = PASSWORD) -> httpx.Response:
@@ -81,9 +83,11 @@ class Airflow:
 
     def unpause(self, dag: str) -> bool:
         """Let the scheduler start runs of a DAG; False where Airflow does not know the DAG yet."""
-        with suppress(httpx.HTTPError):
-            return self._call("PATCH", f"dags/{dag}", {"is_paused": False}).is_success
-        return False
+        return self._set_paused(dag, is_paused=False)
+
+    def pause(self, dag: str) -> bool:
+        """Let the scheduler start no run of a DAG any more; False where Airflow cannot be told."""
+        return self._set_paused(dag, is_paused=True)
 
     def states(self, dag: str) -> list[str]:
         """List the states of the runs of a DAG; none where Airflow does not know the DAG yet."""
@@ -94,6 +98,11 @@ class Airflow:
     def log(self) -> str:
         """Return the end of what each part printed."""
         return "\n".join(self.log_of(name).read_text()[-2000:] for name in self.parts)
+
+    def _set_paused(self, dag: str, *, is_paused: bool) -> bool:
+        with suppress(httpx.HTTPError):
+            return self._call("PATCH", f"dags/{dag}", {"is_paused": is_paused}).is_success
+        return False
 
     def _call(self, method: str, path: str, body: object = None) -> httpx.Response:
         token = self.login().raise_for_status().json()["access_token"]

@@ -4,20 +4,29 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from socket import gethostname
 
 from scripts.stack import Program, Stack
 from tests.documents.sessions import ROOT
 
 UNITS = ROOT / "deploy" / "systemd"
+WORKERS = ROOT / "deploy" / "workers"
 SERVICES = sorted(path.stem for path in UNITS.glob("*.service"))
 KEPT_RUNNING = [f"transit-etl-{name}" for name in ("api-server", "scheduler", "dag-processor")]
 
 
 def service(name: str) -> list[tuple[str, str]]:
-    """Return the lines of a unit that set something, in order."""
-    lines = (UNITS / f"{name}.service").read_text(encoding="utf-8").splitlines()
-    return [(key, value) for line in lines if "=" in line for key, _, value in [line.partition("=")]]
+    """Return the lines of a unit that set something, in order; an instance has those of its template."""
+    unit, at, instance = name.partition("@")
+    lines = (UNITS / f"{unit}{at}.service").read_text(encoding="utf-8").splitlines()
+    return [
+        (key, value.replace("%H", gethostname()).replace("%i", instance))
+        for line in lines
+        if "=" in line and not line.startswith("#")
+        for key, _, value in [line.partition("=")]
+    ]
 
 
 def variables(text: str) -> dict[str, str]:
@@ -27,9 +36,12 @@ def variables(text: str) -> dict[str, str]:
 
 
 class Machine:
-    """A folder in place of `/`, without users: what the units name is below it, or in the checkout."""
+    """A folder in place of `/`, without users: what the units name is below it, or in the checkout.
 
-    def __init__(self, root: Path, replacing: dict[str, str]) -> None:
+    The environment files of the units are in its `/etc`, and `more`.
+    """
+
+    def __init__(self, root: Path, replacing: dict[str, str], more: Iterable[Path] = ()) -> None:
         self.stack = Stack(root / "logs")
         self._replacing = {
             "/opt/transit-etl/.venv": sys.prefix,
@@ -41,7 +53,7 @@ class Machine:
         }
         for name in ("etc", "var", "var/airflow/logs", "backup"):
             (root / name).mkdir(parents=True)
-        for path in UNITS.glob("*.env"):
+        for path in (*UNITS.glob("*.env"), *more):
             (root / "etc" / path.name).write_text(self.placed(path.read_text(encoding="utf-8")))
 
     def placed(self, text: str) -> str:
@@ -62,21 +74,26 @@ class Machine:
         assert {0} == {each.returncode for each in done}, output
         return output
 
-    def start(self, name: str) -> Program:
-        """Start the command of a unit that runs always."""
-        [command] = self._commands(name)
-        return self.stack.start(name, command, self._environment(name))
+    def start(self, name: str, unit: str | None = None) -> Program:
+        """Start the command of a unit that runs always; `name` is another one where it runs twice."""
+        [command] = self._commands(unit or name)
+        return self.stack.start(name, command, self._environment(unit or name))
 
     def _commands(self, name: str) -> list[list[str]]:
         texts = [self.placed(value) for key, value in service(name) if key == "ExecStart"]
         return [shlex.split(text.replace("%%", "%").replace("$$", "$")) for text in texts]
 
     def _environment(self, name: str) -> dict[str, str]:
-        """Return what systemd would give the unit, and nothing of the caller but the home."""
-        found = {"HOME": os.environ["HOME"]}
+        """Return what systemd would give the unit, and nothing of the caller but the home.
+
+        The packages are those of this checkout, also where the environment has those of another one.
+        """
+        found = {"HOME": os.environ["HOME"], "PYTHONPATH": str(ROOT)}
         for key, value in service(name):
             if key == "EnvironmentFile":
-                found |= variables(Path(self.placed(value)).read_text(encoding="utf-8"))
+                file = Path(self.placed(value.removeprefix("-")))
+                if file.exists() or not value.startswith("-"):
+                    found |= variables(file.read_text(encoding="utf-8"))
             elif key == "Environment":
                 found |= dict(pair.split("=", 1) for pair in shlex.split(self.placed(value)))
         return found
