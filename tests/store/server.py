@@ -47,7 +47,6 @@ class Proxy:
     delay_seconds: float = 0.05
     n_requests: Counter[str] = field(default_factory=Counter)
     n_faults: Counter[Fault] = field(default_factory=Counter)
-    in_turn: threading.Lock = field(default_factory=threading.Lock)
 
 
 class _Handler(BaseHTTPRequestHandler):

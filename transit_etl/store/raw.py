@@ -63,9 +63,11 @@ def send_raw(store: "ObjectStore", settings: Settings, report: RawReport) -> Non
         sending = _Sending(store, place, checked, report)
         try:
             with ThreadPoolExecutor(N_TRANSFERS, thread_name_prefix="send") as transfers:
-                list(transfers.map(sending.send, unsent))
+                sizes = [size for size in transfers.map(sending.send, unsent) if size is not None]
         finally:
             _remember(place, *day, added=sending.sent)
+        report.n_sent += len(sizes)
+        report.n_bytes_sent += sum(sizes)
 
 
 def fetch_raw(
@@ -82,24 +84,24 @@ def fetch_raw(
     place, today = place_of(settings), settings.clock.now().date()
     is_full = days is None and recall(place.state / "raw-listed.json", _LISTED_ON) != today
     first = days[0] if days else None if is_full else today - RECENT
-    found: dict[_OperatorDay, dict[str, str]] = defaultdict(dict)
-    for path, etag in _listed(store, settings, first):
+    found: dict[_OperatorDay, list[str]] = defaultdict(list)
+    for path in _listed(store, settings, first):
         day = date.fromisoformat(partition_of(Path(path))["date"])
         if days is None or days[0] <= day <= days[1]:
-            found[partition_of(Path(path))["operator"], day][path] = etag
+            found[partition_of(Path(path))["operator"], day].append(path)
     for (operator, day), objects in sorted(found.items()):
         known = set() if days else staged(operator, day)
         missing = [
-            path
-            for path in sorted(objects)
-            if not (place.root / path).exists() and _window(path) not in known
+            path for path in objects if not (place.root / path).exists() and _window(path) not in known
         ]
         fetching = _Fetching(store, place, report)
         try:
             with ThreadPoolExecutor(N_TRANSFERS, thread_name_prefix="fetch") as transfers:
-                list(transfers.map(fetching.fetch, missing))
+                sizes = [size for size in transfers.map(fetching.fetch, missing) if size is not None]
         finally:
             _remember(place, operator, day, added=fetching.fetched)
+        report.n_fetched += len(sizes)
+        report.n_bytes_fetched += sum(sizes)
     if is_full:
         _forget_others(place, settings, {path for objects in found.values() for path in objects})
         keep(place.state / "raw-listed.json", _LISTED_ON, today)
@@ -119,23 +121,21 @@ class _Sending:
     report: RawReport
     sent: dict[str, str] = field(default_factory=dict)
 
-    def send(self, path: Path) -> None:
+    def send(self, path: Path) -> int | None:
+        """Send a file; return its size, None if nothing was to be sent or could be."""
         name, body = str(path.relative_to(self.place.root)), path.read_bytes()
         digest = hashlib.sha256(body).hexdigest()
         if name in self.checked and self.checked[name].sha256 != digest:
             self.report.damaged.append(f"{path}: {CHANGED}: `transit-etl restore`")
-            return
-        if self.store.create(name, body) is None:
-            existing = self.store.get(name)
-            if existing is None or existing.body != body:
-                self.report.conflicts.append(
-                    f"{name}: the object store has another file of this name; nothing is overwritten"
-                )
-                return
-        else:
-            self.report.n_sent += 1
-            self.report.n_bytes_sent += len(body)
+            return None
+        is_new = self.store.create(name, body) is not None
+        if not is_new and ((existing := self.store.get(name)) is None or existing.body != body):
+            self.report.conflicts.append(
+                f"{name}: the object store has another file of this name; nothing is overwritten"
+            )
+            return None
         self.sent[name] = digest
+        return len(body) if is_new else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,18 +145,18 @@ class _Fetching:
     report: RawReport
     fetched: dict[str, str] = field(default_factory=dict)
 
-    def fetch(self, path: str) -> None:
+    def fetch(self, path: str) -> int | None:
+        """Fetch a file; return its size, None if it is gone or damaged."""
         found = self.store.get(path)
         if found is None:
-            return  # removed since it was listed
+            return None  # removed since it was listed
         if not found.is_whole:
             self.report.damaged.append(f"{path} in the object store is not the file that was sent")
-            return
+            return None
         with open_atomic(self.place.root / path) as file:
             file.write(found.body)
         self.fetched[path] = found.sha256 or ""
-        self.report.n_fetched += 1
-        self.report.n_bytes_fetched += len(found.body)
+        return len(found.body)
 
 
 def _by_day(settings: Settings) -> dict[_OperatorDay, list[Path]]:
@@ -202,14 +202,14 @@ def _sent_file(place: Place, operator: str, day: date) -> Path:
     return place.state / "raw" / operator / f"{day.isoformat()}.json"
 
 
-def _listed(store: "ObjectStore", settings: Settings, first: date | None) -> Iterator[tuple[str, str]]:
-    """Yield path and ETag of the raw files in the store, of a UTC day and later ones if given."""
+def _listed(store: "ObjectStore", settings: Settings, first: date | None) -> Iterator[str]:
+    """Yield the paths of the raw files in the store, of a UTC day and later ones if given."""
     for operator in settings.operators:
         for endpoint in store.folders(f"{raw_dir(Path()).name}/operator={operator}/"):
             after = f"{endpoint}date={first.isoformat()}" if first else ""
             for each in store.listed(endpoint, after):
                 if _is_raw(each.key, operator):
-                    yield each.key, each.etag
+                    yield each.key
 
 
 def _is_raw(key: str, operator: str) -> bool:
