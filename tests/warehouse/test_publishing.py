@@ -317,3 +317,14 @@ def test_an_older_client_reads_both_parts(months: Settings, version: str) -> Non
     assert "" == answer.stderr
     with duckdb.connect(build_database(months.data_dir), read_only=True) as connection:
         assert str(connection.execute(question).fetchall()) == answer.stdout.strip()
+
+
+def test_a_file_in_two_parts_is_compared_with_one_that_is_whole(months: Settings, tmp_path: Path) -> None:
+    data_dir = tmp_path / "whole"
+    shutil.copytree(months.data_dir, data_dir)
+    whole = warehouse.publish(months.model_copy(update={"data_dir": data_dir, "published_max_gb": 1}))
+
+    found = warehouse.compare(published_database(months.data_dir), whole).parts
+
+    assert [] == found["rows"].to_pylist()
+    assert [] == found["columns"].to_pylist()

@@ -49,10 +49,11 @@ DEFAULTS: dict[str, Any] = {
     ),
     "execution_timeout": timedelta(minutes=30),
 }
-WATCHED: dict[str, Any] = {**DEFAULTS, **told_of_failures()}  # for steps whose failure no figure shows soon
-# When a run that builds, publishes or exports is stopped: a year of dates takes hours, and `check` tells long
-# before that the published file is old.
+# When a run that builds, publishes or exports is stopped, and a step of it: a year of dates takes hours, and
+# `check` tells long before that the published file is old.
 LONG_WORK = timedelta(hours=12)
+# For the steps of these runs, whose failure no figure shows soon.
+WATCHED: dict[str, Any] = {**DEFAULTS, "execution_timeout": LONG_WORK, **told_of_failures()}
 
 
 def dag_arguments(

@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from transit_etl.errors import first_line
 from transit_etl.files import misplaced_text
+from transit_etl.paths import DETAIL
 from transit_etl.promised import SCHEMAS
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.warehouse.contents import MADE_LATER, Columns, Place, tables_of
 from transit_etl.warehouse.database import WarehouseError
+from transit_etl.warehouse.detail_files import recorded_files
 from transit_etl.warehouse.figure_changes import changed_dates, changed_figures
 
 SIDES = ("before", "after")
@@ -23,7 +25,11 @@ set enable_progress_bar = false;
 set autoinstall_known_extensions = false;
 set autoload_known_extensions = false;
 """
-_LOCKED = "set enable_external_access = false; set lock_configuration = true"
+_LOCKED = """
+set allowed_directories = [{folders}];
+set enable_external_access = false;
+set lock_configuration = true
+"""
 _PUBLISHED = (
     "published_at", "version", "contract_version", "build_number", "fingerprint", "first_date", "last_date",
     "last_received_at", "n_lake_files", "rulesets",
@@ -111,7 +117,8 @@ def compare(before: Path, after: Path) -> Differences:
         connection.execute(_SETTINGS)
         for side, path in zip(SIDES, (before, after), strict=True):
             _attach(connection, side, path)
-        connection.execute(_LOCKED)
+        folders = [str(path.absolute().with_name(DETAIL)) for path in (before, after)]
+        connection.execute(_LOCKED.format(folders=", ".join(map(sql_text, folders))))
         try:
             return _compare(connection)
         except duckdb.Error as error:
@@ -132,10 +139,7 @@ def _attach(connection: duckdb.DuckDBPyConnection, side: str, path: Path) -> Non
 
 
 def _compare(connection: duckdb.DuckDBPyConnection) -> Differences:
-    every = {side: tables_of(connection, side) for side in SIDES}
-    earlier, later = (
-        {place: columns for place, columns in every[side].items() if place[0] in SCHEMAS} for side in SIDES
-    )
+    earlier, later = (_promised_tables(connection, side) for side in SIDES)
     notes = list(_lake_files(connection, earlier, later))
     parts = {
         "publications": _publications(connection, earlier, later),
@@ -170,6 +174,14 @@ def _lake_files(connection: duckdb.DuckDBPyConnection, earlier: _Tables, later: 
     if ("quality", "built_files") in earlier.keys() & later.keys():
         n_added, n_removed, n_changed = connection.execute(_FILES).fetchall()[0]
         yield f"lake files: {n_added} added, {n_removed} removed, {n_changed} written again"
+
+
+def _promised_tables(connection: duckdb.DuckDBPyConnection, side: str) -> _Tables:
+    """List the promised tables of a file, with their columns in order; one with files of detail is a view."""
+    tables = tables_of(connection, side)
+    in_files = {(each.schema, each.table) for each in recorded_files(connection, side)}
+    columns = _promised_columns(connection, side)
+    return {place: columns[place] for place in columns if place in tables or place in in_files}
 
 
 def _promised_columns(connection: duckdb.DuckDBPyConnection, side: str) -> _Tables:
