@@ -12,7 +12,7 @@ from tests.warehouse.lakes import Lake, Listed
 from transit_emulator.process import free_port
 
 RunDag = Callable[..., dict[str, Any]]
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.exhaustive, pytest.mark.timeout(900)]
 
 
 def test_a_task_and_the_models_it_builds_are_told(run_dag: RunDag, tmp_path: Path) -> None:

@@ -15,7 +15,12 @@ from tests.store.server import Fault, proxied, served
 from transit_emulator.process import emulator_process
 from transit_etl.paths import all_lake_files, quarantine_files, raw_files
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900), pytest.mark.xdist_group("shared lake")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.timeout(900),
+    pytest.mark.xdist_group("shared lake"),
+]
 
 
 @dataclass(frozen=True)

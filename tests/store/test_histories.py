@@ -107,6 +107,7 @@ def test_hosts_end_with_one_lake_that_has_each_window_once(
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(histories, st.integers(0, 100_000), st.sampled_from([0.0, 0.1, 0.3, 0.6]))

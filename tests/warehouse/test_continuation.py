@@ -79,6 +79,7 @@ def test_days_built_one_by_one_or_late_give_the_same_as_all_at_once(tmp_path: Pa
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 def test_hours_in_which_nobody_looked_count_once_the_next_day_has_begun(tmp_path: Path) -> None:
     """The last answer of the day comes in the morning, and the next one at noon of the day after."""
     settings = Settings(data_dir=tmp_path / "data", operator="testville")

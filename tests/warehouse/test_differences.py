@@ -350,6 +350,7 @@ def _dates(before: Path, after: Path) -> list[tuple[date, str, str]]:
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_builds_record_the_cause_of_what_they_change(settings: Settings) -> None:
     lake = Lake(settings.data_dir, settings.operator)

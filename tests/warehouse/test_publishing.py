@@ -305,7 +305,8 @@ def test_a_folder_moved_with_its_files_answers_queries(months: Settings, tmp_pat
 def test_an_older_client_reads_both_parts(months: Settings, version: str) -> None:
     question = "select count(*), max(service_date)::varchar from core.stop_visits"
     code = (
-        f"import duckdb, sys; print(duckdb.connect(sys.argv[1], read_only=True).sql({question!r}).fetchall())"
+        "import duckdb, sys; connection = duckdb.connect(sys.argv[1], read_only=True); "
+        f"print(connection.sql({question!r}).fetchall())"
     )
     answer = subprocess.run(
         [sys.executable, "-c", code, str(published_database(months.data_dir))],
