@@ -14,7 +14,12 @@ from tests.small_feed import write_feed
 from transit_emulator.process import emulator_process
 from transit_etl.identity import kept_identity
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(600), pytest.mark.xdist_group("two operators")]
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.exhaustive,
+    pytest.mark.timeout(600),
+    pytest.mark.xdist_group("two operators"),
+]
 RATES = {"east": 60, "west": 30}
 ZONES = {"east": "Europe/Rome", "west": "America/New_York"}
 STEPS = ("stage", "build", "publish")

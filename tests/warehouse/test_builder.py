@@ -122,12 +122,9 @@ def test_a_full_disk_ends_a_build_or_publication_in_one_line(
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
-    "is_noticed",
-    [
-        pytest.param(True, id="changed", marks=pytest.mark.exhaustive),
-        pytest.param(False, id="unchanged by all signs"),
-    ],
+    "is_noticed", [pytest.param(True, id="changed"), pytest.param(False, id="unchanged by all signs")]
 )
 def test_a_build_makes_damaged_lake_files_again_from_raw(tmp_path: Path, *, is_noticed: bool) -> None:
     settings = settings_at(tmp_path)

@@ -261,6 +261,7 @@ def test_a_month_that_has_become_older_goes_into_files(split: Settings) -> None:
     assert MONTHS | {date(2025, 3, 1)} == _files(split)["core.stop_visits"]
 
 
+@pytest.mark.long
 def test_a_lost_file_of_detail_is_written_again(split: Settings) -> None:
     warehouse.publish(split)
     lost = detail_files(split.data_dir)[0]
@@ -270,6 +271,7 @@ def test_a_lost_file_of_detail_is_written_again(split: Settings) -> None:
     assert [] == _differences(split)
 
 
+@pytest.mark.long
 def test_with_a_larger_size_all_rows_are_in_one_file_again(split: Settings) -> None:
     warehouse.publish(split)
     warehouse.publish(split.model_copy(update={"published_max_gb": 1}))
@@ -320,6 +322,7 @@ def test_an_older_client_reads_both_parts(months: Settings, version: str) -> Non
         assert str(connection.execute(question).fetchall()) == answer.stdout.strip()
 
 
+@pytest.mark.long
 def test_a_file_in_two_parts_is_compared_with_one_that_is_whole(months: Settings, tmp_path: Path) -> None:
     data_dir = tmp_path / "whole"
     shutil.copytree(months.data_dir, data_dir)

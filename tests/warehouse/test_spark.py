@@ -95,6 +95,7 @@ def _run(parsed: Manifest, *arguments: str) -> Sequence[Any]:
     return done.result.results
 
 
+@pytest.mark.long
 def test_spark_resolves_every_model_to_the_columns_that_it_has_in_duckdb(project: Project) -> None:
     wrong = {}
     for node in project.models:
