@@ -25,7 +25,8 @@ from transit_etl.settings import PREFIX, Settings
 
 DOCS = ROOT / "docs"
 SOURCES = ("dags", "expectations", "sql", "tests", "transit_emulator", "transit_etl", "transit_exports")
-TABLE = re.compile(r"(?<![\w/])(?:headline|core|marts|quality|staging|intermediate)\.(?!yml\b)[a-z][a-z_]+\b")
+SCHEMA = "(?:headline|core|marts|quality|staging|intermediate)"
+TABLE = re.compile(rf"(?<![\w/]){SCHEMA}\.(?!(?:yml|odcs)\b)[a-z][a-z_]+\b")
 MADE_WHILE_RUNNING = ("build/", "data/")
 LONGEST_CELL = 200
 MOST_README_LINES = 160

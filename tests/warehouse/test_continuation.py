@@ -61,6 +61,7 @@ def _rows(settings: Settings) -> dict[str, list[str]]:
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 def test_days_built_one_by_one_or_late_give_the_same_as_all_at_once(tmp_path: Path) -> None:
     at_once, one_by_one = (
         Settings(data_dir=tmp_path / name, operator="testville") for name in ("at-once", "one-by-one")

@@ -96,6 +96,7 @@ def test_the_contract_of_a_schema_is_valid_and_kept(built: Settings, tmp_path: P
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
 def test_it_is_valid_by_the_schema_of_the_standard_and_the_file_keeps_it(rehearsed: Rehearsed) -> None:
     folder = paths.published_database(rehearsed.settings.data_dir).parent

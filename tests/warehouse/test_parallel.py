@@ -76,6 +76,7 @@ def test_a_model_of_workers_says_of_which_tables_it_reads_other_dates(manifest: 
 
 
 @pytest.mark.long
+@pytest.mark.exhaustive
 @pytest.mark.timeout(1200)
 def test_workers_make_the_tables_that_one_process_makes(rehearsed: Rehearsed, tmp_path: Path) -> None:
     """Also of a date that is built once more."""
