@@ -77,30 +77,34 @@ computed as (
     group by all
 ),
 
+published as (
+    select
+        level, figure, operator, month, line_code, direction,
+        bool_or(side = 'before') as is_before,
+        bool_or(side = 'after') as is_after,
+        any_value(value) filter (side = 'before') as value_before,
+        any_value(value) filter (side = 'after') as value_after,
+        any_value(reason) filter (side = 'before') as reason_before,
+        any_value(reason) filter (side = 'after') as reason_after
+    from published_figures
+    group by all
+),
+
 figures as (
     select
         computed.* exclude (before, after),
-        case when earlier.figure is null then computed.before else earlier.value end as before,
-        case when later.figure is null then computed.after else later.value end as after,
-        earlier.reason as reason_before,
-        later.reason as reason_after
+        case when published.is_before then published.value_before else computed.before end as before,
+        case when published.is_after then published.value_after else computed.after end as after,
+        published.reason_before,
+        published.reason_after
     from computed
-    left join published_figures as earlier
-        on earlier.side = 'before'
-        and computed.level = earlier.level
-        and computed.figure = earlier.figure
-        and computed.operator = earlier.operator
-        and computed.month = earlier.month
-        and computed.line_code is not distinct from earlier.line_code
-        and computed.direction is not distinct from earlier.direction
-    left join published_figures as later
-        on later.side = 'after'
-        and computed.level = later.level
-        and computed.figure = later.figure
-        and computed.operator = later.operator
-        and computed.month = later.month
-        and computed.line_code is not distinct from later.line_code
-        and computed.direction is not distinct from later.direction
+    left join published
+        on computed.level = published.level
+        and computed.figure = published.figure
+        and computed.operator = published.operator
+        and computed.month = published.month
+        and computed.line_code is not distinct from published.line_code
+        and computed.direction is not distinct from published.direction
 ),
 
 separated as (
