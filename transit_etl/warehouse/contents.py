@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from transit_etl.promised import EXPORTED_WORKING, SCHEMAS, original_schema
+from transit_etl.quoting import quoted_name
 
 # The tables that a publication adds: what it is, its files of detail, and the dictionary.
 MADE_LATER = (
@@ -66,6 +67,11 @@ def tables_of(connection: duckdb.DuckDBPyConnection, database: str) -> dict[Plac
     """List the tables of an attached database, with their columns in order."""
     rows = connection.execute(_COLUMNS, [database]).fetchall()
     return {(schema, name): tuple(columns) for schema, name, columns in rows}
+
+
+def quoted_place(place: Place) -> str:
+    """Return a table's name with its schema, as SQL names it."""
+    return ".".join(map(quoted_name, place))
 
 
 def is_published(schema: str, name: str) -> bool:

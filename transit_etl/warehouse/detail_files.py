@@ -19,7 +19,7 @@ from transit_etl.files import FILE_MODE, remove_folder, replaced_atomically, syn
 from transit_etl.promised import DETAIL_FOLDER, EXPORTED_WORKING, RECENT
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
-from transit_etl.warehouse.contents import Place
+from transit_etl.warehouse.contents import Place, quoted_place
 from transit_etl.warehouse.models import DatedBy
 
 _LEAST_SHARE = 0.01  # of the rows of all older months: a smaller table stays in the file
@@ -40,6 +40,11 @@ class DetailFile(NamedTuple):
     file_name: str
     n_rows: int
     size_bytes: int
+
+    @property
+    def place(self) -> Place:
+        """The table."""
+        return self.schema, self.table
 
 
 @dataclass(slots=True)
@@ -63,9 +68,9 @@ class DetailFiles:
 
         `replaced` are the dates of the rows that changed since the last publication; None: all may have.
         """
-        earlier = {each.first_date: each for each in self.earlier if (each.schema, each.table) == place}
+        earlier = {each.first_date: each for each in self.earlier if each.place == place}
         changed = earlier.keys() if replaced is None else {day.replace(day=1) for day in replaced}
-        self.files = [each for each in self.files if (each.schema, each.table) != place]  # of a first attempt
+        self.files = [each for each in self.files if each.place != place]  # of a first attempt
         for month in _months(build, place, column, self.before):
             if month in earlier and month not in changed:
                 self.files.append(earlier[month])
@@ -74,16 +79,14 @@ class DetailFiles:
 
     def create_views(self, build: duckdb.DuckDBPyConnection) -> None:
         """Create the view of each table that has files, in the published file, which is in use."""
-        for schema, table in self.places:
+        for place in self.places:
             folder = f"coalesce(getvariable('{DETAIL_FOLDER}'), {sql_text(str(self.folder))})"
             listed = ", ".join(
-                f"{folder} || {sql_text('/' + each.file_name)}"
-                for each in self.files
-                if (each.schema, each.table) == (schema, table)
+                f"{folder} || {sql_text('/' + each.file_name)}" for each in self.files if each.place == place
             )
             older = f" union all from read_parquet([{listed}])" if listed else ""
-            recent = _quoted((RECENT + schema, table))
-            build.execute(f"create or replace view {_quoted((schema, table))} as from {recent}{older}")
+            recent = quoted_place((RECENT + place[0], place[1]))
+            build.execute(f"create or replace view {quoted_place(place)} as from {recent}{older}")
 
     def _write_month(
         self, build: duckdb.DuckDBPyConnection, place: Place, column: str, month: date
@@ -94,7 +97,7 @@ class DetailFiles:
         rows = f"where {column} >= date '{month}' and {column} < date '{month}' + interval 1 month"
         with replaced_atomically(path) as unfinished:
             counted = build.execute(
-                f"copy (from build.{_quoted(place)} {rows}) to {sql_text(str(unfinished))} "
+                f"copy (from build.{quoted_place(place)} {rows}) to {sql_text(str(unfinished))} "
                 "(format parquet, compression zstd)"
             ).fetchall()
             unfinished.chmod(unfinished.stat().st_mode & FILE_MODE)
@@ -104,14 +107,10 @@ class DetailFiles:
 def _months(build: duckdb.DuckDBPyConnection, place: Place, column: str, before: date) -> list[date]:
     """List the first days of the months of which a table has rows before a date."""
     rows = build.execute(
-        f"select distinct date_trunc('month', {column})::date as month from build.{_quoted(place)} "
+        f"select distinct date_trunc('month', {column})::date as month from build.{quoted_place(place)} "
         f"where {column} < date '{before}' order by month"
     ).fetchall()
     return [month for (month,) in rows]
-
-
-def _quoted(place: Place) -> str:
-    return ".".join(map(quoted_name, place))
 
 
 def first_recent_date(build: duckdb.DuckDBPyConnection) -> date | None:
@@ -136,7 +135,7 @@ def large_tables(
         if place[0] == "core" or ".".join(place) in EXPORTED_WORKING
     }
     least = _LEAST_SHARE * sum(n_rows.values())
-    kept = {(each.schema, each.table) for each in earlier}
+    kept = {each.place for each in earlier}
     return {place for place, n in n_rows.items() if n > 0 and (n >= least or place in kept)}
 
 
@@ -152,7 +151,7 @@ def record_files(build: duckdb.DuckDBPyConnection, detail: DetailFiles | None) -
 def _n_rows_before(build: duckdb.DuckDBPyConnection, place: Place, dated_by: DatedBy, before: date) -> int:
     column = quoted_name(dated_by.column)
     rows = build.execute(
-        f"select count(*) from build.{_quoted(place)} where {column} < date '{before}'"
+        f"select count(*) from build.{quoted_place(place)} where {column} < date '{before}'"
     ).fetchall()
     return int(rows[0][0])
 

@@ -12,7 +12,7 @@ from transit_etl.files import misplaced_text
 from transit_etl.paths import DETAIL
 from transit_etl.promised import SCHEMAS
 from transit_etl.quoting import quoted_name, sql_text
-from transit_etl.warehouse.contents import MADE_LATER, Columns, Place, tables_of
+from transit_etl.warehouse.contents import MADE_LATER, Columns, Place, quoted_place, tables_of
 from transit_etl.warehouse.database import WarehouseError
 from transit_etl.warehouse.detail_files import recorded_files
 from transit_etl.warehouse.figure_changes import changed_dates, changed_figures
@@ -179,7 +179,7 @@ def _lake_files(connection: duckdb.DuckDBPyConnection, earlier: _Tables, later: 
 def _promised_tables(connection: duckdb.DuckDBPyConnection, side: str) -> _Tables:
     """List the promised tables of a file, with their columns in order; one with files of detail is a view."""
     tables = tables_of(connection, side)
-    in_files = {(each.schema, each.table) for each in recorded_files(connection, side)}
+    in_files = {each.place for each in recorded_files(connection, side)}
     columns = _promised_columns(connection, side)
     return {place: columns[place] for place in columns if place in tables or place in in_files}
 
@@ -241,7 +241,7 @@ def _count_rows(
     connection: duckdb.DuckDBPyConnection, place: Place, columns: Sequence[str], key: Sequence[str]
 ) -> None:
     parts = {
-        "table": ".".join(map(quoted_name, place)),
+        "table": quoted_place(place),
         "name": sql_text(".".join(place)),
         "operator": "operator" if "operator" in columns else "null::varchar",
         "day": next((name for name in _DATE_COLUMNS if name in columns), "null::date"),

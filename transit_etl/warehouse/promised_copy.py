@@ -19,7 +19,14 @@ from transit_etl.promised import RECENT, original_schema
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.warehouse.contents import MADE_LATER, Contents, Place, published_contents, tables_of
+from transit_etl.warehouse.contents import (
+    MADE_LATER,
+    Contents,
+    Place,
+    published_contents,
+    quoted_place,
+    tables_of,
+)
 from transit_etl.warehouse.database import forget_publication
 from transit_etl.warehouse.detail_files import (
     DetailFile,
@@ -88,18 +95,19 @@ def copy_promised(
     detail = None
     if _n_bytes(previous, earlier) > most_bytes / (2 if earlier.files else 1):  # else it would go to and fro
         detail = _detail(build, settings, identity, by_date, earlier)
-    is_split = detail is not None and bool(detail.places)
     copy = _Copy(build, target, contents, by_date, detail)
-    dates = earlier.dates if is_split == bool(earlier.files) else None
+    dates = earlier.dates if (detail is not None) == bool(earlier.files) else None
     if dates is not None:
         copy_bytes(previous, target)
         copy.change(dates, earlier.tables)
     if dates is None or not copy.has_all_rows():
         copy.write_all()
-    if not is_split and target.stat().st_size > most_bytes:
-        detail = _detail(build, settings, identity, by_date, earlier)
-        if detail is not None and detail.places:
-            _Copy(build, target, contents, by_date, detail).write_all()
+    if (
+        detail is None
+        and target.stat().st_size > most_bytes
+        and (detail := _detail(build, settings, identity, by_date, earlier)) is not None
+    ):
+        _Copy(build, target, contents, by_date, detail).write_all()
     target.chmod(target.stat().st_mode & FILE_MODE)
     forget_publication(build)
     build.execute("insert into main.last_publication values (?, ?)", [identity, _STORAGE])
@@ -140,11 +148,13 @@ def _detail(
     by_date: Mapping[Place, DatedBy],
     earlier: _Earlier,
 ) -> DetailFiles | None:
-    """Return which tables have files of detail; None without a service date."""
+    """Return which tables have files of detail; None if no table has any."""
     before = first_recent_date(build)
     if before is None:
         return None
     places = large_tables(build, by_date, before, earlier.files)
+    if not places:
+        return None
     folder = paths.detail_dir(settings.data_dir).absolute()
     return DetailFiles(folder, identity, before, places, earlier.files)
 
@@ -195,14 +205,14 @@ class _Copy:
         """Tell whether every table has as many rows as in the build."""
         counted = "(select count(*) from {}.{})"
         with _attached(self.build, self.target, "read_only"):
-            for name in map(_quoted, self.contents.tables):
+            for name in map(quoted_place, self.contents.tables):
                 counts = [counted.format(database, name) for database in ("build", "published")]
                 if self.build.execute(f"select {' = '.join(counts)}").fetchone() != (True,):
                     return False
         return True
 
     def _write_table(self, place: Place) -> None:
-        name = _quoted(place)
+        name = quoted_place(place)
         self.build.execute(f"create or replace table published.{name} as from build.{name}")
 
     def _write_split(self, place: Place, detail: DetailFiles, dates: set[date] | None) -> None:
@@ -216,15 +226,15 @@ class _Copy:
         column = quoted_name(self.by_date[place].column)
         detail.write(self.build, place, column, replaced)
         if replaced is None:
-            self.build.execute(f"drop table if exists published.{_quoted(place)}")
+            self.build.execute(f"drop table if exists published.{quoted_place(place)}")
             self.build.execute(f"create schema if not exists published.{quoted_name(recent[0])}")
             self.build.execute(
-                f"create or replace table published.{_quoted(recent)} as "
-                f"from build.{_quoted(place)} where coalesce({column} >= date '{detail.before}', true)"
+                f"create or replace table published.{quoted_place(recent)} as "
+                f"from build.{quoted_place(place)} where coalesce({column} >= date '{detail.before}', true)"
             )
         else:
             self.build.execute(
-                f"delete from published.{_quoted(recent)} where {column} < date '{detail.before}'"
+                f"delete from published.{quoted_place(recent)} where {column} < date '{detail.before}'"
             )
             self._replace_dates(place, recent, [day for day in replaced if day >= detail.before])
 
@@ -233,8 +243,10 @@ class _Copy:
         column = quoted_name(self.by_date[place].column)
         for first, last in date_ranges(replaced):
             rows = f"where {column} between date '{first}' and date '{last}'"
-            self.build.execute(f"delete from published.{_quoted(target)} {rows}")
-            self.build.execute(f"insert into published.{_quoted(target)} from build.{_quoted(place)} {rows}")
+            self.build.execute(f"delete from published.{quoted_place(target)} {rows}")
+            self.build.execute(
+                f"insert into published.{quoted_place(target)} from build.{quoted_place(place)} {rows}"
+            )
 
     def _replaced(self, place: Place, dates: set[date]) -> list[date]:
         """Return the dates of the rows of a table that a build of these service dates replaces, sorted."""
@@ -264,7 +276,3 @@ def _attached(build: duckdb.DuckDBPyConnection, path: Path, options: str) -> Ite
             build.execute("checkpoint published")
     finally:
         build.execute("use build; detach published")
-
-
-def _quoted(place: Place) -> str:
-    return ".".join(map(quoted_name, place))
