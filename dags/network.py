@@ -21,7 +21,7 @@ from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, TriggerRule, chain
 
 from transit_etl.endpoints import collections_of
-from transit_etl.scheduling.dag_parts import dag_arguments, step
+from transit_etl.scheduling.dag_parts import COLLECTING_QUEUE, dag_arguments, step
 from transit_etl.scheduling.polling import poll
 from transit_etl.scheduling.schedules import CollectingDag, collecting_dags, list_schedule
 from transit_etl.scheduling.steps import stage_collected, tell
@@ -31,7 +31,7 @@ def network(one: CollectingDag) -> None:
     """Collect and stage the lines, then the stops of each."""
     *others, last = collections_of("network")
 
-    @step()
+    @step(queue=COLLECTING_QUEUE)
     def collect(collection: str) -> dict[str, int]:
         return poll(collection, one.operator)
 

@@ -58,6 +58,7 @@ BAD = {
     "backup_dir": ["~/backup", "a\tb", "x" * 5000],
     "ruleset": [*NO_NUMBERS, "-1", "1001", "0.5"],
     "raw_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],
+    "warehouse_queue": ["a b", "a,b", "è", "x" * 65, "x\n"],
     "build_target": ["Spark", "spark ", "hive"],
     "spark_master": ["local[]", "local[0]", "local[x]", "local\n", "yarn-client", "spark://", "http://x:7077"],
     "policy": ["random", "ADAPTIVE", "adaptive "],

@@ -104,6 +104,7 @@ class Settings(BaseSettings):
     build_target: Engine = Engine.DUCKDB
     build_workers: int = Field(1, ge=1, le=64)
     published_max_gb: float = Field(4, ge=0.001, le=100_000)
+    warehouse_queue: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
     spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
 
     project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None

@@ -145,6 +145,26 @@ def test_landed_answers_are_staged_whether_or_not_the_collection_succeeded(dag: 
     assert {TriggerRule.ALL_DONE} == {task.trigger_rule for task in tasks}
 
 
+def test_only_tasks_that_collect_leave_the_queue_of_the_warehouse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRANSIT_WAREHOUSE_QUEUE", "here")
+    queues = {
+        (name, task.task_id): task.queue
+        for name, dag in DagBag(str(DAGS)).dags.items()
+        for task in dag.tasks
+        if not isinstance(task, EmptyOperator)
+    }
+    collecting = {name for name, queue in queues.items() if queue != "here"}
+
+    assert {"default", "here"} == set(queues.values())
+    assert collecting == {("network", name) for name in ("lines", "stops")} | {
+        (name, "collect") for name in COLLECTING if name != "network"
+    }
+
+
+def test_without_a_queue_of_the_warehouse_all_tasks_are_in_that_of_airflow(bag: DagBag) -> None:
+    assert {"default"} == {task.queue for dag in bag.dags.values() for task in dag.tasks}
+
+
 @pytest.mark.parametrize(("name", "next_dag"), NEXT.items())
 def test_the_next_dag_waits_for_what_it_makes(bag: DagBag, dag: DAG, next_dag: str) -> None:
     assert produced(dag)

@@ -1,6 +1,9 @@
 """Two schedulers and two workers of Celery that are killed keep the allowance and lose nothing.
 
-The variable DRILL_MINUTES says how long they collect; `--log-cli-level=INFO` shows what is measured.
+The workers share one data folder, or they are on two hosts, each with a folder of its own, that share the
+lake through an object store: of that one request in twenty is spoilt, then it is away for half of the time,
+then it is slow and tears transfers. The variable DRILL_MINUTES says how long they collect;
+`--log-cli-level=INFO` shows what is measured.
 """
 
 import json
@@ -11,27 +14,34 @@ import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 from secrets import token_urlsafe
 from typing import Any
 
 import duckdb
+import httpx
 import psycopg
 import pytest
 
-from tests.collect.helpers import body_of, rows
+from tests.collect.helpers import body_of
 from tests.collect.postgresql import PostgreSql, running_postgresql
 from tests.deploy.airflow import LONGEST_SECONDS, PASSWORDS, Airflow, replacements
 from tests.deploy.redis_server import RedisServer, running_redis
 from tests.deploy.units import WORKERS, Machine
+from tests.store.server import Fault, Proxy, proxied, served
 from transit_emulator.app import DEFAULT_TOKEN
 from transit_emulator.process import emulator_process, free_port
+from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.paths import intents_files, lake_files, open_raw_files, raw_files
 from transit_etl.settings import Settings
+from transit_etl.store.machine import machine_id
+from transit_etl.store.raw import unsent_raw
 from transit_etl.warehouse import query
 
 MINUTES = float(os.environ.get("DRILL_MINUTES", "4"))
@@ -40,27 +50,36 @@ WINDOW_SECONDS = 60  # of the allowance, and of what one run polls
 LONGEST_REQUEST = timedelta(seconds=75)
 BEGIN = datetime(2026, 11, 18, 7, tzinfo=UTC)  # a Wednesday, eight o'clock local time, when the drill begins
 COLLECTING = ("passages", "status", "network", "timetables", "news")
-UNITS_OF = {
-    "api-server": "transit-etl-api-server",
-    "dag-processor": "transit-etl-dag-processor",
-    "scheduler-1": "transit-etl-scheduler",
-    "scheduler-2": "transit-etl-scheduler",
-    "worker-1": "transit-etl-worker@1",
-    "worker-2": "transit-etl-worker@2",
+# Each with its unit, and whether it is on the other host where there are two.
+PARTS = {
+    "api-server": ("transit-etl-api-server", False),
+    "dag-processor": ("transit-etl-dag-processor", False),
+    "scheduler-1": ("transit-etl-scheduler", False),
+    "scheduler-2": ("transit-etl-scheduler", True),
+    "worker-1": ("transit-etl-worker@1", False),
+    "worker-2": ("transit-etl-worker@2", True),
 }
+BUCKET = "transit"
+LAKE_URL = f"s3://{BUCKET}/lake"
 _log = logging.getLogger(__name__)
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Hosts:
-    """What runs in the drill, what the upstream answered, and when processes that collect were killed."""
+    """What runs in the drill, what the upstream answered, and when processes that collect were killed.
+
+    `settings` are those of the host with the warehouse, `data_dirs` the folders of all hosts. `store` stands
+    before the object store, if they share one.
+    """
 
     airflow: Airflow
     database: PostgreSql
     redis: RedisServer
     settings: Settings
+    data_dirs: list[Path]
     answers_file: Path
+    store: Proxy | None
     killed_at: list[datetime] = field(default_factory=list)
 
     def answers(self) -> list[Row]:
@@ -79,19 +98,48 @@ class Hosts:
             process.send_signal(signal.SIGKILL)
         self.killed_at.append(self.settings.clock.now())
 
+    def spoil(self, share: float, *faults: Fault) -> None:
+        """Let the store, if there is one, spoil a share of the requests from now on, each in some way."""
+        if self.store is None:
+            return
+        _log.info("requests of the store that were spoilt until now: %s", self.store.n_faults)
+        chance = Random(1)  # noqa: S311 - repeats a failure
+        self.store.choose = lambda *_: chance.choice(faults) if chance.random() < share else None
+
+    def ledger(self) -> list[Row]:
+        """Return the rows of the raw files of all hosts; a file that two of them have counts once."""
+        files = {path.name: path for folder in self.data_dirs for path in raw_files(folder)}
+        return [json.loads(line) for _, path in sorted(files.items()) for line in read_lines(path)]
+
     def has_recovered(self) -> bool:
-        """Tell whether a window that began after the last kill has landed, so that all before it have."""
-        names = [path.name for path in raw_files(self.settings.data_dir)]
-        return max(names, default="") > f"{self.killed_at[-1]:%Y%m%dT%H%M%SZ}"
+        """Tell whether on each host a window has landed that began after the last kill.
+
+        What was killed before is finished when a window begins.
+        """
+        since = f"{self.killed_at[-1]:%Y%m%dT%H%M%SZ}"
+        return all(max(self._own_windows(folder), default="") > since for folder in self.data_dirs)
 
     def is_idle(self) -> bool:
-        """Tell whether nothing is being landed."""
-        data_dir = self.settings.data_dir
-        return not [*open_raw_files(data_dir), *intents_files(data_dir)]
+        """Tell whether nothing is being landed, and no raw file waits for the store."""
+        return not [
+            path
+            for folder in self.data_dirs
+            for path in (*open_raw_files(folder), *intents_files(folder), *self._unsent(folder))
+        ]
+
+    def _own_windows(self, data_dir: Path) -> list[str]:
+        """List the names of the windows that a host landed itself."""
+        own = f"-{machine_id(data_dir)}-" if self.store else ""
+        return [path.name for path in raw_files(data_dir) if own in path.name]
+
+    def _unsent(self, data_dir: Path) -> list[Path]:
+        if self.store is None:
+            return []
+        return unsent_raw(self.settings.model_copy(update={"data_dir": data_dir, "lake_url": LAKE_URL}))
 
 
-@pytest.fixture
-def hosts(tmp_path: Path) -> Iterator[Hosts]:
+@pytest.fixture(params=["one data folder", "two hosts"])
+def hosts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hosts]:
     """Yield the parts of an installation with two workers, from the units and settings in `deploy`."""
     port, shift = free_port(), (BEGIN - datetime.now(UTC)).total_seconds()
     answers = tmp_path / "answers.jsonl"
@@ -100,6 +148,7 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
         running_postgresql() as database,
         running_redis(WORKERS / "redis.conf", tmp_path / "redis", password) as redis,
         emulator_process("--log", str(answers)) as emulator,
+        _shared_store() if request.param == "two hosts" else nullcontext() as store,
     ):
         with psycopg.connect(host=str(database.folder), user="postgres", autocommit=True) as connection:
             for name in ("airflow", "limiter"):
@@ -112,35 +161,55 @@ def hosts(tmp_path: Path) -> Iterator[Hosts]:
             "TRANSIT_STATUS_INTERVAL_SECONDS": "15",
             "TRANSIT_TIMETABLE_DAYS_AHEAD": "0",
             "TRANSIT_CLOCK_SHIFT_SECONDS": str(shift),
+            **(_settings_of_store() if store else {}),
         }
-        machine = Machine(
-            tmp_path,
-            {
-                "TRANSIT_TOKEN=": "\n".join(f"{name}={value}" for name, value in own.items()),
-                "transit@postgresql.example.internal/": "postgres@/",
-                "?passfile=": f"?host={database.folder}&passfile=",
-                ":CHANGE-ME@redis.example.internal:6379": f":{password}@127.0.0.1:{redis.port}",
-                "https://airflow.example.internal": f"http://localhost:{port}",
-                **replacements(database, port, emulator.base_url),
-            },
-            more=WORKERS.glob("*.env"),
-        )
-        (tmp_path / "var/airflow/passwords.json").write_text(PASSWORDS)
+        shared = {
+            "TRANSIT_TOKEN=": "\n".join(f"{name}={value}" for name, value in own.items()),
+            "transit@postgresql.example.internal/": "postgres@/",
+            "?passfile=": f"?host={database.folder}&passfile=",
+            ":CHANGE-ME@redis.example.internal:6379": f":{password}@127.0.0.1:{redis.port}",
+            "https://airflow.example.internal": f"http://localhost:{port}",
+            **replacements(database, port, emulator.base_url),
+        }
+        first = Machine(tmp_path / "first", shared, more=WORKERS.glob("*.env"))
+        second = first
+        if store:
+            only_collects = {**shared, "WORKER_QUEUES=default,warehouse": "WORKER_QUEUES=default"}
+            second = Machine(tmp_path / "second", only_collects, more=WORKERS.glob("*.env"))
+        machines = {name: second if is_other else first for name, (_, is_other) in PARTS.items()}
+        (first.root / "var/airflow/passwords.json").write_text(PASSWORDS)
         airflow = Airflow(
             f"http://localhost:{port}",
-            list(UNITS_OF),
-            lambda name: machine.start(name, UNITS_OF[name]),
-            machine.stack.log,
+            list(PARTS),
+            lambda name: machines[name].start(name, PARTS[name][0]),
+            lambda name: machines[name].stack.log(name),
         )
         settings = Settings(
-            data_dir=tmp_path / "var/data", operator="example", base_url=emulator.base_url,
+            data_dir=first.root / "var/data", operator="example", base_url=emulator.base_url,
             clock_shift_seconds=shift,
         )  # fmt: skip
-        machine.run("transit-etl-setup")
+        data_dirs = [machine.root / "var/data" for machine in dict.fromkeys((first, second))]
+        first.run("transit-etl-setup")
         try:
-            yield Hosts(airflow, database, redis, settings, answers)
+            yield Hosts(airflow, database, redis, settings, data_dirs, answers, store)
         finally:
-            machine.stack.stop()
+            for machine in dict.fromkeys((first, second)):
+                machine.stack.stop()
+
+
+@contextmanager
+def _shared_store() -> Iterator[Proxy]:
+    """Serve an object store that answers after a second where it is slow."""
+    with served() as address, proxied(address) as proxy:
+        httpx.put(f"http://{address[0]}:{address[1]}/{BUCKET}").raise_for_status()
+        proxy.delay_seconds = 1
+        yield proxy
+
+
+def _settings_of_store() -> dict[str, str]:
+    """Return the address of the store, and the variables that this process finds it by."""
+    found = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    return {"TRANSIT_LAKE_URL": LAKE_URL, **found, "NO_PROXY": "*"}
 
 
 @pytest.mark.long
@@ -154,14 +223,15 @@ def test_workers_that_are_killed_lose_no_answer_and_keep_the_allowance(hosts: Ho
     checked_until = hosts.settings.clock.now()
     airflow.wait_until(lambda: any("/passaggi/" in answer["path"] for answer in hosts.answers()))
     _collect(hosts)
+    hosts.spoil(0)
     airflow.wait_until(hosts.has_recovered)
     airflow.wait_until(lambda: all(airflow.pause(dag) for dag in COLLECTING))
     airflow.wait_until(hosts.is_idle)
-    for dag in ("staging", "warehouse"):
+    for dag in ("staging", *(["sync"] if hosts.store else []), "warehouse"):
         run = airflow.trigger(dag)
         airflow.wait_until(lambda dag=dag, run=run: airflow.has_succeeded(dag, run))  # type: ignore[misc]
 
-    answers, ledger = hosts.answers(), rows(hosts.settings.data_dir)
+    answers, ledger = hosts.answers(), hosts.ledger()
     _report(hosts, answers, ledger)
 
     assert {200} == {answer["status"] for answer in answers}
@@ -173,12 +243,16 @@ def test_workers_that_are_killed_lose_no_answer_and_keep_the_allowance(hosts: Ho
 
 def _collect(hosts: Hosts) -> None:
     """Let the DAGs collect for the length of the drill, and disturb them meanwhile."""
+    slow_and_torn = (*[Fault.DELAY] * 8, Fault.TEAR_UPLOAD, Fault.TEAR_DOWNLOAD)
     disturbances: dict[float, Callable[[], None]] = {
+        0: lambda: hosts.spoil(0.05, *Fault),
         0.15: lambda: hosts.kill("worker-1"),
+        0.25: lambda: hosts.spoil(1, Fault.REFUSE),
         0.3: hosts.database.restart,
         0.45: lambda: hosts.kill("scheduler-1"),
         0.6: hosts.redis.restart,
-        0.75: lambda: hosts.kill("worker-2"),
+        0.75: lambda: hosts.spoil(1, *slow_and_torn),
+        0.8: lambda: hosts.kill("worker-2"),
     }
     began = time.monotonic()
     for part, disturb in disturbances.items():

@@ -1,10 +1,11 @@
 """Reads the units of `deploy/systemd`, and runs their commands as systemd would, below one folder."""
 
 import os
+import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from socket import gethostname
 
@@ -29,6 +30,10 @@ def service(name: str) -> list[tuple[str, str]]:
     ]
 
 
+def _expanded(word: str, variables: Mapping[str, str]) -> str:
+    return re.sub(r"\$\{(\w+)\}", lambda found: variables[found[1]], word)
+
+
 def variables(text: str) -> dict[str, str]:
     """Return the variables of the text of an `EnvironmentFile`."""
     lines = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -42,6 +47,7 @@ class Machine:
     """
 
     def __init__(self, root: Path, replacing: dict[str, str], more: Iterable[Path] = ()) -> None:
+        self.root = root
         self.stack = Stack(root / "logs")
         self._replacing = {
             "/opt/transit-etl/.venv": sys.prefix,
@@ -76,8 +82,8 @@ class Machine:
 
     def start(self, name: str, unit: str | None = None) -> Program:
         """Start the command of a unit that runs always; `name` is another one where it runs twice."""
-        [command] = self._commands(unit or name)
-        return self.stack.start(name, command, self._environment(unit or name))
+        [command], variables = self._commands(unit or name), self._environment(unit or name)
+        return self.stack.start(name, [_expanded(word, variables) for word in command], variables)
 
     def _commands(self, name: str) -> list[list[str]]:
         texts = [self.placed(value) for key, value in service(name) if key == "ExecStart"]

@@ -71,6 +71,15 @@ def test_a_day_of_which_raw_files_are_elsewhere_is_not_staged_again(
     assert "stays as it is" in report.errors[0]
 
 
+def test_a_host_collects_what_is_known_from_what_another_one_staged(tmp_path: Path, url: str) -> None:
+    a, b = collected(host(tmp_path / "a", url)), host(tmp_path / "b", url)
+    stage(a.settings)
+    report = collect_from(Upstream(), b.settings, "stops")
+
+    assert report.received
+    assert a.files() == b.files()
+
+
 def test_a_collection_without_the_store_warns_and_keeps_everything(
     tmp_path: Path, url: str, proxy: Proxy, caplog: pytest.LogCaptureFixture
 ) -> None:

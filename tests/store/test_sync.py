@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.hosts import OPERATOR, TODAY, Host, host
+from tests.store.hosts import AT, OPERATOR, TODAY, Host, host
 from tests.store.server import Fault, Proxy
 from transit_etl.checksums import Entry
 from transit_etl.collect.raw.rawfile import write_finished
 from transit_etl.files import locked
 from transit_etl.identity import OtherFolderError, claim
-from transit_etl.paths import raw_file, warehouse_lock
+from transit_etl.paths import lake_lock, raw_file, warehouse_lock
 from transit_etl.store.errors import OtherServiceDaysError, StoreError
 from transit_etl.store.manifest import DayFiles, manifest_key, write_manifest
 from transit_etl.store.raw import raw_in_store
-from transit_etl.store.sync import open_store, waiting
+from transit_etl.store.sync import open_store, pull_to_collect, waiting
 
 
 @pytest.fixture
@@ -63,6 +63,36 @@ def test_raw_files_are_fetched_to_be_staged_and_not_once_they_are(pair: tuple[Ho
 
     assert {f"{first}.jsonl.zst"} == b.raw()
     assert {first, second} == set(b.counts())
+
+
+def test_a_collector_takes_in_recent_days_and_the_raw_files_of_recent_hours(pair: tuple[Host, Host]) -> None:
+    a, b = pair
+    yesterday = TODAY - timedelta(days=1)
+    recent = [a.land("w1"), a.land("w2")]
+    older = a.land("w3", yesterday)
+    a.stage()
+    a.sync()
+    for _ in range(2):
+        pull_to_collect(b.settings, "passages", TODAY, AT)
+
+    assert {f"{window}.jsonl.zst" for window in recent} == b.raw()
+    assert set(recent) == set(b.counts())
+    b.sync()
+    assert {*recent, older} == set(b.counts())
+
+
+def test_a_collector_waits_for_no_step_that_changes_a_day(pair: tuple[Host, Host]) -> None:
+    a, b = pair
+    yesterday = TODAY - timedelta(days=1)
+    windows = [a.land("w1"), a.land("w2", yesterday)]
+    a.stage()
+    a.sync()
+    with locked(lake_lock(b.root, OPERATOR, TODAY)):
+        pull_to_collect(b.settings, "passages", yesterday, AT)
+        assert {windows[1]} == set(b.counts())
+    pull_to_collect(b.settings, "passages", yesterday, AT)
+
+    assert set(windows) == set(b.counts())
 
 
 def test_a_window_staged_by_both_is_there_once(pair: tuple[Host, Host]) -> None:

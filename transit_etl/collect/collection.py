@@ -13,18 +13,21 @@ from transit_etl.clock import Clock, SteadyInstant
 from transit_etl.collect.allowance.budget_store import BudgetStore
 from transit_etl.collect.collector import Collector
 from transit_etl.collect.datasets import source_of
+from transit_etl.collect.known_network import READ_DAYS
 from transit_etl.collect.peer_windows import PeerWindows, learning_from
 from transit_etl.collect.raw.landing import worker_name
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
+from transit_etl.collect.raw.windows import earliest_recent
 from transit_etl.collect.session import Session, landing_of, session_of
 from transit_etl.collect.signals import StopRequest, stop_on_signal
 from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.identity import claim
+from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.store.machine import machine_id
-from transit_etl.store.sync import send_raw_if_possible
+from transit_etl.store.sync import pull_to_collect, send_raw_if_possible
 
 
 def collect(
@@ -45,8 +48,9 @@ def collect(
     `seconds`. Windows that a killed collector left are finished first. With `begin_at`, everything is made
     ready, and the answers of other workers are learned from, but nothing is asked before that instant of
     the clock. The collection is given up when no answer was usable for `patience_seconds`. `transport`
-    replaces the network, `store` the budget that all processes share. At the end finished raw files go to the
-    object store, if the settings name one; that it is away is no failure.
+    replaces the network, `store` the budget that all processes share. If the settings name an object store,
+    what other hosts put there is taken in first, and finished raw files go there at the end; that it is away
+    is no failure.
 
     Raises NothingKnownError when the lake does not hold yet what is needed to ask, DataFolderError when
     the data folder cannot be written, UnknownDatasetError, and MissingTokenError for version 0.
@@ -54,7 +58,7 @@ def collect(
     clock = clock or settings.clock
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
-    recovered = _prepare(settings)
+    recovered = _prepare(settings, clock)
     session = session_of(settings, clock, client=Client(settings, clock, transport), store=store)
 
     async def main() -> CollectReport:
@@ -75,7 +79,7 @@ def collect_together(
 ) -> list[CollectReport]:
     """Poll datasets for the same `seconds`, within one allowance; return the report of each."""
     clock = settings.clock
-    recovered = _prepare(settings)
+    recovered = _prepare(settings, clock)
 
     async def main() -> list[CollectReport]:
         with stop_on_signal() as stop:
@@ -94,11 +98,17 @@ def collect_together(
     return reports
 
 
-def _prepare(settings: Settings) -> list[Path]:
-    """Make sure that the data folder can be written; finish the windows of killed collectors."""
+def _prepare(settings: Settings, clock: Clock) -> list[Path]:
+    """Make sure that the data folder can be written; finish the windows of killed collectors.
+
+    What other hosts collected and staged is taken in, if the settings name an object store.
+    """
     check_writable(settings.data_dir)
     claim(settings, begins=True)
-    return recover(settings.data_dir)
+    recovered = recover(settings.data_dir)
+    now = clock.now()
+    pull_to_collect(settings, "passages", now.date() - DAY * READ_DAYS, earliest_recent(now))
+    return recovered
 
 
 async def _collect(

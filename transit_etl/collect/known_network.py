@@ -14,6 +14,7 @@ from transit_etl.paths import lake_day, lake_files
 from transit_etl.service_day import DAY
 
 MOST_DAYS_AHEAD = 15  # timetables are asked for at most 14 days ahead
+READ_DAYS = MOST_DAYS_AHEAD + 2  # the UTC days of the lake, before today, that a collector cannot do without
 _FIRST_LINES = "run `transit-etl collect lines` and `transit-etl stage` first"
 _FIRST_STOPS = "run `transit-etl collect stops` and `transit-etl stage` first"
 

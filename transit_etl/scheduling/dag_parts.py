@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule, TriggerRule, task
 from airflow.sdk.bases.decorator import Task
+from airflow.sdk.configuration import conf
 
 from transit_etl.endpoints import collections_of
 from transit_etl.errors import FinalError, TransitError
@@ -17,6 +18,7 @@ from transit_etl.scheduling.polling import poll, window_timeout, within_its_wind
 from transit_etl.scheduling.run_alerts import told_of_failures
 from transit_etl.scheduling.schedules import CollectingDag
 from transit_etl.scheduling.steps import stage_collected, tell
+from transit_etl.settings import load_settings
 
 # Airflow cuts off longer lines of a log at the edge of its page.
 _WRAPPER = TextWrapper(width=100, break_long_words=False, break_on_hyphens=False)
@@ -49,6 +51,9 @@ DEFAULTS: dict[str, Any] = {
     ),
     "execution_timeout": timedelta(minutes=30),
 }
+# The queue of tasks that collect. All others work in the folder of the warehouse; where workers of Celery
+# have data folders of their own, the settings name the queue of those with that one.
+COLLECTING_QUEUE: str = conf.get("operators", "default_queue")
 # When a run that builds, publishes or exports is stopped, and a step of it: a year of dates takes hours, and
 # `check` tells long before that the published file is old.
 LONG_WORK = timedelta(hours=12)
@@ -68,7 +73,7 @@ def dag_arguments(
     return {
         "catchup": False,
         "max_active_runs": max_active_runs,
-        "default_args": default_args,
+        "default_args": {"queue": load_settings().warehouse_queue or COLLECTING_QUEUE, **default_args},
         "dag_display_name": f"{' '.join(filter(None, [name, part]))}: {sentence.removesuffix('.')}",
         "description": sentence[:1].upper() + sentence[1:],
         "doc_md": page,
@@ -104,7 +109,7 @@ def collect_and_stage(dag: CollectingDag) -> None:
     """Make the tasks of a DAG that collects one list and stages it itself."""
     (collection,) = collections_of(dag.cadence)
 
-    @step()
+    @step(queue=COLLECTING_QUEUE)
     def collect() -> dict[str, int]:
         return poll(collection, dag.operator)
 
@@ -123,7 +128,7 @@ def poll_one_window(dag: CollectingDag) -> None:
     """Make the tasks of a DAG that polls for a window and lets `staging` stage it."""
     settings = dag.settings
 
-    @step(execution_timeout=window_timeout(settings), **within_its_window(settings))
+    @step(queue=COLLECTING_QUEUE, execution_timeout=window_timeout(settings), **within_its_window(settings))
     def collect() -> dict[str, int]:
         return poll(dag.cadence, dag.operator)
 

@@ -24,6 +24,7 @@ from transit_etl.store.errors import LostObjectError
 from transit_etl.store.local_day import (
     N_TRANSFERS,
     DayInUseError,
+    DayLockedError,
     LocalDay,
     OperatorDay,
     adopt,
@@ -129,18 +130,28 @@ def changed_days(settings: Settings) -> list[OperatorDay]:
 
 
 def take_in(
-    store: "ObjectStore", place: Place, day: OperatorDay, etag: str | None, report: DayReport
+    store: "ObjectStore",
+    place: Place,
+    day: OperatorDay,
+    etag: str | None,
+    report: DayReport,
+    *,
+    waits: bool = True,
 ) -> None:
     """Let a day of the data folder follow the store's manifest, unless it is the one seen last.
 
     What was changed here stays; so does what is to be replaced while a build reads it, until the next time.
-    `etag` is that of the manifest as it was listed.
+    `etag` is that of the manifest as it was listed. With `waits` false, a day that another process is
+    changing stays as it is.
     """
     known = place.seen(day)
     if etag == known.etag and not has_changed(place.root, day, _of(day, known.files)):
         return
-    with day_locked(place.root, day):
-        _Exchange(store, place, day, report).follow(place.seen(day))
+    try:
+        with day_locked(place.root, day, waits=waits):
+            _Exchange(store, place, day, report).follow(place.seen(day))
+    except DayLockedError:
+        return
 
 
 def publish(store: "ObjectStore", place: Place, day: OperatorDay, report: DayReport) -> None:

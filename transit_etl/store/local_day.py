@@ -4,7 +4,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -57,6 +57,10 @@ class DayInUseError(Exception):
     """Files of a day are to be replaced while a build may be reading them."""
 
 
+class DayLockedError(Exception):
+    """Another process of this host is changing a day."""
+
+
 @dataclass(frozen=True, slots=True)
 class LocalDay:
     """A day as the data folder has it.
@@ -72,9 +76,16 @@ class LocalDay:
 
 
 @contextmanager
-def day_locked(root: Path, day: OperatorDay) -> Iterator[None]:
-    """Hold the lock on a day in the lake, as staging does; finish what killed processes left."""
-    with locked(lake_lock(root, day.operator, day.day)):
+def day_locked(root: Path, day: OperatorDay, *, waits: bool = True) -> Iterator[None]:
+    """Hold the lock on a day in the lake, as staging does; finish what killed processes left.
+
+    If another process has it, it waits or raises DayLockedError.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(lake_lock(root, day.operator, day.day), waits=waits))
+        except BlockingIOError as error:
+            raise DayLockedError from error
         for folder in _folders(root, day):
             repair_folder(folder)
         yield

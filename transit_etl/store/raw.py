@@ -6,10 +6,10 @@ the same name: then nothing is overwritten.
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +22,14 @@ from transit_etl.listing import files_below
 from transit_etl.paths import RAW_SUFFIX, checksum_list, partition_of, raw_dir, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
+from transit_etl.stamps import stamp
 from transit_etl.store.days import Place, place_of
 from transit_etl.store.local_day import N_TRANSFERS
 
 if TYPE_CHECKING:
     from transit_etl.store.objects import ObjectStore
 
+_FETCH_LOCK = "fetch.lock"  # held by who fetches: two would write one file
 RECENT = 7 * DAY  # raw files of earlier days are looked for once a day
 _SENT = TypeAdapter(dict[str, str])
 _LISTED_ON = TypeAdapter(date)
@@ -91,20 +93,33 @@ def fetch_raw(
             found[partition_of(Path(path))["operator"], day].append(path)
     for (operator, day), objects in sorted(found.items()):
         known = set() if days else staged(operator, day)
-        missing = [
-            path for path in objects if not (place.root / path).exists() and _window(path) not in known
-        ]
-        fetching = _Fetching(store, place, report)
-        try:
-            with ThreadPoolExecutor(N_TRANSFERS, thread_name_prefix="fetch") as transfers:
-                sizes = [size for size in transfers.map(fetching.fetch, missing) if size is not None]
-        finally:
-            _remember(place, operator, day, added=fetching.fetched)
-        report.n_fetched += len(sizes)
-        report.n_bytes_fetched += sum(sizes)
+        wanted = [path for path in objects if _window(path) not in known]
+        with locked(place.state / _FETCH_LOCK):
+            _Fetching(store, place, report).fetch_missing(operator, day, wanted)
     if is_full:
         _forget_others(place, settings, {path for objects in found.values() for path in objects})
         keep(place.state / "raw-listed.json", _LISTED_ON, today)
+
+
+def fetch_recent(
+    store: "ObjectStore", settings: Settings, endpoint: str, since: datetime, report: RawReport
+) -> None:
+    """Fetch the raw files of an endpoint of one operator whose windows began at a UTC instant or later.
+
+    Staged or not. Nothing is fetched while another process of this host does.
+    """
+    place = place_of(settings)
+    folder = f"{raw_dir(Path()).name}/operator={settings.operator}/endpoint={endpoint}/"
+    found: dict[date, list[str]] = defaultdict(list)
+    for each in store.listed(folder, f"{folder}date={since.date().isoformat()}/{stamp(since)}"):
+        if _is_raw(each.key, settings.operator):
+            found[date.fromisoformat(partition_of(Path(each.key))["date"])].append(each.key)
+    try:
+        with locked(place.state / _FETCH_LOCK, waits=False):
+            for day, paths in sorted(found.items()):
+                _Fetching(store, place, report).fetch_missing(settings.operator, day, paths)
+    except BlockingIOError:
+        return
 
 
 def raw_in_store(store: "ObjectStore", root: Path, path: Path) -> bool:
@@ -144,6 +159,17 @@ class _Fetching:
     place: Place
     report: RawReport
     fetched: dict[str, str] = field(default_factory=dict)
+
+    def fetch_missing(self, operator: str, day: date, paths: Iterable[str]) -> None:
+        """Fetch the raw files of a day that are not here; the lock of fetching is held."""
+        missing = [path for path in paths if not (self.place.root / path).exists()]
+        try:
+            with ThreadPoolExecutor(N_TRANSFERS, thread_name_prefix="fetch") as transfers:
+                sizes = [size for size in transfers.map(self.fetch, missing) if size is not None]
+        finally:
+            _remember(self.place, operator, day, added=self.fetched)
+        self.report.n_fetched += len(sizes)
+        self.report.n_bytes_fetched += sum(sizes)
 
     def fetch(self, path: str) -> int | None:
         """Fetch a file; return its size, None if it is gone or damaged."""

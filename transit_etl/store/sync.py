@@ -7,7 +7,7 @@ with what the data folder has; what it leaves waits there for the next sync.
 import functools
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from pydantic import TypeAdapter
 
 from transit_etl.errors import TransitError
+from transit_etl.files import locked
 from transit_etl.identity import claim
 from transit_etl.kept_facts import keep, recall
 from transit_etl.lake_reading import read_undamaged, windows_of
@@ -37,7 +38,7 @@ from transit_etl.store.errors import (
 )
 from transit_etl.store.machine import machine_id
 from transit_etl.store.manifest import day_of_manifest, manifests_of
-from transit_etl.store.raw import RawReport, fetch_raw, send_raw, unsent_raw
+from transit_etl.store.raw import RawReport, fetch_raw, fetch_recent, send_raw, unsent_raw
 
 if TYPE_CHECKING:
     from transit_etl.store.objects import ObjectStore
@@ -215,6 +216,24 @@ def pull_if_possible(settings: Settings, raw_days: tuple[date, date] | None = No
     return _is_possible(settings, lambda store, report: _pull(store, settings, report, raw_days))
 
 
+def pull_to_collect(settings: Settings, endpoint: str, first_day: date, since: datetime) -> None:
+    """Take in what a collector of the settings' operator reads, where other hosts published it.
+
+    That is the lake from a UTC day on, and the raw files of an endpoint whose windows began at a UTC instant
+    or later. It waits for other collectors of this host, which take in the same, but for no other step. No
+    fault of the store is one of the collector's, which goes on with what is here.
+    """
+
+    def pull(store: "ObjectStore", report: SyncReport) -> None:
+        raw = RawReport()
+        with locked(place_of(settings).state / "collectors.lock"):
+            _pull_days(store, settings, report, [settings.operator], first_day, waits=False)
+            fetch_recent(store, settings, endpoint, since, raw)
+        _add_raw(report, raw)
+
+    _is_possible(settings, pull, tolerated=TransitError)
+
+
 def push_if_possible(settings: Settings) -> bool:
     """Send and publish what is new here, and warn if the store fails, with how much waits."""
     return _is_possible(settings, lambda store, report: _push(store, settings, report))
@@ -248,11 +267,30 @@ def _is_possible(
 def _pull(
     store: "ObjectStore", settings: Settings, report: SyncReport, raw_days: tuple[date, date] | None = None
 ) -> None:
+    _pull_days(store, settings, report, settings.operators)
+    raw = RawReport()
+    fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), raw, raw_days)
+    _add_raw(report, raw)
+
+
+def _pull_days(
+    store: "ObjectStore",
+    settings: Settings,
+    report: SyncReport,
+    operators: Iterable[str],
+    first: date = date.min,
+    *,
+    waits: bool = True,
+) -> None:
+    """Let the UTC days of the lake from `first` on follow the store.
+
+    With `waits` false, those that another process of this host is changing are left out.
+    """
     claim(settings)
     require_same_service_days(store, settings)
     place, days = place_of(settings), DayReport()
     manifests: dict[tuple[str, date], str | None] = {}
-    for operator in settings.operators:
+    for operator in operators:
         manifests |= {day: None for day in place.known_days() if day[0] == operator}
         manifests |= {
             (operator, day): each.etag
@@ -260,14 +298,13 @@ def _pull(
             if (day := day_of_manifest(each.key)) is not None
         }
     for (operator, day), etag in sorted(manifests.items()):
+        if day < first:
+            continue
         try:
-            take_in(store, place, operator_day(settings, operator, day), etag, days)
+            take_in(store, place, operator_day(settings, operator, day), etag, days, waits=waits)
         except (LostObjectError, ManifestError) as error:
             report.errors.append(str(error))
     _add_days(report, days)
-    raw = RawReport()
-    fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), raw, raw_days)
-    _add_raw(report, raw)
     for operator in operators_of(settings.data_dir):
         if operator in settings.operators:
             claim(settings.of(operator))
