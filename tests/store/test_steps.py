@@ -16,7 +16,8 @@ from tests.store.hosts import Host, host
 from tests.store.server import Fault, Proxy
 from transit_etl.cli.output import PlainConsole
 from transit_etl.operations import read_status, show_status
-from transit_etl.operations.check import check
+from transit_etl.operations.check import check, examine
+from transit_etl.operations.metrics import metrics_text
 from transit_etl.paths import last_sync_file, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, restage, stage
@@ -120,10 +121,13 @@ def test_status_and_check_say_what_waits(tmp_path: Path, url: str, proxy: Proxy)
     console = PlainConsole(width=200)
     with console.capture() as shown:
         show_status(read_status(settings), console)
+    metrics = metrics_text(settings, examine(settings, sends_alerts=False)).splitlines()
 
     assert "last compared never" in before[0].text
     assert [] == after
     assert "it is away" in problem.text
+    for figure in ("store_raw_files_waiting", "store_days_waiting", "store_timestamp_seconds"):
+        assert [line for line in metrics if line.startswith(f"transit_etl_{figure}{{")]
     assert "for the object store; last compared" in shown.get()
     assert "it is away" in shown.get()
 

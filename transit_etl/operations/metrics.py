@@ -87,6 +87,7 @@ def _family(name: str, text: str, *labels: str) -> GaugeMetricFamily:
 def _values(found: Examination) -> Iterator[tuple[str, str, float | None]]:
     """Yield the metrics with one value, which is None where there is none yet."""
     status, pace, backup = found.status, found.status.pace, found.status.last_backup
+    store = status.store
     waiting_since = status.waiting_since or status.now
     yield "examined_timestamp_seconds", "When status and check were read", _seconds(status.real_now)
     yield "clock_shift_seconds", "How far the pipeline's clock is moved", status.clock_shift_seconds
@@ -127,6 +128,13 @@ def _values(found: Examination) -> Iterator[tuple[str, str, float | None]]:
         "When the last whole backup was made",
         _seconds(backup.made_at if backup else None),
     )
+    yield (
+        "store_timestamp_seconds",
+        "When the object store was compared with last without an error",
+        _seconds(store.last.at if store else None),
+    )
+    yield "store_raw_files_waiting", "Raw files not sent yet", store.n_raw_files if store else None
+    yield "store_days_waiting", "Days of the lake not published yet", store.n_days if store else None
     yield "disk_free_bytes", "Room on the disk of the data folder", status.free_bytes
 
 

@@ -19,7 +19,7 @@ from transit_etl.files import locked
 from transit_etl.identity import claim
 from transit_etl.kept_facts import keep, recall
 from transit_etl.lake_reading import read_undamaged, windows_of
-from transit_etl.paths import lake_files, last_sync_file, operators_of
+from transit_etl.paths import lake_files, last_sync_file, operators_of, partition_of
 from transit_etl.settings import Settings
 from transit_etl.store.days import (
     DayReport,
@@ -161,10 +161,12 @@ def sync(settings: Settings) -> SyncReport:
     return report
 
 
-def waiting(settings: Settings) -> Waiting:
-    """Count what waits for the store in the data folder, without asking the store."""
+def waiting(settings: Settings, operator: str | None = None) -> Waiting:
+    """Count what waits for the store here, of one operator or of all, without asking the store."""
     last = recall(last_sync_file(settings.data_dir), _LAST) or LastSync()
-    return Waiting(len(unsent_raw(settings)), len(changed_days(settings)), last)
+    of = {operator} if operator else set(settings.operators)
+    n_raw_files = sum(partition_of(path)["operator"] in of for path in unsent_raw(settings))
+    return Waiting(n_raw_files, sum(day.operator in of for day in changed_days(settings)), last)
 
 
 def synced(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[Settings, P], T]:
