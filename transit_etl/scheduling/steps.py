@@ -186,14 +186,12 @@ def write_standard_reports() -> dict[str, str]:
     from transit_etl.export_settings import export_settings, operators_settings, part_of, report_folder
     from transit_reports import ReportRequest, write_operators, write_reports
 
-    written = []
-    for each in operators_settings(load_settings()):
-        languages = each.report_languages.split(",")
-        written += write_reports(
-            export_settings(each), report_folder(each), ReportRequest(languages=languages)
-        )
-    if part_of(each):
-        write_operators(report_folder(each).parent, languages)
+    settings, written = load_settings(), []
+    for each in operators_settings(settings):
+        asked = ReportRequest(languages=each.report_languages.split(","))
+        written += write_reports(export_settings(each), report_folder(each), asked)
+    if part_of(settings):
+        write_operators(report_folder(settings).parent, settings.report_languages.split(","))
     return {str(each.page): each.answer for each in written}
 
 
