@@ -120,12 +120,26 @@ def test_every_variable_is_a_setting(file: Path | None) -> None:
 
 @pytest.mark.parametrize("name", [name for name in SERVICES if name not in {"postgresql", "redis"}])
 def test_the_command_of_a_service_is_one_of_airflow(name: str) -> None:
-    *_, text = command = SERVICES[name]["command"]
-    each = [shlex.split(part) for part in text.split("&&")] if command[0] == "sh" else [command]
+    check_commands_of_airflow(SERVICES[name]["command"])
 
-    assert {"airflow"} == {words[0] for words in each}
-    for words in each:
-        get_parser().parse_args(words[1:])  # ends the test where it does not know one
+
+def check_commands_of_airflow(command: list[str]) -> None:
+    """Check that a command, or each in a line of the shell, is one of Airflow, but for files put in place."""
+    *_, text = command
+    parts = [shlex.split(part) for part in text.split("&&")] if command[0] == "sh" else [command]
+    words = [part[1:] if part[0] == "exec" else part for part in parts if part[0] != "install"]
+
+    assert {"airflow"} == {each[0] for each in words}
+    for each in words:
+        get_parser().parse_args(each[1:])  # ends the test where it does not know one
+
+
+def test_airflow_writes_the_file_of_passwords_that_it_is_given() -> None:
+    service = SERVICES["api-server"]
+    copied = shlex.split(service["command"][-1])[4]
+
+    assert copied == service["environment"]["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE"]
+    assert copied.startswith(f"{service['tmpfs'][0]}/")
 
 
 def test_what_a_service_is_made_of_exists() -> None:

@@ -1,10 +1,12 @@
 """The values of the Helm chart say the same as the settings of workers on hosts; no chart is tried."""
 
 import json
+import shlex
+from pkgutil import resolve_name
 
 import yaml
 
-from tests.deploy.test_compose import settings_of_airflow
+from tests.deploy.test_compose import check_commands_of_airflow, settings_of_airflow
 from tests.deploy.units import WORKERS, variables
 from tests.documents.sessions import ROOT
 
@@ -31,3 +33,17 @@ def test_workers_in_a_cluster_have_the_settings_of_workers_on_hosts() -> None:
 
 def test_what_is_mounted_is_a_volume() -> None:
     assert {each["name"] for each in VALUES["volumeMounts"]} == {each["name"] for each in VALUES["volumes"]}
+
+
+def test_what_is_named_by_its_module_exists() -> None:
+    for option in ("HOSTNAME_CALLABLE", "AUTH_MANAGER"):
+        assert callable(resolve_name(CONFIG[f"AIRFLOW__CORE__{option}"]))
+
+
+def test_commands_are_those_of_airflow_and_the_file_of_passwords_can_be_written() -> None:
+    for part in ("migrateDatabaseJob", "apiServer"):
+        check_commands_of_airflow(VALUES[part]["args"])
+    copied = shlex.split(VALUES["apiServer"]["args"][-1])[4]
+
+    assert copied == CONFIG["AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE"]
+    assert not [each for each in VALUES["volumeMounts"] if copied.startswith(each["mountPath"])]
