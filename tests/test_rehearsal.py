@@ -122,6 +122,7 @@ def lists_alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data_dir
 
 
+@pytest.mark.long
 def test_without_passages_every_list_is_asked_for_at_its_instants_within_windows_of_hours(
     lists_alone: Path,
 ) -> None:
@@ -168,9 +169,10 @@ def test_what_is_rehearsed_alone_brings_the_network_that_it_asks_about(tmp_path:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "hour",
-    [pytest.param(3, id="in the first period", marks=pytest.mark.long), pytest.param(9, id="in a later one")],
+    [pytest.param(3, id="in the first period"), pytest.param(9, id="in a later one")],
 )
 def test_a_killed_rehearsal_without_passages_is_resumed_and_leaves_the_same_lake(
     lists_alone: Path, tmp_path: Path, hour: int

@@ -59,6 +59,7 @@ def test_no_page_requests_anything_from_other_machines(
     assert requests_elsewhere == []
 
 
+@pytest.mark.long
 def test_every_page_runs_its_own_scripts_and_no_others(page: Page, pages: Path, alerts: list[str]) -> None:
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))

@@ -53,7 +53,7 @@ def pages(index: Path) -> list[Path]:
     return [index, *(index.parent / name / "index.html" for name in ("on_time_lines-csv", "tides"))]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_no_page_breaks_a_rule_of_accessibility(browser: Browser, pages: list[Path], scheme: str) -> None:
     # axe is a script: it needs a page that does not enforce its content policy.
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]

@@ -55,6 +55,7 @@ def _wait_for(port: int) -> None:
     raise AssertionError(f"nothing listens on {port}")
 
 
+@pytest.mark.long
 def test_another_line_is_shown_at_once_and_a_missing_file_until_one_is_named(
     page: Page, requests_elsewhere: list[str], rehearsed: Rehearsed, tmp_path: Path
 ) -> None:

@@ -35,7 +35,7 @@ def kinds_of(report: ReportSummary) -> list[Path]:
     return found + ([italian / "index.html", italian / line.relative_to(folder)] if italian.exists() else [])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_no_page_breaks_a_rule_of_accessibility(browser: Browser, report: ReportSummary, scheme: str) -> None:
     # axe is a script: it needs a page that does not enforce its content policy.
     context = browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import RunCli
 from tests.collect.upstream import Upstream, collect_from, settings_at
 from transit_etl.paths import raw_files
@@ -32,6 +34,7 @@ def test_a_damaged_file_is_a_failure(cli: RunCli, tmp_path: Path) -> None:
     assert "breaks off" in done.stdout or "damaged" in done.stdout
 
 
+@pytest.mark.long
 def test_raw_answers_are_removed_only_if_the_backup_has_them(cli: RunCli, tmp_path: Path) -> None:
     (tmp_path / "backup").mkdir()
     collect_from(Upstream(), settings_at(tmp_path / "data"), "lines")

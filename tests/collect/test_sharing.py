@@ -112,7 +112,7 @@ def by_stop(polls: Sequence[Poll]) -> dict[str, list[Poll]]:
     }
 
 
-@pytest.mark.parametrize("n_workers", [2, 4])
+@pytest.mark.parametrize("n_workers", [2, pytest.param(4, marks=pytest.mark.long)])
 def test_processes_never_ask_the_same_stop_at_once(store_url: str, n_workers: int) -> None:
     polls = poll_together(store_url, n_workers, seconds=6)
     pairs = [pair for own in by_stop(polls).values() for pair in pairwise(own)]

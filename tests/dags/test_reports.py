@@ -11,6 +11,7 @@ from transit_etl.scheduling.steps import write_standard_reports
 pytestmark = pytest.mark.xdist_group("warehouse")
 
 
+@pytest.mark.long
 def test_the_standard_reports_are_written_where_people_look(
     rehearsed: Rehearsed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -435,6 +435,7 @@ def test_a_file_that_is_no_table_is_named(tmp_path: Path, name: str) -> None:
         recorded_world(written(tmp_path, ["x"], name=name), NEW_YORK)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not BOSTON.exists(), reason=f"no recorded days of a real network at {BOSTON}")
 def test_recorded_days_of_a_real_network_are_replayed() -> None:
     world = recorded_world(BOSTON / "more_days.parquet", NEW_YORK)

@@ -144,6 +144,7 @@ def test_an_export_is_written_again_when_a_setting_that_it_states_changes(
     assert value in (folder / "catalogue.jsonld").read_text()
 
 
+@pytest.mark.long
 def test_data_that_are_stored_in_another_order_are_no_new_version(published: ExportSettings) -> None:
     with duckdb.connect(published.database, read_only=True) as connection:
         tables = connection.execute(

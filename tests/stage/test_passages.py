@@ -179,6 +179,7 @@ KNOWN = ["linea", "destinazione", "orario", "attesa", "teorico", "id_corsa", "pi
 ANY_PASSAGE = st.dictionaries(st.sampled_from(KNOWN) | st.text(max_size=5), JSON_VALUES, max_size=9)
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(bodies=st.lists(st.lists(ANY_PASSAGE, max_size=4), min_size=1, max_size=5))
 def test_whatever_a_passage_holds_every_row_listed_is_in_the_lake_or_in_quarantine(

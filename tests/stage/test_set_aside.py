@@ -266,6 +266,7 @@ def test_a_last_line_without_its_end_is_read(folder: Folder) -> None:
 NAME = st.sampled_from(["linea", "destinazione", "orario", "attesa", "teorico", "id_corsa", "pieno", "nuovo"])
 
 
+@pytest.mark.long
 @given(
     st.lists(
         st.tuples(NAME, st.sampled_from(["A", "B", "09:05:00", "5'", None, True, 7])), min_size=1, max_size=9

@@ -70,6 +70,7 @@ def test_an_interrupted_build_recorded_by_its_range_leaves_the_range_to_the_next
     assert [TUESDAY + timedelta(days=number) for number in range(3)] == _builds(settings)[1][1]
 
 
+@pytest.mark.long
 def test_answers_of_a_wrong_clock_are_named_and_not_built(settings: Settings) -> None:
     _tell(settings, TUESDAY, WRONG_CLOCK)
     report = warehouse.build(settings)

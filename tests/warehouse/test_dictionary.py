@@ -97,6 +97,7 @@ def test_a_comment_is_the_meaning_in_the_dictionary(ask: Ask) -> None:
     )
 
 
+@pytest.mark.long
 def test_an_example_has_the_type_of_its_column(ask: Ask) -> None:
     rows = ask("select distinct type, example from quality.dictionary_columns where not contains(type, '[]')")
     wrong = [
@@ -126,6 +127,7 @@ def test_columns_hold_only_the_values_they_may(ask_either: Ask) -> None:
     assert [] == broken
 
 
+@pytest.mark.long
 def test_a_column_with_nulls_says_that_it_may_be_null(ask_either: Ask) -> None:
     rows = ask_either(
         "select * from published.quality.dictionary_columns "
@@ -139,6 +141,7 @@ def test_a_column_with_nulls_says_that_it_may_be_null(ask_either: Ask) -> None:
     ]
 
 
+@pytest.mark.long
 def test_numbers_lie_in_the_range_that_is_said(ask_either: Ask) -> None:
     rows = ask_either(
         "select *, regexp_extract(allowed_values, '^(-?[0-9.]+) (to|or)', 1) as low, "

@@ -85,6 +85,7 @@ def test_nothing_new_in_the_lake_builds_nothing(copy: Settings) -> None:
     assert 0 == report.n_models
 
 
+@pytest.mark.long
 def test_a_service_date_built_again_has_the_same_rows_and_parses_no_model_again(copy: Settings) -> None:
     warehouse.build(copy)
     before = _checksums(paths.build_database(copy.data_dir))

@@ -45,6 +45,7 @@ def test_a_model_reads_only_its_own_stage_and_those_before_it(manifest: Manifest
     assert [] == reads_later
 
 
+@pytest.mark.long
 def test_a_build_of_a_date_reads_only_the_dates_around_it_unless_the_model_says_why(
     built: Settings, tmp_path: Path
 ) -> None:

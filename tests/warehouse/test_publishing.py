@@ -91,6 +91,7 @@ def _differences(settings: Settings) -> list[str]:
         ]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("only_continued")
 def test_of_tables_by_date_only_the_dates_built_since_are_copied(copy: Settings) -> None:
     warehouse.publish(copy)
@@ -112,6 +113,7 @@ def test_every_table_of_many_dates_is_copied_by_date(manifest: Manifest) -> None
     assert ("core", "lines") not in by_date
 
 
+@pytest.mark.long
 def test_a_file_is_described_also_where_what_dbt_knew_is_lost(copy: Settings) -> None:
     described = published_database(copy.data_dir).with_name("dictionary.csv")
     before = described.read_text()
@@ -222,6 +224,7 @@ def test_a_table_in_two_parts_has_the_columns_of_the_build(months: Settings) -> 
     assert len(found[0]) > 50
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("only_continued")
 def test_a_publication_writes_only_the_months_that_were_built_again(split: Settings) -> None:
     warehouse.publish(split)
@@ -239,6 +242,7 @@ def test_a_publication_writes_only_the_months_that_were_built_again(split: Setti
     assert [] == _differences(split)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("only_continued")
 def test_a_month_that_has_become_older_goes_into_files(split: Settings) -> None:
     n_more = 30
