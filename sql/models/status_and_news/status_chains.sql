@@ -108,12 +108,15 @@ starts as (
             operator,
             earlier_number,
             later_number,
+            is_alike,
             row_number() over (
-                partition by operator order by likeness desc, gap_seconds, later_number, earlier_number desc
+                partition by operator
+                order by is_alike desc, likeness desc, gap_seconds, later_number, earlier_number desc
             ) as pair_number
         from alike
-        where is_alike
     ) as pairs
+    -- not before they are numbered: an engine would compare the texts of all listings, not of those that are near
+    where is_alike
     group by operator
 ),
 
