@@ -11,55 +11,45 @@
 --   - no answer came between them without both, and they have the same start and texts that are somewhat alike
 --     (`same_start_likeness`), or neither names a line or plant, and their texts are alike.
 -- Each listing has one successor and one predecessor at most: the most alike, and of these the nearest.
--- What proves that an event was not listed may have come on another day.
-with proved_before as (
+with completed as (
+    -- what proves that an event was not listed may have come on another day
     select
         listings.operator,
         listings.received_date,
         listings.listing_key,
         listings.first_seen_at,
-        max(earlier.last_answer_at) as last_answer_at
+        max(
+            case
+                when answers.received_date < listings.received_date and listings.n_hidden_first >= answers.n_unread
+                    then answers.last_answer_at
+            end
+        ) as proof_before_at,
+        min(
+            case
+                when answers.received_date > listings.received_date and listings.n_hidden_last >= answers.n_unread
+                    then answers.first_answer_at
+            end
+        ) as proof_after_at
     from {{ ref('status_listings') }} as listings
-    inner join {{ ref('status_answers') }} as earlier
+    left join {{ ref('status_answers') }} as answers
         on
-            listings.operator = earlier.operator
-            and earlier.category_asked in ('', listings.category)
-            and listings.received_date > earlier.received_date
-            and listings.n_hidden_first >= earlier.n_unread
-    where listings.proof_before_at is null
-    group by listings.operator, listings.received_date, listings.listing_key, listings.first_seen_at
-),
-
-proved_after as (
-    select
-        listings.operator,
-        listings.received_date,
-        listings.listing_key,
-        listings.first_seen_at,
-        min(later.first_answer_at) as first_answer_at
-    from {{ ref('status_listings') }} as listings
-    inner join {{ ref('status_answers') }} as later
-        on
-            listings.operator = later.operator
-            and later.category_asked in ('', listings.category)
-            and listings.received_date < later.received_date
-            and listings.n_hidden_last >= later.n_unread
-    where listings.proof_after_at is null
+            listings.operator = answers.operator
+            and answers.category_asked in ('', listings.category)
+            and (listings.proof_before_at is null or listings.proof_after_at is null)
     group by listings.operator, listings.received_date, listings.listing_key, listings.first_seen_at
 ),
 
 listings as (
     select
         listings.* {{ exclude("proof_before_at, proof_after_at") }},
-        coalesce(listings.proof_before_at, proved_before.last_answer_at) as absent_before_at,
-        coalesce(listings.proof_after_at, proved_after.first_answer_at) as absent_after_at,
+        coalesce(listings.proof_before_at, completed.proof_before_at) as absent_before_at,
+        coalesce(listings.proof_after_at, completed.proof_after_at) as absent_after_at,
         row_number() over (
             partition by listings.operator
             order by listings.first_seen_at, listings.received_date, listings.listing_key
         ) as listing_number
     from {{ ref('status_listings') }} as listings
-    left join proved_before using (operator, received_date, listing_key, first_seen_at)
-    left join proved_after using (operator, received_date, listing_key, first_seen_at)
+    inner join completed using (operator, received_date, listing_key, first_seen_at)
 ),
 
 alike as (
