@@ -135,7 +135,8 @@ class Hosts:
     def _unsent(self, data_dir: Path) -> list[Path]:
         if self.store is None:
             return []
-        return unsent_raw(self.settings.model_copy(update={"data_dir": data_dir, "lake_url": LAKE_URL}))
+        settings = self.settings.model_copy(update={"data_dir": data_dir, "lake_url": LAKE_URL})
+        return unsent_raw(settings, settings.operators)
 
 
 @pytest.fixture(params=["one data folder", "two hosts"])

@@ -209,7 +209,7 @@ def test_without_the_store_everything_goes_on_and_is_sent_later(
     with pytest.raises(StoreError, match="cannot be used"):
         a.sync()
     found = waiting(a.settings)
-    assert not waiting(a.settings, "another")
+    assert not waiting(a.settings, ["another"])
     assert (1, 1) == (found.n_raw_files, found.n_days)
     assert found.last.error
     proxy.choose = lambda _method, _path: None

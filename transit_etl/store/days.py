@@ -5,7 +5,7 @@ What this host saw last of a day's manifest is kept; compared with that, a chang
 
 import hashlib
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import date
@@ -121,11 +121,11 @@ def operator_day(settings: Settings, operator: str, day: date) -> OperatorDay:
     return OperatorDay(operator, day, has_quarantine=day >= first)
 
 
-def changed_days(settings: Settings) -> list[OperatorDay]:
-    """List the days of which the data folder has something that the store has not, or lost something."""
+def changed_days(settings: Settings, operators: Collection[str]) -> list[OperatorDay]:
+    """List the days of operators of which the folder has something that the store has not, or lost some."""
     place = place_of(settings)
     days = {lake_day(path) for path in all_lake_files(place.root)} | place.known_days()
-    listed = [operator_day(settings, *day) for day in sorted(days) if day[0] in settings.operators]
+    listed = [operator_day(settings, *day) for day in sorted(days) if day[0] in operators]
     return [day for day in listed if has_changed(place.root, day, _of(day, place.seen(day).files))]
 
 

@@ -8,6 +8,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -48,16 +49,16 @@ class RawReport:
     damaged: list[str] = field(default_factory=list)
 
 
-def unsent_raw(settings: Settings) -> list[Path]:
-    """List the finished raw files that the store is not known to have, by operator and day."""
-    place, by_day = place_of(settings), _by_day(settings)
+def unsent_raw(settings: Settings, operators: Iterable[str]) -> list[Path]:
+    """List the finished raw files of operators that the store is not known to have, by operator and day."""
+    place, by_day = place_of(settings), _by_day(settings, operators)
     return [path for day in sorted(by_day) for path in _unsent(place, *day, by_day[day])]
 
 
 def send_raw(store: "ObjectStore", settings: Settings, report: RawReport) -> None:
     """Send the finished raw files that the store has not; what was sent is remembered also if one fails."""
     place, checked = place_of(settings), None
-    for day, paths in sorted(_by_day(settings).items()):
+    for day, paths in sorted(_by_day(settings, settings.operators).items()):
         if not (unsent := _unsent(place, *day, paths)):
             continue
         if checked is None:
@@ -86,12 +87,10 @@ def fetch_raw(
     place, today = place_of(settings), settings.clock.now().date()
     is_full = days is None and recall(place.state / "raw-listed.json", _LISTED_ON) != today
     first = days[0] if days else None if is_full else today - RECENT
-    found: dict[_OperatorDay, list[str]] = defaultdict(list)
-    for path in _listed(store, settings, first):
-        day = date.fromisoformat(partition_of(Path(path))["date"])
-        if days is None or days[0] <= day <= days[1]:
-            found[partition_of(Path(path))["operator"], day].append(path)
+    found = _grouped(_listed(store, settings, first))
     for (operator, day), objects in sorted(found.items()):
+        if days and not days[0] <= day <= days[1]:
+            continue
         known = set() if days else staged(operator, day)
         wanted = [path for path in objects if _window(path) not in known]
         with locked(place.state / _FETCH_LOCK):
@@ -110,16 +109,11 @@ def fetch_recent(
     """
     place = place_of(settings)
     folder = f"{raw_dir(Path()).name}/operator={settings.operator}/endpoint={endpoint}/"
-    found: dict[date, list[str]] = defaultdict(list)
-    for each in store.listed(folder, f"{folder}date={since.date().isoformat()}/{stamp(since)}"):
-        if _is_raw(each.key, settings.operator):
-            found[date.fromisoformat(partition_of(Path(each.key))["date"])].append(each.key)
-    try:
-        with locked(place.state / _FETCH_LOCK, waits=False):
-            for day, paths in sorted(found.items()):
-                _Fetching(store, place, report).fetch_missing(settings.operator, day, paths)
-    except BlockingIOError:
-        return
+    after = f"{folder}date={since.date().isoformat()}/{stamp(since)}"
+    found = _grouped(_listed_below(store, settings.operator, folder, after))
+    with suppress(BlockingIOError), locked(place.state / _FETCH_LOCK, waits=False):
+        for (operator, day), paths in sorted(found.items()):
+            _Fetching(store, place, report).fetch_missing(operator, day, paths)
 
 
 def raw_in_store(store: "ObjectStore", root: Path, path: Path) -> bool:
@@ -185,10 +179,10 @@ class _Fetching:
         return len(found.body)
 
 
-def _by_day(settings: Settings) -> dict[_OperatorDay, list[Path]]:
-    """Return the finished raw files, sorted, by operator of this installation and UTC day."""
+def _by_day(settings: Settings, operators: Iterable[str]) -> dict[_OperatorDay, list[Path]]:
+    """Return the finished raw files of operators, sorted, by operator and UTC day."""
     found: dict[_OperatorDay, list[Path]] = defaultdict(list)
-    for operator in settings.operators:
+    for operator in operators:
         for path in sorted(raw_files(settings.data_dir, operator)):
             found[operator, date.fromisoformat(partition_of(path)["date"])].append(path)
     return found
@@ -233,9 +227,23 @@ def _listed(store: "ObjectStore", settings: Settings, first: date | None) -> Ite
     for operator in settings.operators:
         for endpoint in store.folders(f"{raw_dir(Path()).name}/operator={operator}/"):
             after = f"{endpoint}date={first.isoformat()}" if first else ""
-            for each in store.listed(endpoint, after):
-                if _is_raw(each.key, operator):
-                    yield each.key
+            yield from _listed_below(store, operator, endpoint, after)
+
+
+def _listed_below(store: "ObjectStore", operator: str, folder: str, after: str) -> Iterator[str]:
+    """Yield the paths of an operator's raw files in a folder of the store, from a key on if one is given."""
+    for each in store.listed(folder, after):
+        if _is_raw(each.key, operator):
+            yield each.key
+
+
+def _grouped(paths: Iterable[str]) -> dict[_OperatorDay, list[str]]:
+    """Group paths of raw files by operator and UTC day, each group in their order."""
+    found: dict[_OperatorDay, list[str]] = defaultdict(list)
+    for path in paths:
+        parts = partition_of(Path(path))
+        found[parts["operator"], date.fromisoformat(parts["date"])].append(path)
+    return found
 
 
 def _is_raw(key: str, operator: str) -> bool:

@@ -7,7 +7,7 @@ with what the data folder has; what it leaves waits there for the next sync.
 import functools
 import logging
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -19,7 +19,7 @@ from transit_etl.files import locked
 from transit_etl.identity import claim
 from transit_etl.kept_facts import keep, recall
 from transit_etl.lake_reading import read_undamaged, windows_of
-from transit_etl.paths import lake_files, last_sync_file, operators_of, partition_of
+from transit_etl.paths import lake_files, last_sync_file, operators_of
 from transit_etl.settings import Settings
 from transit_etl.store.days import (
     DayReport,
@@ -161,12 +161,11 @@ def sync(settings: Settings) -> SyncReport:
     return report
 
 
-def waiting(settings: Settings, operator: str | None = None) -> Waiting:
-    """Count what waits for the store here, of one operator or of all, without asking the store."""
+def waiting(settings: Settings, operators: Collection[str] | None = None) -> Waiting:
+    """Count what waits for the store here, of some operators or of all, without asking the store."""
     last = recall(last_sync_file(settings.data_dir), _LAST) or LastSync()
-    of = {operator} if operator else set(settings.operators)
-    n_raw_files = sum(partition_of(path)["operator"] in of for path in unsent_raw(settings))
-    return Waiting(n_raw_files, sum(day.operator in of for day in changed_days(settings)), last)
+    of = operators or settings.operators
+    return Waiting(len(unsent_raw(settings, of)), len(changed_days(settings, of)), last)
 
 
 def synced(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[Settings, P], T]:
@@ -232,6 +231,7 @@ def pull_to_collect(settings: Settings, endpoint: str, first_day: date, since: d
             _pull_days(store, settings, report, [settings.operator], first_day, waits=False)
             fetch_recent(store, settings, endpoint, since, raw)
         _add_raw(report, raw)
+        _claim_operators(settings)
 
     _is_possible(settings, pull, tolerated=TransitError)
 
@@ -273,6 +273,7 @@ def _pull(
     raw = RawReport()
     fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), raw, raw_days)
     _add_raw(report, raw)
+    _claim_operators(settings)
 
 
 def _pull_days(
@@ -307,6 +308,10 @@ def _pull_days(
         except (LostObjectError, ManifestError) as error:
             report.errors.append(str(error))
     _add_days(report, days)
+
+
+def _claim_operators(settings: Settings) -> None:
+    """Let the data folder say that it holds what was taken in."""
     for operator in operators_of(settings.data_dir):
         if operator in settings.operators:
             claim(settings.of(operator))
@@ -316,7 +321,7 @@ def _push(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
     claim(settings)
     _send_raw(store, settings, report)
     place, days = place_of(settings), DayReport()
-    for day in changed_days(settings):
+    for day in changed_days(settings, settings.operators):
         try:
             publish(store, place, day, days)
         except (LostObjectError, ManifestError) as error:

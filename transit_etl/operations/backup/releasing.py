@@ -49,7 +49,7 @@ def release_old_raw(settings: Settings) -> tuple[int, int]:
             "TRANSIT_LAKE_URL"
         )
     store = open_store(settings)
-    if unpublished := [day for day in changed_days(settings) if day.day < before]:
+    if unpublished := [day for day in changed_days(settings, settings.operators) if day.day < before]:
         raise BackupError(f"nothing removed: {unpublished[0]} is not published yet: `transit-etl sync`")
     return _release(
         settings,

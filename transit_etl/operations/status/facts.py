@@ -189,7 +189,7 @@ def read_status(settings: Settings) -> Status:
         rehearsals=rehearsals,
         misplaced=misplaced_folders(settings.data_dir.absolute()),
         last_backup=last_backup(settings.data_dir),
-        store=waiting_for_store(settings, settings.operator) if settings.lake_url else None,
+        store=waiting_for_store(settings, [settings.operator]) if settings.lake_url else None,
         free_bytes=_free_bytes(settings.data_dir.absolute()),
     )
 
