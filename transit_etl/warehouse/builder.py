@@ -36,7 +36,7 @@ from transit_etl.warehouse.model_pages import write_model_page
 from transit_etl.warehouse.operators import are_other_rules_built, record_operators
 from transit_etl.warehouse.parallel import build_in_parallel
 from transit_etl.warehouse.plant_file import PlantName, load_plant_names, plant_names
-from transit_etl.warehouse.ranges import date_ranges, days_at_once
+from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
 from transit_etl.warehouse.stop_names import StopName, load_stop_names, stop_names
 
 _DAYS_OF_SPARK = 31  # which moves to disk what does not fit, and takes minutes for a run of any length
@@ -134,7 +134,7 @@ def build_dates(
     on_progress: dbt.OnProgress | None,
     target: dbt.BuildTarget = dbt.MAIN_TARGET,
 ) -> dbt.DbtResult:
-    """Build and check sorted service dates, a week or, by Spark, a month at most in one run of dbt.
+    """Build and check sorted service dates, a week or, by Spark, a month with answers at most in one run of dbt.
 
     The first run of a full build drops what the tables held. The dates of the main build are shared among
     workers if several are set.
@@ -142,7 +142,7 @@ def build_dates(
     if settings.build_workers > 1 and len(dates) > 1 and target == dbt.MAIN_TARGET:
         return build_in_parallel(settings, dates, lock=lock, on_progress=on_progress)
     at_once = _DAYS_OF_SPARK if settings.build_target is Engine.SPARK else days_at_once(settings)
-    ranges = list(date_ranges(dates, at_once))
+    ranges = list(date_ranges(dates, at_once, answered=answered_until(settings)))
     results: list[dbt.DbtResult] = []
 
     def report(step: dbt.BuildProgress) -> None:

@@ -24,7 +24,6 @@ from typing import Any
 import duckdb
 
 from transit_etl.files import clear_away, copy_bytes, make_folder
-from transit_etl.paths import lake_day, lake_files
 from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
@@ -32,7 +31,7 @@ from transit_etl.warehouse import dbt
 from transit_etl.warehouse.database import open_build_database
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import DatedBy, stages, tables_by_date
-from transit_etl.warehouse.ranges import date_ranges, days_at_once
+from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
 
 Range = tuple[date, date]
 _LAST_OF_FIRST = "status_and_news"  # the stages up to it are built first
@@ -102,13 +101,17 @@ def build_in_parallel(
 
 def _ranges(settings: Settings, dates: Sequence[date]) -> list[Range]:
     """Divide dates so that each worker has as many of those with answers; those to come are little work."""
-    answered_until = max(lake_day(path)[1] for path in lake_files(settings.data_dir, "requests"))
-    past = [day for day in dates if day <= answered_until]
+    answered = answered_until(settings)
+    past = [day for day in dates if day <= answered]
     at_once = days_at_once(settings)
     n_parts = settings.build_workers * ceil(len(past) / (at_once * settings.build_workers))
     bounds = [len(past) * number // n_parts for number in range(n_parts + 1)] if past else []
     parts = [past[begin:end] for begin, end in pairwise(bounds)]
-    return [each for part in (*parts, dates[len(past) :]) for each in date_ranges(part, at_once)]
+    return [
+        each
+        for part in (*parts, dates[len(past) :])
+        for each in date_ranges(part, at_once, answered=answered)
+    ]
 
 
 def groups_of(manifest: Manifest) -> Groups:

@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 
 from transit_etl.identity import service_days
+from transit_etl.paths import lake_day, lake_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 
 DAYS_AT_ONCE = 7  # of one operator: bounds the memory of a build
+_TO_COME_AS_ONE = 4  # of dates to come there is only what is planned: as many count as one with answers
 
 
 def days_at_once(settings: Settings) -> int:
@@ -15,13 +17,26 @@ def days_at_once(settings: Settings) -> int:
     return max(1, DAYS_AT_ONCE // max(1, len(service_days(settings))))
 
 
-def date_ranges(dates: Iterable[date], at_once: int = DAYS_AT_ONCE) -> Iterator[tuple[date, date]]:
-    """Group sorted dates into ranges without gaps of so many days at most."""
+def answered_until(settings: Settings) -> date:
+    """Return the last service date with requests in the lake; the first possible one if there is none."""
+    return max((lake_day(path)[1] for path in lake_files(settings.data_dir, "requests")), default=date.min)
+
+
+def date_ranges(
+    dates: Iterable[date], at_once: int = DAYS_AT_ONCE, *, answered: date = date.max
+) -> Iterator[tuple[date, date]]:
+    """Group sorted dates into ranges without gaps of so many days at most.
+
+    Days after `answered` are less work, and count as a part of a day.
+    """
     days: list[date] = []
+    size = 0
     for day in dates:
-        if days and (day != days[-1] + DAY or len(days) == at_once):
+        work = _TO_COME_AS_ONE if day <= answered else 1
+        if days and (day != days[-1] + DAY or size + work > at_once * _TO_COME_AS_ONE):
             yield days[0], days[-1]
-            days = []
+            days, size = [], 0
         days.append(day)
+        size += work
     if days:
         yield days[0], days[-1]
