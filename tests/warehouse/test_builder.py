@@ -18,6 +18,7 @@ from transit_etl.settings import Settings
 from transit_etl.stage import stage
 from transit_etl.stage.repair import find_damaged
 from transit_etl.warehouse.dbt import BuildProgress
+from transit_etl.warehouse.ranges import answered_until, date_ranges
 
 pytestmark = pytest.mark.xdist_group("warehouse")
 MUCH_LATER = TUESDAY + timedelta(days=267)
@@ -142,3 +143,33 @@ def test_a_build_makes_damaged_lake_files_again_from_raw(tmp_path: Path, *, is_n
 
     assert (0, 0) != (report.n_models, report.n_checks)
     assert {} == find_damaged(tmp_path)
+
+
+def _days(n_days: int) -> list[date]:
+    return [TUESDAY + timedelta(days=number) for number in range(n_days)]
+
+
+def test_dates_to_come_are_built_with_those_that_have_answers(settings: Settings) -> None:
+    _tell(settings, *(days := _days(16))[:2])
+
+    assert list(date_ranges(days, 7, answered=answered_until(settings))) == [(days[0], days[-1])]
+
+
+def test_a_range_ends_at_the_bound_of_its_work_and_at_a_gap() -> None:
+    days = _days(20)
+
+    assert list(date_ranges([*days[:9], days[12]], 7)) == [
+        (days[0], days[6]),
+        (days[7], days[8]),
+        (days[12], days[12]),
+    ]
+    assert list(date_ranges(days, 4, answered=days[2])) == [
+        (days[0], days[6]),  # three with answers and four to come
+        (days[7], days[19]),
+    ]
+
+
+def test_without_answers_all_dates_are_to_come(settings: Settings) -> None:
+    days = _days(28)
+
+    assert list(date_ranges(days, 7, answered=answered_until(settings))) == [(days[0], days[-1])]

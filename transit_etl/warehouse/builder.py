@@ -134,7 +134,7 @@ def build_dates(
     on_progress: dbt.OnProgress | None,
     target: dbt.BuildTarget = dbt.MAIN_TARGET,
 ) -> dbt.DbtResult:
-    """Build and check sorted service dates, a week or, by Spark, a month with answers at most in one run of dbt.
+    """Build and check sorted service dates: in one run at most a week, or a month by Spark, with answers.
 
     The first run of a full build drops what the tables held. The dates of the main build are shared among
     workers if several are set.
