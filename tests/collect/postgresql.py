@@ -16,10 +16,14 @@ OF_DEBIAN = Path("/usr/lib/postgresql")  # has a folder per version; its program
 
 @dataclass(frozen=True, slots=True)
 class PostgreSql:
-    """A running server: the folder of its socket, and a way to restart it."""
+    """A running server: the folder of its socket, a way to restart it, and to call its programs.
+
+    `call` runs one with arguments, such as pg_dump, as the user of the server and in its folder.
+    """
 
     folder: Path
     restart: Callable[[], None]
+    call: Callable[..., None]
 
 
 @contextmanager
@@ -41,13 +45,16 @@ def running_postgresql() -> Iterator[PostgreSql]:
         if user is not None:
             shutil.chown(folder, user)
 
-        def pg_ctl(*arguments: str) -> None:
-            command = [found, "--silent", f"--pgdata={folder}/data", f"--log={folder}/log", *arguments]
+        def call(program: str, *arguments: str) -> None:
+            command = [str(Path(found).with_name(program)), *arguments]
             subprocess.run(command, check=True, user=user, group=user, cwd=folder)
+
+        def pg_ctl(*arguments: str) -> None:
+            call("pg_ctl", "--silent", f"--pgdata={folder}/data", f"--log={folder}/log", *arguments)
 
         pg_ctl("init", "--options=--auth=trust --username=postgres --no-locale --encoding=UTF8 --no-sync")
         pg_ctl("start", "--wait", f"--options=-k {folder} -c listen_addresses= -c fsync=off")
         try:
-            yield PostgreSql(Path(folder), lambda: pg_ctl("restart", "--wait", "--mode=fast"))
+            yield PostgreSql(Path(folder), lambda: pg_ctl("restart", "--wait", "--mode=fast"), call)
         finally:
             pg_ctl("stop", "--mode=immediate")

@@ -2,8 +2,9 @@
 
 The workers share one data folder, or they are on two hosts, each with a folder of its own, that share the
 lake through an object store: of that one request in twenty is spoilt, then it is away for half of the time,
-then it is slow and tears transfers. The variable DRILL_MINUTES says how long they collect;
-`--log-cli-level=INFO` shows what is measured.
+then it is slow and tears transfers. At the end everything is killed, and the database of Airflow is brought
+back to a dump. The variable DRILL_MINUTES says how long they collect; `--log-cli-level=INFO` shows what is
+measured.
 """
 
 import json
@@ -70,10 +71,11 @@ class Hosts:
     """What runs in the drill, what the upstream answered, and when processes that collect were killed.
 
     `settings` are those of the host with the warehouse, `data_dirs` the folders of all hosts. `store` stands
-    before the object store, if they share one.
+    before the object store, if they share one. `set_up` brings the database of Airflow up to date.
     """
 
     airflow: Airflow
+    set_up: Callable[[], None]
     database: PostgreSql
     redis: RedisServer
     settings: Settings
@@ -97,6 +99,21 @@ class Hosts:
         for process in everything:
             process.send_signal(signal.SIGKILL)
         self.killed_at.append(self.settings.clock.now())
+
+    def dump(self) -> None:
+        """Dump the database of Airflow while everything runs, as the documents say."""
+        self._call_postgresql("pg_dump", "--format=custom", "--file=airflow.dump", "airflow")
+
+    def restore(self) -> None:
+        """Kill everything, and bring the database of Airflow back to the dump."""
+        for part in self.airflow.parts:
+            self.kill(part)
+        self._call_postgresql("pg_restore", "--clean", "--create", "--dbname=postgres", "airflow.dump")
+        self.set_up()
+
+    def _call_postgresql(self, program: str, *arguments: str) -> None:
+        server = [f"--host={self.database.folder}", "--username=postgres"]
+        self.database.call(program, *server, *arguments)
 
     def spoil(self, share: float, *faults: Fault) -> None:
         """Let the store, if there is one, spoil a share of the requests from now on, each in some way."""
@@ -190,9 +207,13 @@ def hosts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hosts]:
             clock_shift_seconds=shift,
         )  # fmt: skip
         data_dirs = [machine.root / "var/data" for machine in dict.fromkeys((first, second))]
-        first.run("transit-etl-setup")
+
+        def set_up() -> None:
+            first.run("transit-etl-setup")
+
+        set_up()
         try:
-            yield Hosts(airflow, database, redis, settings, data_dirs, answers, store)
+            yield Hosts(airflow, set_up, database, redis, settings, data_dirs, answers, store)
         finally:
             for machine in dict.fromkeys((first, second)):
                 machine.stack.stop()
@@ -225,6 +246,7 @@ def test_workers_that_are_killed_lose_no_answer_and_keep_the_allowance(hosts: Ho
     airflow.wait_until(lambda: any("/passaggi/" in answer["path"] for answer in hosts.answers()))
     _collect(hosts)
     hosts.spoil(0)
+    hosts.restore()
     airflow.wait_until(hosts.has_recovered)
     airflow.wait_until(lambda: all(airflow.pause(dag) for dag in COLLECTING))
     airflow.wait_until(hosts.is_idle)
@@ -254,6 +276,7 @@ def _collect(hosts: Hosts) -> None:
         0.6: hosts.redis.restart,
         0.75: lambda: hosts.spoil(1, *slow_and_torn),
         0.8: lambda: hosts.kill("worker-2"),
+        0.9: hosts.dump,
     }
     began = time.monotonic()
     for part, disturb in disturbances.items():

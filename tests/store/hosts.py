@@ -31,7 +31,8 @@ from transit_etl.stage.lake import day_lock, waiting_windows, write_window
 from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import RawWindow, finished_windows
 from transit_etl.stage.runner import _replace_day
-from transit_etl.store.sync import SyncReport, sync
+from transit_etl.store.days import SyncReport
+from transit_etl.store.sync import sync
 
 OPERATOR = "x"
 TODAY = date(2026, 11, 20)

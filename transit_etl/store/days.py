@@ -70,15 +70,29 @@ _SEEN = TypeAdapter(Seen)
 
 
 @dataclass(slots=True)
-class DayReport:
-    """What became of days: files sent and fetched, manifests published, what an operator should know."""
+class SyncReport:
+    """What went to the object store and came from it.
 
+    `errors` name what cannot be sent or fetched before somebody acts; the rest was. What could not be sent
+    for another reason waits: `n_raw_waiting` raw files and `n_days_waiting` days of the lake.
+    """
+
+    n_raw_sent: int = 0
+    n_raw_fetched: int = 0
     n_files_sent: int = 0
     n_files_fetched: int = 0
     n_days_published: int = 0
     n_bytes_sent: int = 0
     n_bytes_fetched: int = 0
+    n_raw_waiting: int = 0
+    n_days_waiting: int = 0
     warnings: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def warn(self, message: str) -> None:
+        """Add a warning, once if it is given again."""
+        if message not in self.warnings:
+            self.warnings.append(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +148,7 @@ def take_in(
     place: Place,
     day: OperatorDay,
     etag: str | None,
-    report: DayReport,
+    report: SyncReport,
     *,
     waits: bool = True,
 ) -> None:
@@ -154,7 +168,7 @@ def take_in(
         return
 
 
-def publish(store: "ObjectStore", place: Place, day: OperatorDay, report: DayReport) -> None:
+def publish(store: "ObjectStore", place: Place, day: OperatorDay, report: SyncReport) -> None:
     """Send what the data folder has of a day and the store has not, then replace the manifest.
 
     If another host replaced it meanwhile, what it changed is taken in first. StoreError if the store fails.
@@ -164,13 +178,13 @@ def publish(store: "ObjectStore", place: Place, day: OperatorDay, report: DayRep
         for _ in range(N_TRIES):
             if exchange.is_published(place.seen(day)):
                 return
-    report.warnings.append(f"{day} is changed by other hosts all the time: it is published by the next sync")
+    report.warn(f"{day} is changed by other hosts all the time: it is published by the next sync")
 
 
 class _Exchange:
     """The steps between the data folder and the store for one day, whose lock is held."""
 
-    def __init__(self, store: "ObjectStore", place: Place, day: OperatorDay, report: DayReport) -> None:
+    def __init__(self, store: "ObjectStore", place: Place, day: OperatorDay, report: SyncReport) -> None:
         self._store = store
         self._place = place
         self._root = place.root
@@ -249,7 +263,7 @@ class _Exchange:
         self._place.remember(self._day, Seen(etag, entries, sorted(here.merged)))
 
     def _warn(self, what: str) -> None:
-        self._report.warnings.append(f"the lake's day {self._day} {what}")
+        self._report.warn(f"the lake's day {self._day} {what}")
 
 
 def _of(day: OperatorDay, files: DayFiles) -> DayFiles:

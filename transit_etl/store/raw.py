@@ -24,7 +24,7 @@ from transit_etl.paths import RAW_SUFFIX, checksum_list, partition_of, raw_dir, 
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.stamps import stamp
-from transit_etl.store.days import Place, place_of
+from transit_etl.store.days import Place, SyncReport, place_of
 from transit_etl.store.local_day import N_TRANSFERS
 
 if TYPE_CHECKING:
@@ -37,25 +37,13 @@ _LISTED_ON = TypeAdapter(date)
 _OperatorDay = tuple[str, date]
 
 
-@dataclass(slots=True)
-class RawReport:
-    """How many raw files were sent and fetched. `conflicts` are names that another host used too."""
-
-    n_sent: int = 0
-    n_fetched: int = 0
-    n_bytes_sent: int = 0
-    n_bytes_fetched: int = 0
-    conflicts: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-
-
 def unsent_raw(settings: Settings, operators: Iterable[str]) -> list[Path]:
     """List the finished raw files of operators that the store is not known to have, by operator and day."""
     place, by_day = place_of(settings), _by_day(settings, operators)
     return [path for day in sorted(by_day) for path in _unsent(place, *day, by_day[day])]
 
 
-def send_raw(store: "ObjectStore", settings: Settings, report: RawReport) -> None:
+def send_raw(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
     """Send the finished raw files that the store has not; what was sent is remembered also if one fails."""
     place, checked = place_of(settings), None
     for day, paths in sorted(_by_day(settings, settings.operators).items()):
@@ -69,7 +57,7 @@ def send_raw(store: "ObjectStore", settings: Settings, report: RawReport) -> Non
                 sizes = [size for size in transfers.map(sending.send, unsent) if size is not None]
         finally:
             _remember(place, *day, added=sending.sent)
-        report.n_sent += len(sizes)
+        report.n_raw_sent += len(sizes)
         report.n_bytes_sent += sum(sizes)
 
 
@@ -77,7 +65,7 @@ def fetch_raw(
     store: "ObjectStore",
     settings: Settings,
     staged: Callable[[str, date], Collection[str]],
-    report: RawReport,
+    report: SyncReport,
     days: tuple[date, date] | None = None,
 ) -> None:
     """Fetch the raw files of other hosts that are not staged; of the range of `days`, if given, all.
@@ -101,7 +89,7 @@ def fetch_raw(
 
 
 def fetch_recent(
-    store: "ObjectStore", settings: Settings, endpoint: str, since: datetime, report: RawReport
+    store: "ObjectStore", settings: Settings, endpoint: str, since: datetime, report: SyncReport
 ) -> None:
     """Fetch the raw files of an endpoint of one operator whose windows began at a UTC instant or later.
 
@@ -127,7 +115,7 @@ class _Sending:
     store: "ObjectStore"
     place: Place
     checked: dict[str, Entry]
-    report: RawReport
+    report: SyncReport
     sent: dict[str, str] = field(default_factory=dict)
 
     def send(self, path: Path) -> int | None:
@@ -135,11 +123,11 @@ class _Sending:
         name, body = str(path.relative_to(self.place.root)), path.read_bytes()
         digest = hashlib.sha256(body).hexdigest()
         if name in self.checked and self.checked[name].sha256 != digest:
-            self.report.damaged.append(f"{path}: {CHANGED}: `transit-etl restore`")
+            self.report.errors.append(f"{path}: {CHANGED}: `transit-etl restore`")
             return None
         is_new = self.store.create(name, body) is not None
         if not is_new and ((existing := self.store.get(name)) is None or existing.body != body):
-            self.report.conflicts.append(
+            self.report.errors.append(
                 f"{name}: the object store has another file of this name; nothing is overwritten"
             )
             return None
@@ -151,7 +139,7 @@ class _Sending:
 class _Fetching:
     store: "ObjectStore"
     place: Place
-    report: RawReport
+    report: SyncReport
     fetched: dict[str, str] = field(default_factory=dict)
 
     def fetch_missing(self, operator: str, day: date, paths: Iterable[str]) -> None:
@@ -162,7 +150,7 @@ class _Fetching:
                 sizes = [size for size in transfers.map(self.fetch, missing) if size is not None]
         finally:
             _remember(self.place, operator, day, added=self.fetched)
-        self.report.n_fetched += len(sizes)
+        self.report.n_raw_fetched += len(sizes)
         self.report.n_bytes_fetched += sum(sizes)
 
     def fetch(self, path: str) -> int | None:
@@ -171,7 +159,7 @@ class _Fetching:
         if found is None:
             return None  # removed since it was listed
         if not found.is_whole:
-            self.report.damaged.append(f"{path} in the object store is not the file that was sent")
+            self.report.errors.append(f"{path} in the object store is not the file that was sent")
             return None
         with open_atomic(self.place.root / path) as file:
             file.write(found.body)

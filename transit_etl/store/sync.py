@@ -8,7 +8,7 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
@@ -22,7 +22,7 @@ from transit_etl.lake_reading import read_undamaged, windows_of
 from transit_etl.paths import lake_files, last_sync_file, operators_of
 from transit_etl.settings import Settings
 from transit_etl.store.days import (
-    DayReport,
+    SyncReport,
     changed_days,
     operator_day,
     place_of,
@@ -38,7 +38,7 @@ from transit_etl.store.errors import (
 )
 from transit_etl.store.machine import machine_id
 from transit_etl.store.manifest import day_of_manifest, manifests_of
-from transit_etl.store.raw import RawReport, fetch_raw, fetch_recent, send_raw, unsent_raw
+from transit_etl.store.raw import fetch_raw, fetch_recent, send_raw, unsent_raw
 
 if TYPE_CHECKING:
     from transit_etl.store.objects import ObjectStore
@@ -46,27 +46,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class SyncReport:
-    """What went to the object store and came from it.
-
-    `errors` name what cannot be sent or fetched before somebody acts; the rest was. What could not be sent
-    for another reason waits: `n_raw_waiting` raw files and `n_days_waiting` days of the lake.
-    """
-
-    n_raw_sent: int = 0
-    n_raw_fetched: int = 0
-    n_files_sent: int = 0
-    n_files_fetched: int = 0
-    n_days_published: int = 0
-    n_bytes_sent: int = 0
-    n_bytes_fetched: int = 0
-    n_raw_waiting: int = 0
-    n_days_waiting: int = 0
-    warnings: list[str] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,11 +205,9 @@ def pull_to_collect(settings: Settings, endpoint: str, first_day: date, since: d
     """
 
     def pull(store: "ObjectStore", report: SyncReport) -> None:
-        raw = RawReport()
         with locked(place_of(settings).state / "collectors.lock"):
             _pull_days(store, settings, report, [settings.operator], first_day, waits=False)
-            fetch_recent(store, settings, endpoint, since, raw)
-        _add_raw(report, raw)
+            fetch_recent(store, settings, endpoint, since, report)
         _claim_operators(settings)
 
     _is_possible(settings, pull, tolerated=TransitError)
@@ -243,7 +220,7 @@ def push_if_possible(settings: Settings) -> bool:
 
 def send_raw_if_possible(settings: Settings) -> None:
     """Send finished raw files alone, as collectors do, for which no fault of the store is one of theirs."""
-    _is_possible(settings, lambda store, report: _send_raw(store, settings, report), tolerated=TransitError)
+    _is_possible(settings, lambda store, report: send_raw(store, settings, report), tolerated=TransitError)
 
 
 def _is_possible(
@@ -270,9 +247,7 @@ def _pull(
     store: "ObjectStore", settings: Settings, report: SyncReport, raw_days: tuple[date, date] | None = None
 ) -> None:
     _pull_days(store, settings, report, settings.operators)
-    raw = RawReport()
-    fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), raw, raw_days)
-    _add_raw(report, raw)
+    fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), report, raw_days)
     _claim_operators(settings)
 
 
@@ -291,7 +266,7 @@ def _pull_days(
     """
     claim(settings)
     require_same_service_days(store, settings)
-    place, days = place_of(settings), DayReport()
+    place = place_of(settings)
     manifests: dict[tuple[str, date], str | None] = {}
     for operator in operators:
         manifests |= {day: None for day in place.known_days() if day[0] == operator}
@@ -304,10 +279,9 @@ def _pull_days(
         if day < first:
             continue
         try:
-            take_in(store, place, operator_day(settings, operator, day), etag, days, waits=waits)
+            take_in(store, place, operator_day(settings, operator, day), etag, report, waits=waits)
         except (LostObjectError, ManifestError) as error:
             report.errors.append(str(error))
-    _add_days(report, days)
 
 
 def _claim_operators(settings: Settings) -> None:
@@ -319,41 +293,17 @@ def _claim_operators(settings: Settings) -> None:
 
 def _push(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
     claim(settings)
-    _send_raw(store, settings, report)
-    place, days = place_of(settings), DayReport()
+    send_raw(store, settings, report)
+    place = place_of(settings)
     for day in changed_days(settings, settings.operators):
         try:
-            publish(store, place, day, days)
+            publish(store, place, day, report)
         except (LostObjectError, ManifestError) as error:
             report.errors.append(str(error))
-    _add_days(report, days)
-
-
-def _send_raw(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
-    raw = RawReport()
-    send_raw(store, settings, raw)
-    _add_raw(report, raw)
 
 
 def _staged(settings: Settings, operator: str, day: date) -> set[str]:
     return read_undamaged(windows_of, lake_files(settings.data_dir, "requests", operator, day))
-
-
-def _add_days(report: SyncReport, days: DayReport) -> None:
-    report.n_files_sent += days.n_files_sent
-    report.n_files_fetched += days.n_files_fetched
-    report.n_days_published += days.n_days_published
-    report.n_bytes_sent += days.n_bytes_sent
-    report.n_bytes_fetched += days.n_bytes_fetched
-    report.warnings += [warning for warning in days.warnings if warning not in report.warnings]
-
-
-def _add_raw(report: SyncReport, raw: RawReport) -> None:
-    report.n_raw_sent += raw.n_sent
-    report.n_raw_fetched += raw.n_fetched
-    report.n_bytes_sent += raw.n_bytes_sent
-    report.n_bytes_fetched += raw.n_bytes_fetched
-    report.errors += [*raw.conflicts, *raw.damaged]
 
 
 def _remember(settings: Settings, error: str | None) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from transit_etl.paths import partition_of
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.store.days import DayReport, Place, operator_day, place_of, publish
+from transit_etl.store.days import Place, SyncReport, operator_day, place_of, publish
 from transit_etl.store.errors import ManifestError
 from transit_etl.store.local_day import OperatorDay
 from transit_etl.store.manifest import DayFiles, day_of_manifest, is_quarantine, object_key, read_manifest
@@ -50,7 +50,7 @@ def _leave_out_quarantine(store: "ObjectStore", place: Place, settings: Settings
         if operator in settings.operators and not one.has_quarantine:
             entries = place.seen(one).entries
             if any(is_quarantine(entry.path) for entry in entries):
-                publish(store, place, one, DayReport())
+                publish(store, place, one, SyncReport())
 
 
 def _used(store: "ObjectStore", place: Place) -> set[str]:
