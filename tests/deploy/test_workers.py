@@ -71,11 +71,13 @@ class Hosts:
     """What runs in the drill, what the upstream answered, and when processes that collect were killed.
 
     `settings` are those of the host with the warehouse, `data_dirs` the folders of all hosts. `store` stands
-    before the object store, if they share one. `set_up` brings the database of Airflow up to date.
+    before the object store, if they share one. `set_up` brings the database of Airflow up to date,
+    `prune` removes what the last host keeps for a time only.
     """
 
     airflow: Airflow
     set_up: Callable[[], None]
+    prune: Callable[[], None]
     database: PostgreSql
     redis: RedisServer
     settings: Settings
@@ -211,9 +213,12 @@ def hosts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hosts]:
         def set_up() -> None:
             first.run("transit-etl-setup")
 
+        def prune() -> None:
+            second.run("transit-etl-prune")
+
         set_up()
         try:
-            yield Hosts(airflow, set_up, database, redis, settings, data_dirs, answers, store)
+            yield Hosts(airflow, set_up, prune, database, redis, settings, data_dirs, answers, store)
         finally:
             for machine in dict.fromkeys((first, second)):
                 machine.stack.stop()
@@ -262,6 +267,7 @@ def test_workers_that_are_killed_lose_no_answer_and_keep_the_allowance(hosts: Ho
     assert _busiest(_instants([row for row in ledger if row["sent_at"]], "sent_at")) <= RATE
     _check_nothing_is_lost(hosts, answers, ledger, checked_until)
     _check_nothing_is_twice(hosts, ledger)
+    hosts.prune()
 
 
 def _collect(hosts: Hosts) -> None:

@@ -1,7 +1,12 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
 {%- set datasets = ['lines', 'line_stops', 'timetables', 'passages', 'status', 'news', 'news_details'] -%}
 -- One row per operator, UTC day of receipt, dataset, kind and name of a key or code that nothing describes.
-with undescribed as (
+with statuses as (
+    select * from {{ ref('staging_status') }}
+    where {{ is_received_around() }}
+),
+
+undescribed as (
     {% for dataset in datasets %}
         select
             operator,
@@ -24,19 +29,18 @@ with undescribed as (
             {{ code }} as name,
             received_at,
             concat_ws(', ', category, event, {{ sorted_text('lines') }}, cause, message) as example
-        from {{ ref('staging_status') }} as staging_status
+        from statuses
         where
             {{ code }} != ''
             and not exists (
                 select 1 from {{ ref(code ~ '_meanings') }} as meanings
                 where
                     {% if code == 'cause' -%}
-                        {{ has_text(comparable_text('staging_status.cause'), 'meanings.cause') }}
+                        {{ has_text(comparable_text('statuses.cause'), 'meanings.cause') }}
                     {%- else -%}
-                        meanings.{{ code }} = staging_status.{{ code }}
+                        meanings.{{ code }} = statuses.{{ code }}
                     {%- endif %}
             )
-            and {{ is_received_around() }}
         {{ "union all" if not loop.last }}
     {% endfor %}
 )

@@ -1,5 +1,6 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'a text counts beside all others'}) }}
--- One row per text of a news item or of an episode of the service status, and word of it, in order.
+-- One row per text of a news item or of an episode of the service status, and word of it, in order. A text that several
+-- versions have counts as that of the first.
 with documents as (
     select
         operator,
@@ -26,9 +27,20 @@ with documents as (
         named as document_text
     from {{ ref('status_episode_lines') }}
     where line_code is null and not {{ has_form('upper(trim(named))', line_label_form()) }}
+),
+
+texts as (
+    select
+        operator,
+        document_kind,
+        document_id,
+        document_text,
+        min(version_number) as version_number
+    from documents
+    group by operator, document_kind, document_id, document_text
 )
 
 {{ numbered_elements(
-    'documents', ['operator', 'document_kind', 'document_id', 'version_number'], words_of('document_text'), 'word',
+    'texts', ['operator', 'document_kind', 'document_id', 'version_number'], words_of('document_text'), 'word',
     'position'
 ) }}
