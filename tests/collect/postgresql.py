@@ -46,7 +46,7 @@ def running_postgresql() -> Iterator[PostgreSql]:
             shutil.chown(folder, user)
 
         def call(program: str, *arguments: str) -> None:
-            command = [str(Path(found).with_name(program)), *arguments]
+            command = [str(Path(found).resolve().with_name(program)), *arguments]
             subprocess.run(command, check=True, user=user, group=user, cwd=folder)
 
         def pg_ctl(*arguments: str) -> None:
