@@ -18,7 +18,7 @@ def days_at_once(settings: Settings) -> int:
 
 
 def answered_until(settings: Settings) -> date:
-    """Return the last service date with requests in the lake; the first possible one if there is none."""
+    """Return the last UTC day with requests in the lake; `date.min` if none: all dates are to come."""
     return max((lake_day(path)[1] for path in lake_files(settings.data_dir, "requests")), default=date.min)
 
 
@@ -27,7 +27,7 @@ def date_ranges(
 ) -> Iterator[tuple[date, date]]:
     """Group sorted dates into ranges without gaps of so many days at most.
 
-    Days after `answered` are less work, and count as a part of a day.
+    Dates after `answered` are less work: four count as one.
     """
     days: list[date] = []
     size = 0
