@@ -70,21 +70,31 @@ Row = dict[str, Any]
 class Hosts:
     """What runs in the drill, what the upstream answered, and when processes that collect were killed.
 
-    `settings` are those of the host with the warehouse, `data_dirs` the folders of all hosts. `store` stands
-    before the object store, if they share one. `set_up` brings the database of Airflow up to date,
-    `prune` removes what the last host keeps for a time only.
+    The first of `machines` has the warehouse, and `settings` are its. `store` stands before the object store,
+    if they share one.
     """
 
     airflow: Airflow
-    set_up: Callable[[], None]
-    prune: Callable[[], None]
+    machines: list[Machine]
     database: PostgreSql
     redis: RedisServer
     settings: Settings
-    data_dirs: list[Path]
     answers_file: Path
     store: Proxy | None
     killed_at: list[datetime] = field(default_factory=list)
+
+    @property
+    def data_dirs(self) -> list[Path]:
+        """Return the data folder of each host."""
+        return [_data_dir(machine) for machine in self.machines]
+
+    def set_up(self) -> None:
+        """Bring the database of Airflow up to date."""
+        self.machines[0].run("transit-etl-setup")
+
+    def prune(self) -> None:
+        """Remove what the last host keeps for a time only."""
+        self.machines[-1].run("transit-etl-prune")
 
     def answers(self) -> list[Row]:
         """Return the upstream's log of its answers to the interface's addresses."""
@@ -192,36 +202,33 @@ def hosts(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Hosts]:
             **replacements(database, port, emulator.base_url),
         }
         first = Machine(tmp_path / "first", shared, more=WORKERS.glob("*.env"))
-        second = first
+        machines = [first]
         if store:
             only_collects = {**shared, "WORKER_QUEUES=default,warehouse": "WORKER_QUEUES=default"}
-            second = Machine(tmp_path / "second", only_collects, more=WORKERS.glob("*.env"))
-        machines = {name: second if is_other else first for name, (_, is_other) in PARTS.items()}
+            machines.append(Machine(tmp_path / "second", only_collects, more=WORKERS.glob("*.env")))
+        place = {name: machines[-1 if is_other else 0] for name, (_, is_other) in PARTS.items()}
         (first.root / "var/airflow/passwords.json").write_text(PASSWORDS)
         airflow = Airflow(
             f"http://localhost:{port}",
             list(PARTS),
-            lambda name: machines[name].start(name, PARTS[name][0]),
-            lambda name: machines[name].stack.log(name),
+            lambda name: place[name].start(name, PARTS[name][0]),
+            lambda name: place[name].stack.log(name),
         )
         settings = Settings(
-            data_dir=first.root / "var/data", operator="example", base_url=emulator.base_url,
+            data_dir=_data_dir(first), operator="example", base_url=emulator.base_url,
             clock_shift_seconds=shift,
         )  # fmt: skip
-        data_dirs = [machine.root / "var/data" for machine in dict.fromkeys((first, second))]
-
-        def set_up() -> None:
-            first.run("transit-etl-setup")
-
-        def prune() -> None:
-            second.run("transit-etl-prune")
-
-        set_up()
+        found = Hosts(airflow, machines, database, redis, settings, answers, store)
+        found.set_up()
         try:
-            yield Hosts(airflow, set_up, prune, database, redis, settings, data_dirs, answers, store)
+            yield found
         finally:
-            for machine in dict.fromkeys((first, second)):
+            for machine in machines:
                 machine.stack.stop()
+
+
+def _data_dir(machine: Machine) -> Path:
+    return machine.root / "var/data"
 
 
 @contextmanager

@@ -72,8 +72,10 @@ def test_a_collector_takes_in_recent_days_and_the_raw_files_of_recent_hours(pair
     older = a.land("w3", yesterday)
     a.stage()
     a.sync()
+    pull_to_collect(b.settings, TODAY, None)
+    assert not b.raw()
     for _ in range(2):
-        pull_to_collect(b.settings, "passages", TODAY, AT)
+        pull_to_collect(b.settings, TODAY, AT)
 
     assert {f"{window}.jsonl.zst" for window in recent} == b.raw()
     assert set(recent) == set(b.counts())
@@ -88,9 +90,9 @@ def test_a_collector_waits_for_no_step_that_changes_a_day(pair: tuple[Host, Host
     a.stage()
     a.sync()
     with locked(lake_lock(b.root, OPERATOR, TODAY)):
-        pull_to_collect(b.settings, "passages", yesterday, AT)
+        pull_to_collect(b.settings, yesterday, AT)
         assert {windows[1]} == set(b.counts())
-    pull_to_collect(b.settings, "passages", yesterday, AT)
+    pull_to_collect(b.settings, yesterday, AT)
 
     assert set(windows) == set(b.counts())
 

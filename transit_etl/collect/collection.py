@@ -58,7 +58,7 @@ def collect(
     clock = clock or settings.clock
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
-    recovered = _prepare(settings, clock)
+    recovered = _prepare(settings, clock, [dataset])
     session = session_of(settings, clock, client=Client(settings, clock, transport), store=store)
 
     async def main() -> CollectReport:
@@ -79,7 +79,7 @@ def collect_together(
 ) -> list[CollectReport]:
     """Poll datasets for the same `seconds`, within one allowance; return the report of each."""
     clock = settings.clock
-    recovered = _prepare(settings, clock)
+    recovered = _prepare(settings, clock, datasets)
 
     async def main() -> list[CollectReport]:
         with stop_on_signal() as stop:
@@ -98,16 +98,18 @@ def collect_together(
     return reports
 
 
-def _prepare(settings: Settings, clock: Clock) -> list[Path]:
+def _prepare(settings: Settings, clock: Clock, datasets: Sequence[str]) -> list[Path]:
     """Make sure that the data folder can be written; finish the windows of killed collectors.
 
-    What other hosts collected and staged is taken in, if the settings name an object store.
+    What other hosts collected and staged is taken in, if the settings name an object store. Passages alone
+    are planned from answers that are not staged yet.
     """
     check_writable(settings.data_dir)
     claim(settings, begins=True)
     recovered = recover(settings.data_dir)
     now = clock.now()
-    pull_to_collect(settings, "passages", now.date() - DAY * READ_DAYS, earliest_recent(now))
+    passages_since = earliest_recent(now) if "passages" in datasets else None
+    pull_to_collect(settings, now.date() - DAY * READ_DAYS, passages_since)
     return recovered
 
 

@@ -196,18 +196,19 @@ def pull_if_possible(settings: Settings, raw_days: tuple[date, date] | None = No
     return _is_possible(settings, lambda store, report: _pull(store, settings, report, raw_days))
 
 
-def pull_to_collect(settings: Settings, endpoint: str, first_day: date, since: datetime) -> None:
+def pull_to_collect(settings: Settings, first_day: date, passages_since: datetime | None) -> None:
     """Take in what a collector of the settings' operator reads, where other hosts published it.
 
-    That is the lake from a UTC day on, and the raw files of an endpoint whose windows began at a UTC instant
-    or later. It waits for other collectors of this host, which take in the same, but for no other step. No
-    fault of the store is one of the collector's, which goes on with what is here.
+    That is the lake from a UTC day on, and the raw files of passages whose windows began at a UTC instant or
+    later, if one is given. It waits for other collectors of this host, which take in the same, but for no
+    other step. No fault of the store is one of the collector's, which goes on with what is here.
     """
 
     def pull(store: "ObjectStore", report: SyncReport) -> None:
         with locked(place_of(settings).state / "collectors.lock"):
             _pull_days(store, settings, report, [settings.operator], first_day, waits=False)
-            fetch_recent(store, settings, endpoint, since, report)
+            if passages_since is not None:
+                fetch_recent(store, settings, "passages", passages_since, report)
         _claim_operators(settings)
 
     _is_possible(settings, pull, tolerated=TransitError)
