@@ -3,19 +3,9 @@
 from pathlib import Path
 
 from transit_etl import paths
-from transit_etl.identity import service_days, settings_of
+from transit_etl.identity import part_of
 from transit_etl.settings import Settings
 from transit_exports.settings import NO_LICENCE, ExportSettings
-
-
-def part_of(settings: Settings) -> str:
-    """Return the folder of an operator in those of exports and of reports; none where there is one alone."""
-    return settings.operator if len(service_days(settings)) > 1 else ""
-
-
-def operators_settings(settings: Settings) -> list[Settings]:
-    """Return the settings of each operator of the data folder."""
-    return [settings_of(settings, operator) for operator in service_days(settings)]
 
 
 def report_folder(settings: Settings) -> Path:

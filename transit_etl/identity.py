@@ -142,6 +142,16 @@ def settings_of(settings: Settings, operator: str) -> Settings:
     )
 
 
+def operators_settings(settings: Settings) -> list[Settings]:
+    """Return the settings of each operator of the data folder."""
+    return [settings_of(settings, operator) for operator in service_days(settings)]
+
+
+def part_of(settings: Settings) -> str:
+    """Return the folder of an operator in those of exports and of pages; none where there is one alone."""
+    return settings.operator if len(service_days(settings)) > 1 else ""
+
+
 def claim(settings: Settings, *, begins: bool = False) -> None:
     """Raise OtherFolderError unless the data folder is that of the settings; keep what it is.
 

@@ -385,9 +385,9 @@ def logs_dirs(data_dir: Path) -> list[Path]:
     return [dbt_dir(data_dir) / "logs", data_dir / "airflow" / "logs"]
 
 
-def quality_results_dir(data_dir: Path) -> Path:
-    """Return the folder of the last validation of each dataset."""
-    return state_dir(data_dir) / "quality"
+def quality_results_dir(data_dir: Path, operator: str) -> Path:
+    """Return the folder of the last validation of each dataset of an operator."""
+    return state_dir(data_dir) / "quality" / operator
 
 
 def warehouse_lock(data_dir: Path) -> Path:

@@ -38,6 +38,7 @@ class Folder:
         *,
         at: datetime = AT,
         worker: str = "a",
+        operator: str = OPERATOR,
         **fields: object,
     ) -> str:
         """Land a window of (key, body) answers, bodies as JSON values or exact text; return its name."""
@@ -46,14 +47,14 @@ class Folder:
         for number, (key, body) in enumerate(answers, start=1):
             text = body if isinstance(body, str) or body is None else json.dumps(body, separators=(",", ":"))
             line = {
-                "request_id": f"{window}/{number}", "window": window, "operator": OPERATOR,
+                "request_id": f"{window}/{number}", "window": window, "operator": operator,
                 "endpoint": endpoint, "key": key, "api_version": 1, "planned_at": utc_text(at),
                 "sent_at": utc_text(at), "received_at": utc_text(at), "outcome": "ok", "http_status": 200,
                 "elapsed_ms": 12.5, "attempts": 1, "error": None,
                 "n_bytes": None if text is None else len(text), "body": text, "body_base64": None,
             }  # fmt: skip
             lines.append(json.dumps(line | fields).encode() + b"\n")
-        path = self.raw_path(endpoint, window, at.date())
+        path = raw_file(self.settings.data_dir, operator, endpoint, at.date(), window)
         path.parent.mkdir(parents=True, exist_ok=True)
         write_finished(path, lines)
         return window

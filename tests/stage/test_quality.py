@@ -197,7 +197,9 @@ def test_damaged_results_have_no_page_until_the_dataset_is_validated_again(
 ) -> None:
     folder.land("news", [("", [])])
     stage(folder.settings)
-    (quality_results_dir(folder.settings.data_dir) / "news.json").write_bytes(damage)
+    (quality_results_dir(folder.settings.data_dir, folder.settings.operator) / "news.json").write_bytes(
+        damage
+    )
 
     page = build_data_docs(folder.settings)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from tests.stage.landing import AT, DAY, Folder, answer, line, passage
+from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
+from transit_etl.identity import accept
 from transit_etl.paths import lake_files, quarantine_files
 from transit_etl.service_day import DAY as ONE_DAY
 from transit_etl.stage import build_data_docs, compact, stage
@@ -138,3 +139,26 @@ def test_a_rehearsed_window_says_so(folder: Folder) -> None:
 
     assert history(folder).last["news"].is_rehearsed
     assert "news 2026-11-20 08:00:00 (rehearsed) 0" in text_of(build_data_docs(folder.settings))
+
+
+def test_each_of_several_operators_has_pages_of_its_own(folder: Folder) -> None:
+    others = folder.settings.model_copy(update={"operator": "other"})
+    folder.land("news", [("", [{"titolo": "u"}])])
+    stage(folder.settings)
+    accept(others)
+    folder.land("news", [("", [{"id": "1", "titolo": "t"}])], operator="other", worker="b")
+    stage(folder.settings)
+    first = build_data_docs(folder.settings)
+    own, other = (first.parent / name / "index.html" for name in (OPERATOR, "other"))
+    links = html.document_fromstring(first.read_text()).xpath("//@href")
+
+    assert [own, other] == [first.parent / link for link in links]
+    assert "1 entry went to quarantine" in text_of(own)
+    assert f"Data quality: {OPERATOR}" in text_of(own)
+    assert "all kept every rule" in text_of(other)
+    for page in (own, other):
+        [result] = html.document_fromstring(page.read_text()).xpath(
+            "//tr[th = 'news']//a[. = 'result']/@href"
+        )
+        assert ("b/" in result) == (page == other)
+        assert (page.parent / result).exists()

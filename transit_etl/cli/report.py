@@ -42,7 +42,8 @@ def report(  # noqa: PLR0917 - Typer passes options by name
 
     Example: transit-etl report --from 2026-03-02 --to 2026-03-08
     """
-    from transit_etl.export_settings import export_settings, part_of, report_folder
+    from transit_etl.export_settings import export_settings, report_folder
+    from transit_etl.identity import part_of
     from transit_reports import ReportRequest, write_operators, write_reports
 
     settings = load_settings()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transit_etl.checksums import CHANGED, Entry, entry_of, read_checksums, write_checksums
 from transit_etl.files import misplaced_text
-from transit_etl.identity import claim
+from transit_etl.identity import claim, operators_settings
 from transit_etl.lake_reading import damage_of
 from transit_etl.paths import (
     all_lake_files,
@@ -92,7 +92,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
 def _damaged_exports(settings: Settings) -> list[str]:
     """Say which exported files are not those of their manifests; they can be exported again."""
     # `status` and `check` start without exports
-    from transit_etl.export_settings import export_settings, operators_settings  # noqa: PLC0415
+    from transit_etl.export_settings import export_settings  # noqa: PLC0415
     from transit_exports import damage_of_export  # noqa: PLC0415
 
     folders = {

@@ -151,7 +151,8 @@ def due_exports() -> list[str]:
 
     Where there are several operators, a name is the operator, a slash and the name of the dataset.
     """
-    from transit_etl.export_settings import export_settings, operators_settings, part_of
+    from transit_etl.export_settings import export_settings
+    from transit_etl.identity import operators_settings, part_of
     from transit_exports import all_requests, dataset_name, due
 
     found = []
@@ -164,7 +165,8 @@ def due_exports() -> list[str]:
 
 def export_dataset(name: str) -> dict[str, int]:
     """Export a dataset of all, by its name as it was due; return the counts of the report."""
-    from transit_etl.export_settings import export_settings, operators_settings, part_of
+    from transit_etl.export_settings import export_settings
+    from transit_etl.identity import operators_settings, part_of
     from transit_exports import all_requests, dataset_name, export
 
     part, _, dataset = name.rpartition("/")
@@ -183,7 +185,8 @@ def export_folder(name: str) -> str:
 
 def write_standard_reports() -> dict[str, str]:
     """Write the reports of the last date that is over, its week and its month; return their sentences."""
-    from transit_etl.export_settings import export_settings, operators_settings, part_of, report_folder
+    from transit_etl.export_settings import export_settings, report_folder
+    from transit_etl.identity import operators_settings, part_of
     from transit_reports import ReportRequest, write_operators, write_reports
 
     settings, written = load_settings(), []

@@ -3,7 +3,7 @@
 import json
 import logging
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,10 +18,17 @@ from transit_etl.files import (
     sync_tree,
     write_text,
 )
+from transit_etl.identity import operators_settings, part_of, service_days, settings_of
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import validation_context
-from transit_etl.stage.data_docs_html import ResultPage, escaped, make_self_contained, write_first_page
+from transit_etl.stage.data_docs_html import (
+    ResultPage,
+    escaped,
+    make_self_contained,
+    write_first_page,
+    write_operators_page,
+)
 from transit_etl.stage.lake import pages_lock
 from transit_etl.stage.quality_history import read_history
 from transit_etl.stage.suites import Suite, load_suites
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from great_expectations.data_context.data_context.ephemeral_data_context import EphemeralDataContext
     from great_expectations.data_context.store.store import DataDocsSiteConfigTypedDict
 
-LastResults = Mapping[str, "ExpectationSuiteValidationResult"]
+LastResults = Mapping[tuple[str, str], "ExpectationSuiteValidationResult"]  # by operator and dataset
 _SITE = "quality"
 _OF_THE_MACHINE = ("batch_markers", "batch_spec")  # when and in which form it was read
 _log = logging.getLogger(__name__)
@@ -42,24 +49,36 @@ class DataDocsError(TransitError):
     """The pages about data quality cannot be written; the message says why."""
 
 
-def keep_results(settings: Settings, last: LastResults, *, builds_pages: bool) -> None:
-    """Save the last results of each dataset; pages are built from them now or later."""
+def keep_results(settings: Settings, last: LastResults, operators: Collection[str]) -> None:
+    """Save the last results of each dataset, and build the pages of some operators from all that is saved."""
     with pages_lock(settings.data_dir):  # several processes stage at once
-        for dataset, result in last.items():
+        for (operator, dataset), result in last.items():
             document = result.to_json_dict()  # type: ignore[no-untyped-call]
-            write_text(quality_results_dir(settings.data_dir) / f"{dataset}.json", json.dumps(document))
-        if builds_pages:
-            _build(settings)
+            folder = quality_results_dir(settings.data_dir, operator)
+            write_text(folder / f"{dataset}.json", json.dumps(document))
+        if operators:
+            _build(settings, operators)
 
 
 def build_data_docs(settings: Settings) -> Path:
     """Build the pages from the saved results, replace the old ones, and return the path of the first page."""
     with pages_lock(settings.data_dir):
-        return _build(settings)
+        return _build(settings, service_days(settings))
 
 
-def _build(settings: Settings) -> Path:
+def _build(settings: Settings, operators: Collection[str]) -> Path:
+    """Build the pages of some operators and, where there are several, the one that leads to those of each."""
     folder = quality_pages_dir(settings.data_dir)
+    for operator in operators:
+        each = settings_of(settings, operator)
+        _build_operator(each, folder / part_of(each))
+    if part_of(settings):
+        histories = {each.operator: read_history(each, ()) for each in operators_settings(settings)}
+        write_operators_page(folder / "index.html", histories)
+    return folder / "index.html"
+
+
+def _build_operator(settings: Settings, folder: Path) -> None:
     built = replacement_of(folder)
     clear_away(built)
     make_folder(built)
@@ -76,10 +95,10 @@ def _build(settings: Settings) -> Path:
         _render(context)
         make_self_contained(built)
         pages = {name: _result_page(name, results[name], built) for name in suites if name in results}
-        write_first_page(built / "index.html", suites, read_history(settings, _counted(suites)), pages)
+        history = read_history(settings, _counted(suites))
+        write_first_page(built / "index.html", part_of(settings), suites, history, pages)
     sync_tree(built)
     replace_folder(built, folder)
-    return folder / "index.html"
 
 
 def _add_site(context: "EphemeralDataContext", folder: Path) -> None:
@@ -135,7 +154,7 @@ def _result_page(dataset: str, result: "ExpectationSuiteValidationResult", folde
 
 def _saved_results(settings: Settings) -> Iterator[dict[str, Any]]:
     """Yield the saved results; one that is damaged is left out until its dataset is validated again."""
-    for path in sorted(quality_results_dir(settings.data_dir).glob("*.json")):
+    for path in sorted(quality_results_dir(settings.data_dir, settings.operator).glob("*.json")):
         with named_in_errors(path):
             text = path.read_bytes()
         try:

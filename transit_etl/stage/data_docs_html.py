@@ -10,10 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from lxml import html
 from markupsafe import Markup
 
+from transit_etl.files import write_text
 from transit_etl.stage.quality_history import QualityHistory
 
 # What runs, is loaded from another file, or leads elsewhere: the footer links to the maker of the pages.
@@ -64,16 +65,20 @@ def escaped(document: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def write_first_page(
-    path: Path, datasets: Iterable[str], history: QualityHistory, results: Mapping[str, ResultPage]
+    path: Path,
+    operator: str,
+    datasets: Iterable[str],
+    history: QualityHistory,
+    results: Mapping[str, ResultPage],
 ) -> None:
     """Write the page that says of each dataset what was received last, what failed, and the days before.
 
+    operator: empty where there is one alone.
     datasets: all that have rules, in their order.
     results: the page of the last result of each, where there is one.
     """
     values = {
-        "policy": _POLICY,
-        "style": Markup(_style()),  # noqa: S704 - a file of ours
+        "operator": operator,
         "answer": _answer(history),
         "last_days": f"last {len(history.days)} days" if len(history.days) > 1 else "last day",
         "days": history.days,
@@ -83,7 +88,13 @@ def write_first_page(
         "day_format": _DAY,
         "datasets": [_dataset(name, history, results.get(name)) for name in datasets],
     }
-    path.write_text(_first_page().render(values) + "\n", encoding="utf-8")
+    path.write_text(_rendered("first_page.html", values), encoding="utf-8")
+
+
+def write_operators_page(path: Path, histories: Mapping[str, QualityHistory]) -> None:
+    """Write the page that leads to those of each operator, with what became of what was received."""
+    answers = {operator: _answer(history) for operator, history in histories.items()}
+    write_text(path, _rendered("operators.html", {"answers": answers}))
 
 
 def _answer(history: QualityHistory) -> str:
@@ -125,9 +136,17 @@ def _style() -> str:
     return _TEMPLATES.joinpath("pages.css").read_text("utf-8")
 
 
+def _rendered(template: str, values: Mapping[str, object]) -> str:
+    style = Markup(_style())  # noqa: S704 - a file of ours
+    return _templates().get_template(template).render(policy=_POLICY, style=style, **values) + "\n"
+
+
 @cache
-def _first_page() -> Template:
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+def _templates() -> Environment:
+    return Environment(
+        loader=PackageLoader("transit_etl.stage"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    return environment.from_string(_TEMPLATES.joinpath("first_page.html").read_text("utf-8"))

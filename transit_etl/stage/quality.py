@@ -73,14 +73,14 @@ WINDOW_STAGED = StagingRule(
 class Validator:
     """Validates tables by the suites of their datasets, which are loaded once.
 
-    `last` holds the last result of each dataset.
+    `last` holds the last result of each operator and dataset.
     """
 
     def __init__(self, suites: Mapping[str, Suite] | None = None) -> None:
         self._suites = suites or _suites()
         self._evaluables: dict[tuple[str, frozenset[str], bool], ExpectationSuite] = {}
         self._batches = {dataset: validation_context.batch_definition(dataset) for dataset in self._suites}
-        self.last: dict[str, ExpectationSuiteValidationResult] = {}
+        self.last: dict[tuple[str, str], ExpectationSuiteValidationResult] = {}
 
     def validate(
         self,
@@ -108,7 +108,7 @@ class Validator:
             expectation_parameters=needed,
         )
         suite_result.meta |= {"window": window.name, "last_received_at": str(last_received_at or window.day)}
-        self.last[dataset] = suite_result
+        self.last[window.operator, dataset] = suite_result
         found = {_rule_name(result): result for result in suite_result.results}
         _raise_if_not_computed(dataset, found)
         results = _results(window, suite, found, last_received_at, table.num_rows)

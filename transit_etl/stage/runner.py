@@ -66,7 +66,8 @@ def stage(
                 if on_progress is not None:
                     on_progress(StageProgress(n_done, len(waiting), window.name))
             results = stager.validator.last
-        keep_results(settings, results, builds_pages=builds_pages)
+        operators = {window.operator for window in waiting} if builds_pages else ()
+        keep_results(settings, results, operators)
     report.errors += map(misplaced_text, misplaced_raw(settings.data_dir))
     report.seconds = time.monotonic() - started
     return report
@@ -95,7 +96,7 @@ def restage(
                 if on_progress is not None:
                     on_progress(StageProgress(report.windows, total, windows[-1].name))
             results = stager.validator.last
-        keep_results(settings, results, builds_pages=True)
+        keep_results(settings, results, {operator for operator, _ in days})
     mark_reprocessed(settings, first_day, last_day)
     report.seconds = time.monotonic() - started
     return report
