@@ -22,6 +22,7 @@ with app.setup:
     from transit_etl.paths import published_database
     from transit_etl.settings import load_settings
     from transit_exports.periods import Period
+    from transit_exports.scope import connect
     from transit_reports.figures import with_ends
     from transit_reports.periods import ReportPeriod
     from transit_reports.words import known_text, share_with_interval
@@ -102,7 +103,7 @@ class Line(NamedTuple):
 
 @app.class_definition
 class Contents(NamedTuple):
-    """What the published file is: operator, instant of publication, dates that are over, and its lines."""
+    """What the published file has of an operator, when it was published, and the dates that are over."""
 
     operator: str
     published_at: Any
@@ -121,32 +122,32 @@ class Figures(NamedTuple):
 
 
 @app.function
-def opened(path: Path) -> duckdb.DuckDBPyConnection:
-    """Open a published file read-only; NotPublishedError without one, UnusableError if it is another file."""
+def operators_of(path: Path) -> list[str]:
+    """Name the operators of a published file; NotPublishedError without one, UnusableError if it is none."""
     if not path.is_file():
         raise NotPublishedError(path)
     try:
-        connection = duckdb.connect(path, read_only=True)
-        connection.execute("from quality.publication")
+        with closing(duckdb.connect(path, read_only=True)) as connection:
+            rows = connection.execute("select operator from quality.operators order by operator").fetchall()
     except duckdb.Error as error:
         raise UnusableError(f"{path} is no file that transit-etl published: {first_line(error)}") from error
-    return connection
+    return [operator for (operator,) in rows]
 
 
 @app.function
-def contents_of(path: Path) -> Contents:
-    """Say what a published file holds; errors as of `opened`, and UnusableError if no date of it is over."""
-    with closing(opened(path)) as connection:
-        [(operator, published_at, first, last)] = connection.execute(CONTENTS).fetchall()
+def contents_of(path: Path, operator: str) -> Contents:
+    """Say what a published file holds of an operator; UnusableError if no date of it is over."""
+    with closing(connect(path, operator)) as connection:
+        [(_, published_at, first, last)] = connection.execute(CONTENTS).fetchall()
         found = connection.execute(DIRECTIONS).fetchall()
     if first is None or last is None or last < first:
-        raise UnusableError(f"{path} has no service date that is over")
+        raise UnusableError(f"{path} has no service date of {operator} that is over")
     return Contents(operator, published_at, first, last, [Line(), *(Line(*each) for each in found)])
 
 
 @app.function
-def figures_of(path: Path, first: date, last: date, line: Line) -> Figures:
-    """Ask the published file about a period; a date of which it has nothing has no share either.
+def figures_of(path: Path, operator: str, first: date, last: date, line: Line) -> Figures:
+    """Ask the published file about an operator's period; a date of which it has nothing has no share either.
 
     The file is open only while it is asked, so that the next question is to what is published by then.
     """
@@ -157,7 +158,7 @@ def figures_of(path: Path, first: date, last: date, line: Line) -> Figures:
         names = [column[0] for column in cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    with closing(opened(path)) as connection:
+    with closing(connect(path, operator)) as connection:
         period, dates, hours = (rows(connection, key) for key in ("true", "service_date", "service_hour"))
     nothing = {"n_due": 0, "on_time": None, "why_unknown": "the file has no passages of it"}
     by_date = {row["key"]: row for row in dates}
@@ -249,9 +250,13 @@ class Parser(ArgumentParser):
 
 @app.function
 def arguments_of(given: Sequence[str]) -> Namespace:
-    """Read `file`, `first`, `last`, `line` and `direction`, each None if not given; or UnusableError."""
+    """Read `file`, `operator`, `first`, `last`, `line` and `direction`, each None if not given.
+
+    UnusableError if the command line is wrong.
+    """
     parser = Parser(description="Say how punctual the network or a line was, from a published file.")
     parser.add_argument("--file", type=Path, help="the published file; by default that of TRANSIT_DATA_DIR")
+    parser.add_argument("--operator", help="where the file has several; by default the first")
     parser.add_argument("--from", dest="first", type=date.fromisoformat, help="first date: 2026-03-02")
     parser.add_argument("--to", dest="last", type=date.fromisoformat, help="last date")
     parser.add_argument("--line", help="line, by its code such as 018-00; by default all")
@@ -310,11 +315,25 @@ def _():
 def _(asked, path_field):
     path = Path(path_field.value)
     try:
-        contents = contents_of(path)
+        operators = operators_of(path)
+        operator = asked.operator or operators[0]
+        if operator not in operators:
+            raise UnusableError(f"{path} holds nothing of {operator}, but of {', '.join(operators)}")
+    except TransitError as error:
+        refuse(error)
+    operator_field = mo.ui.dropdown(operators, operator, label="Operator")
+    operator_field if len(operators) > 1 else None
+    return operator_field, path
+
+
+@app.cell
+def _(asked, operator_field, path):
+    try:
+        contents = contents_of(path, operator_field.value)
         choice = choice_of(asked, contents)
     except TransitError as error:
         refuse(error)
-    return choice, contents, path
+    return choice, contents
 
 
 @app.cell
@@ -328,10 +347,10 @@ def _(choice, contents):
 
 
 @app.cell
-def _(line_field, path, period_field):
+def _(contents, line_field, path, period_field):
     first, last = period_field.value
     line = line_field.value or Line()
-    figures = figures_of(path, first, last, line)
+    figures = figures_of(path, contents.operator, first, last, line)
     sentence = sentence_of(figures, first, last, line)
     mo.callout(sentence)
     return figures, line, sentence

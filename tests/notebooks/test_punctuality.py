@@ -23,6 +23,7 @@ from docs.notebooks.punctuality import (
     choice_of,
     contents_of,
     figures_of,
+    operators_of,
     sentence_of,
     unknown_text,
 )
@@ -33,6 +34,7 @@ from transit_etl.paths import published_database
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 NOTEBOOK = ROOT / "docs" / "notebooks" / "punctuality.py"
+OPERATOR = "emulated"
 SHARE = "estimated_on_time_share, estimated_on_time_share_low, estimated_on_time_share_high"
 
 
@@ -50,7 +52,7 @@ def best_known(published: Path) -> Line:
         "select line_code, direction from marts.punctuality_shares where estimated_on_time_share is not null "
         "group by all order by count(*) desc, line_code, direction limit 1",
     )
-    return next(line for line in contents_of(published).lines if line[:2] == (code, direction))
+    return next(line for line in contents_of(published, OPERATOR).lines if line[:2] == (code, direction))
 
 
 def _ask(path: Path, sql: str) -> list[tuple[Any, ...]]:
@@ -97,7 +99,7 @@ def test_the_figures_of_all_lines_are_those_of_the_file(
 def test_the_hours_of_a_line_are_those_of_the_mart_also_when_no_bus_was_observed(
     published: Path, best_known: Line
 ) -> None:
-    figures = figures_of(published, DAY, DAY, best_known)
+    figures = figures_of(published, OPERATOR, DAY, DAY, best_known)
     in_mart = _ask(
         published,
         f"select service_hour, {SHARE}, estimate_null_reason from marts.punctuality_shares where "
@@ -116,7 +118,9 @@ def test_the_sentence_has_the_share_with_its_interval_and_what_is_known(
     published: Path, best_known: Line
 ) -> None:
     hour = next(
-        row for row in figures_of(published, DAY, DAY, best_known).hours if row["on_time"] is not None
+        row
+        for row in figures_of(published, OPERATOR, DAY, DAY, best_known).hours
+        if row["on_time"] is not None
     )
     sentence = sentence_of(Figures(hour, [], []), DAY, DAY, best_known)
 
@@ -127,9 +131,16 @@ def test_the_sentence_has_the_share_with_its_interval_and_what_is_known(
     assert sentence.endswith("on time: from 60 s early to 359 s late.")
 
 
+def test_an_operator_that_the_file_does_not_have_is_refused_with_those_it_has(published: Path) -> None:
+    done = _run("--file", str(published), "--operator", "other")
+
+    assert (1, "") == (done.returncode, done.stdout)
+    assert f"{published} holds nothing of other, but of {OPERATOR}\n" == done.stderr
+
+
 def test_a_date_of_which_the_file_has_nothing_is_striped_and_not_zero(published: Path) -> None:
     first = DAY - timedelta(days=1)
-    figures = figures_of(published, first, DAY, Line())
+    figures = figures_of(published, OPERATOR, first, DAY, Line())
     absent, hour = figures.dates[0], next(row for row in figures.hours if row["on_time"] is not None)
     [drawn] = chart_of([absent, hour], "").to_dict()["datasets"].values()
 
@@ -142,7 +153,7 @@ def test_a_date_of_which_the_file_has_nothing_is_striped_and_not_zero(published:
 
 def test_a_period_of_which_the_file_has_nothing_has_no_share(published: Path) -> None:
     day = date(2026, 1, 1)
-    figures = figures_of(published, day, day, Line())
+    figures = figures_of(published, OPERATOR, day, day, Line())
 
     assert (
         "It is not known what share of the passages of all lines was on time on 1 January 2026: "
@@ -153,7 +164,7 @@ def test_a_period_of_which_the_file_has_nothing_has_no_share(published: Path) ->
 def test_a_script_prints_the_sentence_and_each_figure(published: Path, best_known: Line) -> None:
     chosen = ["--line", best_known.code or "", "--direction", best_known.direction or ""]
     done = _run("--file", str(published), *chosen, "--from", f"{DAY}", "--to", f"{DAY}")
-    figures = figures_of(published, DAY, DAY, best_known)
+    figures = figures_of(published, OPERATOR, DAY, DAY, best_known)
     sentence, *rows = done.stdout.splitlines()
 
     assert (0, "") == (done.returncode, done.stderr)
@@ -184,9 +195,9 @@ def test_a_file_that_nobody_published_is_refused(tmp_path: Path) -> None:
 
     for path in (other, text):
         with pytest.raises(UnusableError, match=r"is no file that transit-etl published: \S"):
-            contents_of(path)
+            operators_of(path)
     with pytest.raises(NotPublishedError):
-        contents_of(tmp_path)
+        operators_of(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.engines import SCHEMAS, compare_builds
 from benchmarks.repeated_days import copy_rows
+from docs.notebooks.punctuality import contents_of, figures_of, operators_of
 from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import Rehearsed
 from tests.warehouse.test_recipes import ON_HAND_MADE_TABLES, RECIPES
@@ -165,6 +166,21 @@ def test_the_reports_of_an_operator_are_those_of_a_warehouse_with_it_alone(opera
     assert data[0] == data[1]
     page = (report_folder(operator.both).parent / "index.html").read_text()
     assert f'<a href="{operator.both.operator}/index.html">' in page
+
+
+def test_the_notebook_shows_of_an_operator_what_it_shows_of_a_warehouse_with_it_alone(
+    operator: Folders,
+) -> None:
+    found = []
+    for each in operator:
+        path = paths.published_database(each.data_dir)
+        contents = contents_of(path, each.operator)
+        period = contents.first, contents.last
+        lines = contents.lines[:3]
+        found.append((lines, period, [figures_of(path, each.operator, *period, line) for line in lines]))
+
+    assert operators_of(paths.published_database(operator.both.data_dir)) == ["emulated", OTHER]
+    assert found[0] == found[1]
 
 
 def test_all_operators_of_a_folder_are_listed_with_their_settings(folders: dict[str, Folders]) -> None:
