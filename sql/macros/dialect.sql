@@ -369,6 +369,17 @@
     arrays_overlap({{ first }}, {{ second }})
 {%- endmacro %}
 
+{# A list without the elements that are equal to a value. #}
+{% macro list_without(list, value) -%}
+    {{ adapter.dispatch("list_without", "transit")(list, value) }}
+{%- endmacro %}
+{% macro default__list_without(list, value) -%}
+    list_filter({{ list }}, lambda element: element != {{ value }})
+{%- endmacro %}
+{% macro spark__list_without(list, value) -%}
+    array_remove({{ list }}, {{ value }})
+{%- endmacro %}
+
 {# True if a list is null or has no elements; not null. #}
 {% macro is_empty_list(list) -%}
     {{ adapter.dispatch("is_empty_list", "transit")(list) }}
@@ -544,14 +555,9 @@
     )
 {%- endmacro %}
 
-{# Of the different words of two texts, the share that both have, from 0 to 1; upper and lower case and accents do not
-   count. Two missing texts are alike, one missing text is not like another. #}
-{% macro common_word_share(first, second) -%}
-    {%- set words = [] -%}
-    {%- for text in [first, second] -%}
-        {%- do words.append(all_matches(comparable_text("coalesce(" ~ text ~ ", '')"), "[a-z0-9]+")) -%}
-    {%- endfor -%}
-    {{ common_share(words[0], words[1]) }}
+{# The words of a text as a list, in the form in which they are compared; a missing text has none. #}
+{% macro message_words(text) -%}
+    {{ all_matches(comparable_text("coalesce(" ~ text ~ ", '')"), "[a-z0-9]+") }}
 {%- endmacro %}
 
 {# A text in the form in which words are looked for in it: lower case, without accents. #}

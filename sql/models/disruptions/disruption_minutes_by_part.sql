@@ -3,6 +3,7 @@
     'place', 'category', 'event', 'effect_class', 'cause_class', 'duration_band', 'announced'
 ] %}
 {%- set subject = "operator, line_code, place" %}
+{%- set hour_part = "operator, service_date, service_hour, line_code, " ~ parts | join(", ") %}
 -- One row per operator, service_date, service_hour, line or place, and part: how long the line was disrupted.
 -- The parts of an hour add up: time in which several episodes overlap counts for the one that was certain first. The
 -- part `not watched` is time in which the service status was not asked for, and no episode is known: the line may have
@@ -140,18 +141,52 @@ named as (
     where disrupted.from_at is null
 ),
 
+dates as (
+    select
+        operator,
+        service_date,
+        min(from_at) as from_at,
+        max(to_at) as to_at
+    from {{ ref('service_hours') }}
+    group by operator, service_date
+),
+
+dated as (
+    -- the rows are distinct anyway: else an engine may join dates and hours first, and compare every segment with the
+    -- hours of all dates
+    select distinct
+        named.*,
+        dates.service_date
+    from named
+    inner join dates
+        on
+            named.operator = dates.operator
+            and named.from_at < dates.to_at
+            and named.to_at > dates.from_at
+),
+
 hours as (
     select
-        named.*,
-        hours.service_date,
+        dated.*,
         hours.service_hour,
-        {{ seconds_between('greatest(named.from_at, hours.from_at)', 'least(named.to_at, hours.to_at)') }} as seconds
-    from named
+        {{ seconds_between('greatest(dated.from_at, hours.from_at)', 'least(dated.to_at, hours.to_at)') }} as seconds
+    from dated
     inner join {{ ref('service_hours') }} as hours
         on
-            named.operator = hours.operator
-            and named.from_at < hours.to_at
-            and named.to_at > hours.from_at
+            dated.operator = hours.operator
+            and dated.service_date = hours.service_date
+            and dated.from_at < hours.to_at
+            and dated.to_at > hours.from_at
+),
+
+sums_by_episode as (
+    select
+        {{ hour_part }},
+        episode_id,
+        {{ exact_sum('case when is_certain then seconds else 0 end') }} as low_seconds,
+        {{ exact_sum('seconds') }} as high_seconds
+    from hours
+    group by {{ hour_part }}, episode_id
 ),
 
 sums as (
@@ -163,11 +198,11 @@ sums as (
         {% for part in parts %}
             {{ "nullif(place, '') as place" if part == 'place' else part }},
         {% endfor %}
-        count(distinct episode_id) as n_episodes,
-        {{ exact_sum('case when is_certain then seconds else 0 end') }} as low_seconds,
-        {{ exact_sum('seconds') }} as high_seconds
-    from hours
-    group by operator, service_date, service_hour, line_code, {{ parts | join(", ") }}
+        count(episode_id) as n_episodes,
+        {{ exact_sum('low_seconds') }} as low_seconds,
+        {{ exact_sum('high_seconds') }} as high_seconds
+    from sums_by_episode
+    group by {{ hour_part }}
 )
 
 select

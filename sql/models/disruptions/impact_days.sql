@@ -45,6 +45,17 @@ first_dates as (
     group by {{ line_episode }}
 ),
 
+states as (
+    select
+        operator,
+        line_code,
+        service_date,
+        service_hour,
+        {{ list_of_distinct('episode_id') }} as episodes
+    from possible
+    group by operator, line_code, service_date, service_hour
+),
+
 during as (
     select
         possible.operator,
@@ -54,39 +65,19 @@ during as (
         possible.service_hour,
         hours.weekday_type,
         first_dates.first_date,
-        coalesce({{ joined_text(list_of_distinct('others.episode_id'), ',') }}, '') as other_episodes
+        {{ joined_text(list_without('states.episodes', 'possible.episode_id'), ',') }} as other_episodes
     from possible
     inner join hours using (operator, service_date, service_hour)
     inner join first_dates using ({{ line_episode }})
-    left join possible as others
-        on
-            possible.operator = others.operator
-            and possible.line_code = others.line_code
-            and possible.service_date = others.service_date
-            and possible.service_hour = others.service_hour
-            and possible.episode_id != others.episode_id
+    inner join states using (operator, line_code, service_date, service_hour)
     where possible.is_during
-    group by
-        possible.operator, possible.episode_id, possible.line_code, possible.service_date, possible.service_hour,
-        hours.weekday_type, first_dates.first_date
-),
-
-states as (
-    select
-        operator,
-        line_code,
-        service_date,
-        service_hour,
-        {{ joined_text(list_of_distinct('episode_id'), ',') }} as episodes
-    from possible
-    group by operator, line_code, service_date, service_hour
 ),
 
 measures as (
     select
         measures.*,
         hours.weekday_type,
-        coalesce(states.episodes, '') as episodes,
+        coalesce({{ joined_text('states.episodes', ',') }}, '') as episodes,
         case when states.episodes is null then 1 else 0 end as own_share  -- of the line in the sums of the network
     from {{ ref('line_measures') }} as measures
     inner join hours using (operator, service_date, service_hour)

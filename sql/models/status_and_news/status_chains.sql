@@ -1,7 +1,7 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
-{%- set lines_in_common = have_common(line_keys("earlier.lines"), line_keys("later.lines")) -%}
+{%- set lines_in_common = have_common("earlier.line_keys", "later.line_keys") -%}
 {%- set root_number = "coalesce(roots.root_number, listings.listing_number)" -%}
-{%- set likeness_of_texts = common_word_share("earlier.message", "later.message") -%}
+{%- set likeness_of_texts = common_share("earlier.message_words", "later.message_words") -%}
 -- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
 -- was known not to be listed before and after.
 -- Upstream gives events no identifier. Two listings of a category are one episode if the later one begins where the
@@ -44,12 +44,37 @@ listings as (
         listings.* {{ exclude("proof_before_at, proof_after_at") }},
         coalesce(listings.proof_before_at, completed.proof_before_at) as absent_before_at,
         coalesce(listings.proof_after_at, completed.proof_after_at) as absent_after_at,
+        {{ line_keys("listings.lines") }} as line_keys,
+        {{ message_words("listings.message") }} as message_words,
         row_number() over (
             partition by listings.operator
             order by listings.first_seen_at, listings.received_date, listings.listing_key
         ) as listing_number
     from {{ ref('status_listings') }} as listings
     inner join completed using (operator, received_date, listing_key, first_seen_at)
+),
+
+followed as (
+    -- each listing with the days on which its successor may have come: pairs are looked for day by day
+    select
+        listings.*,
+        {{ add_seconds('listings.absent_after_at', 'rules.flap_seconds') }} as followed_by,
+        days.received_date as followed_on
+    from listings
+    {{ join_rules('listings.last_service_date') }}
+    inner join (
+        select distinct
+            operator,
+            received_date
+        from {{ ref('status_listings') }}
+    ) as days
+        on
+            listings.operator = days.operator
+            and listings.received_date <= days.received_date
+            and coalesce(
+                {{ add_seconds('listings.absent_after_at', 'rules.flap_seconds') }}
+                >= cast(days.received_date as timestamp), true
+            )
 ),
 
 alike as (
@@ -75,17 +100,15 @@ alike as (
             or {{ is_empty_list("earlier.lines") }} and {{ is_empty_list("later.lines") }}
             and {{ likeness_of_texts }} >= parameters.edit_likeness
         ) as is_alike
-    from listings as earlier
-    {{ join_rules('earlier.last_service_date') }}
+    from followed as earlier
     cross join {{ ref('inference_parameters') }} as parameters
     inner join listings as later
         on
             earlier.operator = later.operator
+            and earlier.followed_on = later.received_date
             and earlier.category is not distinct from later.category
             and earlier.last_seen_at < later.first_seen_at
-            and coalesce(
-                later.first_seen_at <= {{ add_seconds('earlier.absent_after_at', 'rules.flap_seconds') }}, true
-            )
+            and coalesce(later.first_seen_at <= earlier.followed_by, true)
 ),
 
 starts as (
@@ -116,7 +139,7 @@ roots as (
 
 chains as (
     select
-        listings.*,
+        listings.* {{ exclude("line_keys, message_words") }},
         {{ root_number }} as root_number,
         row_number() over chain as version_number,
         lag(listings.absent_after_at) over chain < listings.first_seen_at as is_after_gap,
