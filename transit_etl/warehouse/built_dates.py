@@ -79,8 +79,7 @@ def read_inputs(
                 for day, digest in _digests(connection, some, expression, first, last):
                     answers[operator, day] = answers.get((operator, day), 0) ^ digest
             if dataset in _first_lists() and files:
-                _, begun = paths.lake_day(files[0])
-                names = [str(file) for file in files if paths.lake_day(file)[1] <= begun + DAY * _DAYS_AFTER]
+                names = [*map(str, files)]
                 [(digest,)] = connection.execute(_FIRST_LISTS, [names, names]).fetchall()
                 of_all_dates[operator] ^= digest or 0
     return BuiltFrom(answers, of_all_dates)
