@@ -62,7 +62,7 @@ SHORTENED = {
     "python benchmarks/impact.py": "python benchmarks/impact.py --days 2",
     "python benchmarks/promises.py": "python benchmarks/promises.py --size small --days 2",
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
-    "python benchmarks/publication.py --data data/demo --days 30": (
+    "python benchmarks/publication.py --data data/demo --days 150": (
         "python benchmarks/publication.py --hours 0.2 --days 2 --repeat 1"
     ),
     "python benchmarks/queries.py --copies 1": (
