@@ -8,7 +8,7 @@ from lxml import html
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage
 from transit_etl.identity import accept
-from transit_etl.paths import lake_files, quarantine_files
+from transit_etl.paths import lake_files, quality_pages_dir, quarantine_files
 from transit_etl.service_day import DAY as ONE_DAY
 from transit_etl.stage import build_data_docs, compact, stage
 from transit_etl.stage.quality_history import N_DAYS, DayOfDataset, QualityHistory, read_history
@@ -148,7 +148,7 @@ def test_each_of_several_operators_has_pages_of_its_own(folder: Folder) -> None:
     accept(others)
     folder.land("news", [("", [{"id": "1", "titolo": "t"}])], operator="other", worker="b")
     stage(folder.settings)
-    first = build_data_docs(folder.settings)
+    first = quality_pages_dir(folder.settings.data_dir) / "index.html"
     own, other = (first.parent / name / "index.html" for name in (OPERATOR, "other"))
     links = html.document_fromstring(first.read_text()).xpath("//@href")
 

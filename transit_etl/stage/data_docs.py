@@ -18,7 +18,7 @@ from transit_etl.files import (
     sync_tree,
     write_text,
 )
-from transit_etl.identity import operators_settings, part_of, service_days, settings_of
+from transit_etl.identity import operators_settings, part_of, service_days
 from transit_etl.paths import quality_pages_dir, quality_results_dir
 from transit_etl.settings import Settings
 from transit_etl.stage import validation_context
@@ -67,13 +67,17 @@ def build_data_docs(settings: Settings) -> Path:
 
 
 def _build(settings: Settings, operators: Collection[str]) -> Path:
-    """Build the pages of some operators and, where there are several, the one that leads to those of each."""
-    folder = quality_pages_dir(settings.data_dir)
-    for operator in operators:
-        each = settings_of(settings, operator)
-        _build_operator(each, folder / part_of(each))
+    """Build the pages of some operators, and of those without any, and the page that leads to those of each.
+
+    There is no such page where there is one operator alone.
+    """
+    folder, known = quality_pages_dir(settings.data_dir), operators_settings(settings)
+    for each in known:
+        own = folder / part_of(each)
+        if each.operator in operators or not (own / "index.html").exists():
+            _build_operator(each, own)
     if part_of(settings):
-        histories = {each.operator: read_history(each, ()) for each in operators_settings(settings)}
+        histories = {each.operator: read_history(each, ()) for each in known}
         write_operators_page(folder / "index.html", histories)
     return folder / "index.html"
 
