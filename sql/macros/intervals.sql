@@ -50,3 +50,16 @@
     (1.95996 + 2.37227 / {{ n }} + 2.82250 / ({{ n }} * {{ n }}) + 2.55585 / ({{ n }} * {{ n }} * {{ n }})
     + 1.58948 / ({{ n }} * {{ n }} * {{ n }} * {{ n }}))
 {%- endmacro %}
+
+{# Of each operator and service date, from when to when its hours that are over lasted, as a relation. #}
+{% macro service_date_spans() -%}
+    (
+        select
+            operator,
+            service_date,
+            min(from_at) as from_at,
+            max(to_at) as to_at
+        from {{ ref('service_hours') }}
+        group by operator, service_date
+    )
+{%- endmacro %}

@@ -8,15 +8,7 @@ with lines as (
         lines.line_code,
         days.service_date
     from {{ ref('lines') }} as lines
-    inner join (
-        select
-            operator,
-            service_date,
-            min(from_at) as from_at,
-            max(to_at) as to_at
-        from {{ ref('service_hours') }}
-        group by operator, service_date
-    ) as days
+    inner join {{ service_date_spans() }} as days
         on
             lines.operator = days.operator
             and lines.valid_from < days.to_at

@@ -141,16 +141,6 @@ named as (
     where disrupted.from_at is null
 ),
 
-dates as (
-    select
-        operator,
-        service_date,
-        min(from_at) as from_at,
-        max(to_at) as to_at
-    from {{ ref('service_hours') }}
-    group by operator, service_date
-),
-
 dated as (
     -- the rows are distinct anyway: else an engine may join dates and hours first, and compare every segment with the
     -- hours of all dates
@@ -158,7 +148,7 @@ dated as (
         named.*,
         dates.service_date
     from named
-    inner join dates
+    inner join {{ service_date_spans() }} as dates
         on
             named.operator = dates.operator
             and named.from_at < dates.to_at

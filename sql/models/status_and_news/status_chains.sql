@@ -1,5 +1,6 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
 {%- set lines_in_common = have_common("earlier.line_keys", "later.line_keys") -%}
+{%- set followed_by = add_seconds("listings.absent_after_at", "rules.flap_seconds") -%}
 {%- set root_number = "coalesce(roots.root_number, listings.listing_number)" -%}
 {%- set likeness_of_texts = common_share("earlier.message_words", "later.message_words") -%}
 -- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
@@ -58,7 +59,7 @@ followed as (
     -- each listing with the days on which its successor may have come: pairs are looked for day by day
     select
         listings.*,
-        {{ add_seconds('listings.absent_after_at', 'rules.flap_seconds') }} as followed_by,
+        {{ followed_by }} as followed_by,
         days.received_date as followed_on
     from listings
     {{ join_rules('listings.last_service_date') }}
@@ -71,10 +72,7 @@ followed as (
         on
             listings.operator = days.operator
             and listings.received_date <= days.received_date
-            and coalesce(
-                {{ add_seconds('listings.absent_after_at', 'rules.flap_seconds') }}
-                >= cast(days.received_date as timestamp), true
-            )
+            and coalesce({{ followed_by }} >= cast(days.received_date as timestamp), true)
 ),
 
 alike as (
