@@ -1,12 +1,13 @@
 """Builds the same data by DuckDB and by Spark: whether both give the same tables, and how long each takes.
 
     python benchmarks/engines.py [--data FOLDER] [--size small] [--hours 24] [--days 1] [--executors 1 2]
+                                 [--cores 1] [--memory 2]
 
 Without a data folder, hours of an emulated network are rehearsed; with a number of days, the first 24 hours
 are repeated so often, the dates moved. Every table and view of core and marts is compared row by row, by its
 key: floating-point numbers to 1e-9 of the greater one, all else exactly. Spark runs as a cluster on this
-machine, once with each number of executors: processes of one core and 2 GiB each, beside the driver. Each
-build is from nothing. Fails if a row differs.
+machine, once with each number of executors: processes of so many cores and GiB each, beside the driver. Each
+build is from nothing, and its time is printed when it ends. Fails if a row differs.
 """
 
 import argparse
@@ -25,7 +26,6 @@ from typing import NamedTuple
 import duckdb
 import httpx
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.repeated_days import repeat_first_day
 from transit_emulator.app import create_app
@@ -39,7 +39,7 @@ from transit_etl.warehouse.models import described_tables
 START = datetime(2026, 11, 18, 3, tzinfo=UTC)
 SCHEMAS = ("core", "marts")
 _TOLERANCE = 1e-9
-_CLUSTER = "local-cluster[{n_executors},1,2048]"  # a master, and workers of one core and 2 GiB
+_CLUSTER = "local-cluster[{n_executors},{n_cores},{mebibytes}]"  # a master, and a worker for each executor
 _NEEDED = ("lake", "raw", "folder.json")  # of a data folder: what a build reads
 _COLUMNS = """
 select schema_name, table_name, list((column_name, data_type) order by column_name)
@@ -178,23 +178,26 @@ def main() -> int:
     add_data_options(parser)
     parser.add_argument("--days", type=int, default=1, help="how often the first 24 hours are repeated")
     parser.add_argument("--executors", type=int, nargs="+", default=[2], help="of Spark")
+    parser.add_argument("--cores", type=int, default=1, help="of each executor")
+    parser.add_argument("--memory", type=int, default=2, help="of each executor, in GiB")
     options = parser.parse_args()
     console = Console()
-    os.environ["SPARK_EXECUTOR_MEMORY"] = "2g"
+    os.environ["SPARK_EXECUTOR_MEMORY"] = f"{options.memory}g"
     with TemporaryDirectory() as name:
         folder = Path(name)
         data = data_of(options, folder)
         if options.days > 1:
             data = repeat_first_day(data, folder / "repeated", options.days)
         duckdb_folder, duckdb_seconds = build(data, folder, Engine.DUCKDB)
-        times = Table("engine", "seconds", "times DuckDB")
-        times.add_row("DuckDB", f"{duckdb_seconds:,.0f}", "1")
+        console.print(f"DuckDB: {duckdb_seconds:,.0f} s")
         n_wrong = 0
         for n_executors in options.executors:
-            master = _CLUSTER.format(n_executors=n_executors)
+            master = _CLUSTER.format(
+                n_executors=n_executors, n_cores=options.cores, mebibytes=1024 * options.memory
+            )
             spark_folder, seconds = build(data, folder, Engine.SPARK, master)
             title = f"Spark, {n_executors} executor" + ("s" if n_executors > 1 else "")
-            times.add_row(title, f"{seconds:,.0f}", f"{seconds / duckdb_seconds:.1f}")
+            console.print(f"{title}: {seconds:,.0f} s, {seconds / duckdb_seconds:.1f} times DuckDB")
             compared = list(compare_builds(duckdb_folder, spark_folder))
             different = [each for each in compared if each.differences]
             for each in different:
@@ -202,7 +205,6 @@ def main() -> int:
             n_equal, n_rows = len(compared) - len(different), sum(each.n_rows for each in compared)
             console.print(f"{n_equal} of {len(compared)} tables and views are equal, {n_rows:,} rows")
             n_wrong += len(different)
-        console.print(times)
     return 1 if n_wrong else 0
 
 
