@@ -35,7 +35,7 @@ lock: ## write the locks anew from pyproject.toml, with the newest versions and 
 demo: setup ## rehearse days, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")
 
-test: setup lint unit ## lint, types, imports, and every test but the long ones: under 15 minutes
+test: setup lint unit ## lint, types, imports, and every test but the long ones: about 20 minutes on two cores
 
 # Two at a time, each with its output in one piece: types and SQL take a minute each, on one core.
 lint: setup ## style of Python and SQL, types, import contracts, dependencies
