@@ -39,7 +39,6 @@ from transit_etl.warehouse.models import described_tables
 START = datetime(2026, 11, 18, 3, tzinfo=UTC)
 SCHEMAS = ("core", "marts")
 _TOLERANCE = 1e-9
-_CLUSTER = "local-cluster[{n_executors},{n_cores},{mebibytes}]"  # a master, and a worker for each executor
 _NEEDED = ("lake", "raw", "folder.json")  # of a data folder: what a build reads
 _COLUMNS = """
 select schema_name, table_name, list((column_name, data_type) order by column_name)
@@ -192,9 +191,7 @@ def main() -> int:
         console.print(f"DuckDB: {duckdb_seconds:,.0f} s")
         n_wrong = 0
         for n_executors in options.executors:
-            master = _CLUSTER.format(
-                n_executors=n_executors, n_cores=options.cores, mebibytes=1024 * options.memory
-            )
+            master = f"local-cluster[{n_executors},{options.cores},{1024 * options.memory}]"
             spark_folder, seconds = build(data, folder, Engine.SPARK, master)
             title = f"Spark, {n_executors} executor" + ("s" if n_executors > 1 else "")
             console.print(f"{title}: {seconds:,.0f} s, {seconds / duckdb_seconds:.1f} times DuckDB")
