@@ -11,7 +11,7 @@ from scripts.up import FOLDER
 def main() -> int:
     """Stop the programs, and print which of them were running."""
     stopped = Stack(FOLDER).stop()
-    Console().print(f"Stopped {' and '.join(stopped)}." if stopped else "Nothing was running.")
+    Console().print(f"Stopped {', '.join(stopped)}." if stopped else "Nothing was running.")
     return 0
 
 

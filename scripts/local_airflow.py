@@ -18,6 +18,7 @@ USER = "admin"
 PROGRAMS = {
     "scheduler": ["scheduler", "--skip-serve-logs"],
     "dag-processor": ["dag-processor"],
+    "triggerer": ["triggerer", "--skip-serve-logs"],
     "airflow": ["api-server"],
 }
 BIN = Path(sys.executable).parent

@@ -34,7 +34,7 @@ def main() -> int:
         data_dir = CHECKOUT / loaded.settings.data_dir
         inherited = {**os.environ, "TRANSIT_DATA_DIR": str(data_dir.resolve())}
         is_emulated = "base_url" not in loaded.sources
-        if stack.programs() and is_airflow_healthy():
+        if stack.programs() and ailing() is None:
             again = start_emulator(stack, inherited) if is_emulated and not is_answering(EMULATOR) else None
             Console().print("The emulator had ended: started again." if again else "Already running.")
             login = "as you were told when it was started; `make down` and `make up` give a new password"
@@ -70,7 +70,7 @@ def start(stack: Stack, inherited: dict[str, str], *, is_emulated: bool) -> str:
     password = new_password(AIRFLOW_HOME)
     for name, words in PROGRAMS.items():
         stack.start(name, [BIN / "airflow", *words], airflow)
-    wait_until(is_airflow_healthy, stack, "airflow")
+    wait_until(ailing, stack)
     return password
 
 
@@ -80,7 +80,7 @@ def start_emulator(stack: Stack, inherited: dict[str, str]) -> Program:
     program = stack.start(
         "emulator", [BIN / "transit-etl", "emulator", "--port", str(EMULATOR_PORT)], inherited
     )
-    wait_until(lambda: is_answering(EMULATOR), stack, "emulator")
+    wait_until(lambda: None if is_answering(EMULATOR) else "emulator", stack)
     return program
 
 
@@ -91,13 +91,14 @@ def require_free(port: int) -> None:
             raise CannotStartError(f"port {port} is used by another program: stop that program first")
 
 
-def wait_until(is_ready: Callable[[], bool], stack: Stack, name: str) -> None:
-    """Return once `is_ready`; raise CannotStartError if the program ends or takes too long."""
+def wait_until(first_ailing: Callable[[], str | None], stack: Stack) -> None:
+    """Return once no program is ailing; raise CannotStartError if one ends or takes too long."""
     deadline = time.monotonic() + START_SECONDS
-    while not is_ready():
-        is_running = any(program.processes() for program in stack.programs() if program.name == name)
-        if not is_running or time.monotonic() > deadline:
-            how = "takes too long to start" if is_running else "ended"
+    while name := first_ailing():
+        newest = {program.name: program for program in stack.programs()}
+        ended = [program.name for program in newest.values() if not program.processes()]
+        if ended or time.monotonic() > deadline:
+            name, how = (ended[0], "ended") if ended else (name, "takes too long to start")
             raise CannotStartError(f"{name} {how}: see {stack.log(name)}")
         time.sleep(0.5)
 
@@ -110,13 +111,15 @@ def is_answering(url: str) -> bool:
         return False
 
 
-def is_airflow_healthy() -> bool:
-    """Tell whether Airflow answers and reports all its components as healthy."""
+def ailing() -> str | None:
+    """Return the name of a program of Airflow that is not healthy; None where all are."""
     try:
         answer = httpx.get(f"{AIRFLOW}/api/v2/monitor/health", timeout=5)
     except httpx.TransportError:
-        return False
-    return answer.is_success and all(part["status"] == "healthy" for part in answer.json().values())
+        return "airflow"
+    parts = answer.json() if answer.is_success else {"metadatabase": {"status": None}}
+    names = (part.replace("_", "-") for part, health in parts.items() if health["status"] != "healthy")
+    return next((name if name in PROGRAMS else "airflow" for name in names), None)
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ COLLECTING = ("passages", "status", "network", "timetables", "news")
 PARTS = {
     "api-server": ("transit-etl-api-server", False),
     "dag-processor": ("transit-etl-dag-processor", False),
+    "triggerer": ("transit-etl-triggerer", False),
     "scheduler-1": ("transit-etl-scheduler", False),
     "scheduler-2": ("transit-etl-scheduler", True),
     "worker-1": ("transit-etl-worker@1", False),

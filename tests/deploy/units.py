@@ -15,7 +15,7 @@ from tests.documents.sessions import ROOT
 UNITS = ROOT / "deploy" / "systemd"
 WORKERS = ROOT / "deploy" / "workers"
 SERVICES = sorted(path.stem for path in UNITS.glob("*.service"))
-KEPT_RUNNING = [f"transit-etl-{name}" for name in ("api-server", "scheduler", "dag-processor")]
+KEPT_RUNNING = [f"transit-etl-{name}" for name in ("api-server", "scheduler", "dag-processor", "triggerer")]
 
 
 def service(name: str) -> list[tuple[str, str]]:
