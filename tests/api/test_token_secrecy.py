@@ -105,9 +105,13 @@ def test_no_address_holds_it() -> None:
         '[{"titolo": "s3cr3t%2ftok%2ben%3d%3d"}]',
         r'[{"titolo": "s3cr3t\u002Ftok\u002Ben\u003D\u003D"}]',
         json.dumps([{"titolo": base64.b64encode(f"user:{TOKEN}".encode()).decode()}]),
+        json.dumps([{"titolo": TOKEN.encode().hex()}]),
     ],
-    ids=["plain", "escaped", "quoted", "quoted in lower case", "escaped as in other languages", "base64"],
-)
+    ids=[
+        "plain", "escaped", "quoted", "quoted in lower case", "escaped as in other languages", "base64",
+        "hexadecimal",
+    ],
+)  # fmt: skip
 def test_a_body_that_repeats_it_is_redacted_before_anyone_can_land_it(request_: Request, echo: str) -> None:
     answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo.encode())), request_)
 
@@ -116,6 +120,86 @@ def test_a_body_that_repeats_it_is_redacted_before_anyone_can_land_it(request_: 
     assert MARK in answer.body.decode()
     assert b"s3cr3t" not in answer.body
     assert "the body repeated the token: [redacted]" == answer.error
+
+
+_UNFINISHED = "XML with zeros, unfinished"
+_ESCAPED: dict[str, Callable[[str], str]] = {
+    "JSON": lambda char: f"\\u{ord(char):04x}",
+    "JSON in upper case": lambda char: f"\\u{ord(char):04X}",
+    "XML": lambda char: f"&#{ord(char)};",
+    _UNFINISHED: lambda char: f"&#000{ord(char)}",
+    "XML, hexadecimal": lambda char: f"&#x{ord(char):x};",
+    "XML, hexadecimal in upper case": lambda char: f"&#X{ord(char):X};",
+    "XML, named": lambda char: {"/": "&sol;", "+": "&plus;", "=": "&equals;"}.get(char, char),
+    "address": lambda char: f"%{ord(char):02x}",
+    "address in upper case": lambda char: f"%{ord(char):02X}",
+}
+
+
+def _escaped(text: str, *ways: str) -> str:
+    for way in ways:
+        text = "".join(map(_ESCAPED[way], text))
+    return text
+
+
+@pytest.mark.parametrize("last", _ESCAPED)
+@pytest.mark.parametrize("first", _ESCAPED)
+def test_escapes_within_escapes_do_not_hide_it(first: str, last: str) -> None:
+    body = f'[{{"titolo": "è {_escaped(TOKEN, first, last)}&amp;\\n"}}]'
+
+    assert f'[{{"titolo": "è {MARK}&amp;\\n"}}]' == Redactor([TOKEN]).body(body.encode()).decode()
+
+
+@given(
+    st.lists(
+        st.sampled_from(["", *sorted(_ESCAPED.keys() - {_UNFINISHED})]),
+        min_size=len(TOKEN),
+        max_size=len(TOKEN),
+    )
+)
+def test_escapes_of_some_of_its_characters_do_not_hide_it(ways: list[str]) -> None:
+    mixed = "".join(_escaped(char, *filter(None, [way])) for char, way in zip(TOKEN, ways, strict=True))
+
+    assert f"<{MARK}>" == Redactor([TOKEN]).text(f"<{mixed}>")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-16", "utf-32", "utf-8-sig"])
+def test_another_encoding_does_not_hide_it(encoding: str) -> None:
+    redacted = Redactor([TOKEN]).body(f'[{{"titolo": "{TOKEN}"}}]'.encode(encoding))
+
+    assert MARK.encode() in redacted
+    assert b"t0k" not in redacted.replace(b"\0", b"")
+
+
+@pytest.mark.parametrize("ways", [(), ("JSON",), ("XML, hexadecimal", "JSON"), ("address",)], ids=str)
+def test_wherever_a_body_is_cut_off_its_beginning_is_not_kept(ways: tuple[str, ...]) -> None:
+    escaped = f"[0123456789 {_escaped(TOKEN, *ways)}"
+    n_characters = len(escaped) - len(_escaped(TOKEN[SHORTEST_TOKEN:], *ways))
+
+    for end in range(n_characters, len(escaped)):
+        cut = Redactor([TOKEN]).body(escaped[:end].encode(), is_cut=True)
+
+        assert f"[0123456789 {MARK}" == cut.decode().rstrip("\\u03b")  # which finish the last escape
+
+
+def test_an_answer_cut_off_in_the_middle_of_it_is_landed_without_its_beginning() -> None:
+    settings, body = _settings(max_body_bytes=1024), "x" * 1014 + TOKEN
+
+    async def main() -> Answer:
+        transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body.encode()))
+        async with Client(settings, SystemClock(), transport) as client:
+            return await client.send(v1.all_of("lines"))
+
+    answer = asyncio.run(main())
+
+    assert Outcome.TOO_LARGE == answer.outcome
+    assert ("x" * 1014 + MARK).encode() == answer.body
+
+
+def test_a_body_that_hides_it_too_often_to_be_told_apart_is_replaced_whole() -> None:
+    hidden = (_escaped(TOKEN, "JSON") + '\\"') * ((8 << 20) // 92)
+
+    assert MARK.encode() == Redactor([TOKEN]).body(hidden.encode())
 
 
 def test_a_reason_built_from_the_body_is_redacted_too() -> None:

@@ -158,7 +158,7 @@ class Client(AbstractAsyncContextManager["Client"]):
 
     def _judged(self, answer: Answer, reply: _Reply) -> Answer:
         # Redact before classifying: a reason may quote a part of the body, even half of a token.
-        body = self._redactor.body(reply.body)
+        body = self._redactor.body(reply.body, is_cut=reply.outcome is not None)
         verdict = Verdict(reply.outcome, reply.error) if reply.outcome else None
         if answer.http_status is not None and (verdict is None or answer.http_status >= REDIRECTION):
             # An error status is more specific than an incomplete body.
