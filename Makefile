@@ -29,7 +29,7 @@ COMPILE = $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --genera
 lock: ## write the locks anew from pyproject.toml, with the newest versions and their checksums
 	$(COMPILE) requirements.lock --all-extras --group dev pyproject.toml
 	@for lock in $(OLDER_DUCKDB); do \
-	  echo "duckdb==$$(basename $$lock .lock).*" | $(COMPILE) $$lock - || exit 1; done
+	  printf '%s\n' "duckdb==$$(basename $$lock .lock).*" duckdb-sqlalchemy | $(COMPILE) $$lock --no-deps - || exit 1; done
 	echo "datacontract-cli[duckdb]" | $(COMPILE) $(CONTRACT_CLIENT) -
 
 demo: setup ## rehearse days, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)

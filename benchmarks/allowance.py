@@ -20,7 +20,7 @@ from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import NamedTuple
 
-import httpx
+import httpx2
 
 from transit_emulator.process import emulator_process
 from transit_etl.api import v1
@@ -144,7 +144,7 @@ def _read(log: Path) -> Measured:
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     asked = [row for row in rows if row["path"].startswith("/api/")]
     instants = sorted(datetime.fromisoformat(row["at"]).timestamp() for row in asked)
-    n_refused = sum(row["status"] == httpx.codes.TOO_MANY_REQUESTS for row in asked)
+    n_refused = sum(row["status"] == httpx2.codes.TOO_MANY_REQUESTS for row in asked)
     return Measured(len(asked), n_refused, instants[-1] - instants[0], fullest_window(instants))
 
 

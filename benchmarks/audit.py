@@ -20,7 +20,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import duckdb
-import httpx
+import httpx2
 
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.truth import write_truth
@@ -129,7 +129,7 @@ def _built(options: argparse.Namespace, folder: Path, share: float) -> Settings:
     if not (folder / "truth").exists():
         world = build_world(options.size, None, options.seed)
         app = create_app(world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate))
-        report = rehearse(settings, options.start, options.hours, transport=httpx.ASGITransport(app))
+        report = rehearse(settings, options.start, options.hours, transport=httpx2.ASGITransport(app))
         first = options.start.date() - timedelta(days=1)
         write_truth(world, first, report.end.date(), folder / "truth")
     warehouse.build(settings)

@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-import httpx
+import httpx2
 
 from benchmarks.repeated_days import repeat_day
 from transit_emulator.app import create_app
@@ -136,7 +136,7 @@ def _node_seconds(settings: Settings) -> dict[str, float]:
 
 
 def _rehearse(settings: Settings, hours: float) -> None:
-    transport = httpx.ASGITransport(create_app(build_world("small", None, SEED)))
+    transport = httpx2.ASGITransport(create_app(build_world("small", None, SEED)))
     rehearse(settings, START, hours, transport=transport)
 
 

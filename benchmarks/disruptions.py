@@ -19,7 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import duckdb
-import httpx
+import httpx2
 import pyarrow.parquet as pq
 
 from benchmarks.measures import (
@@ -46,18 +46,18 @@ OUTAGE_AFTER, OUTAGE_HOURS = timedelta(days=8, hours=5), 6
 ONLY = ("status", "news", "network")
 
 
-class Outage(httpx.AsyncBaseTransport):
+class Outage(httpx2.AsyncBaseTransport):
     """A transport that reaches nobody while the collector is away."""
 
-    def __init__(self, transport: httpx.AsyncBaseTransport, away: Span) -> None:
+    def __init__(self, transport: httpx2.AsyncBaseTransport, away: Span) -> None:
         self._transport = transport
         self._away = away
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Pass a request on, unless the collector is away."""
         now = datetime.fromisoformat(request.headers["X-Emulated-Now"]).timestamp()
         if self._away.start <= now < self._away.end:
-            raise httpx.ConnectError("the collector is away", request=request)
+            raise httpx2.ConnectError("the collector is away", request=request)
         return await self._transport.handle_async_request(request)
 
 

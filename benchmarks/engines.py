@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import duckdb
-import httpx
+import httpx2
 from rich.console import Console
 
 from benchmarks.repeated_days import repeat_first_day
@@ -164,7 +164,7 @@ def data_of(options: argparse.Namespace, folder: Path) -> Path:
     if options.data is not None:
         return Path(options.data)
     data = folder / "rehearsed"
-    transport = httpx.ASGITransport(create_app(build_world(options.size, None, 1)))
+    transport = httpx2.ASGITransport(create_app(build_world(options.size, None, 1)))
     rehearse(Settings(data_dir=data), START, options.hours, transport=transport)
     return data
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import NamedTuple
 
-import httpx
+import httpx2
 
 from transit_emulator.process import emulator_process, first_answer, free_port
 from transit_emulator.world import NETWORK_NAMES
@@ -182,7 +182,7 @@ def _asked(
     """Return the first answer, those to all clients at once, and those to one alone."""
     together: list[Answer] = []
     alone: list[Answer] = []
-    clients = [httpx.Client(base_url=address, timeout=60) for _ in range(options.clients)]
+    clients = [httpx2.Client(base_url=address, timeout=60) for _ in range(options.clients)]
     with ThreadPoolExecutor(options.clients) as pool:
         first = _ask(clients[0])
         began = time.monotonic()
@@ -196,7 +196,7 @@ def _asked(
     return first, together, alone
 
 
-def _ask(client: httpx.Client) -> Answer:
+def _ask(client: httpx2.Client) -> Answer:
     began = time.perf_counter()
     answer = client.get("/live").raise_for_status()
     seconds = time.perf_counter() - began

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-import httpx
+import httpx2
 from rich.console import Console
 from rich.table import Table
 
@@ -81,14 +81,14 @@ def rehearsed(
     options: argparse.Namespace,
     settings: Settings,
     only: Collection[str] = REHEARSED,
-    via: Callable[[httpx.AsyncBaseTransport], httpx.AsyncBaseTransport] = lambda transport: transport,
+    via: Callable[[httpx2.AsyncBaseTransport], httpx2.AsyncBaseTransport] = lambda transport: transport,
 ) -> Rehearsal:
     """Rehearse the days into the data folder of the settings, unless that holds them, and build.
 
     only: the DAGs that are rehearsed; via: what requests pass through on their way to the emulator.
     """
     world = build_world(options.size, None, options.seed, has_revisions=True)
-    transport = via(httpx.ASGITransport(create_app(world)))
+    transport = via(httpx2.ASGITransport(create_app(world)))
     start = starts_at(options, settings)
     report = rehearse(
         settings, start, options.days * 24 + 1, transport=transport, only=only, in_two_processes=True

@@ -24,7 +24,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from scripts.local_airflow import BIN, PROGRAMS, USER, environment, new_password, set_up
 from scripts.stack import Program, Stack, without_settings
@@ -70,9 +70,9 @@ class Installation:
     def n_failed_dags(self) -> int:
         """Return the number that the first page of Airflow shows."""
         user = {"username": USER, "password": self.password}
-        token = httpx.post(f"{self.airflow}/auth/token", json=user, timeout=60).json()["access_token"]
+        token = httpx2.post(f"{self.airflow}/auth/token", json=user, timeout=60).json()["access_token"]
         headers = {"Authorization": f"Bearer {token}"}
-        stats = httpx.get(f"{self.airflow}/ui/dashboard/dag_stats", headers=headers, timeout=60).json()
+        stats = httpx2.get(f"{self.airflow}/ui/dashboard/dag_stats", headers=headers, timeout=60).json()
         return int(stats["failed_dag_count"])
 
     def is_well(self) -> bool:
@@ -154,7 +154,7 @@ def _start(folder: Path, stack: Stack, alert_url: str, alerts: list[str]) -> tup
     airflow_address = f"http://localhost:{airflow_port}"
     before = Installation(stack, port, settings, airflow_address, "", alerts)
     upstream = before.start_upstream()
-    about = httpx.get(f"http://127.0.0.1:{port}/", timeout=60).json()
+    about = httpx2.get(f"http://127.0.0.1:{port}/", timeout=60).json()
     shift = datetime.fromisoformat(about["suggested_now"]) - datetime.now(UTC)
     settings["TRANSIT_CLOCK_SHIFT_SECONDS"] = str(shift.total_seconds())
     airflow = environment(folder / "airflow", settings, port=airflow_port)

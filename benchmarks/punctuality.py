@@ -36,7 +36,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import duckdb
-import httpx
+import httpx2
 
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.days.trip_ids import IdMode
@@ -102,7 +102,7 @@ def _rehearse(options: argparse.Namespace, settings: Settings, truth: Path) -> N
     world = _world(options)
     app = create_app(world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate))
     began = time.perf_counter()
-    report = rehearse(settings, options.start, options.hours, transport=httpx.ASGITransport(app))
+    report = rehearse(settings, options.start, options.hours, transport=httpx2.ASGITransport(app))
     print(f"rehearsed in {time.perf_counter() - began:.0f} s: {report.outcomes}")
     first = options.start.date() - timedelta(days=1)
     write_truth(world, first, report.end.date(), truth)

@@ -28,7 +28,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import duckdb
-import httpx
+import httpx2
 
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.days.trip_ids import IdMode
@@ -165,7 +165,7 @@ def _measure(options: argparse.Namespace, world: World, day: date, folder: Path)
     last = first + timedelta(hours=options.hours)
     if not (folder / "truth").exists():
         app = create_app(world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate))
-        report = rehearse(settings, first, options.hours, transport=httpx.ASGITransport(app))
+        report = rehearse(settings, first, options.hours, transport=httpx2.ASGITransport(app))
         if report.is_failure:
             raise SystemExit(f"the rehearsal of {day} failed: {report.outcomes}")
         warehouse.build(settings)

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Self
 
-import httpx
+import httpx2
 import psutil
 
 import transit_etl
@@ -50,7 +50,7 @@ def main() -> int:
             report, served, sampler = _over_http(settings, arguments, only)
         else:
             app = create_app(build_world(arguments.size), limit_without_token=arguments.rate)
-            report, sampler = _rehearse(settings, arguments, only, httpx.ASGITransport(app))
+            report, sampler = _rehearse(settings, arguments, only, httpx2.ASGITransport(app))
             served = 0.0
     _show(report, served, sampler, GOAL if "passages" in only else GOAL_WITHOUT_PASSAGES)
     return 1 if report.is_failure or report.n_rate_limited else 0
@@ -72,7 +72,7 @@ def _rehearse(
     settings: Settings,
     arguments: argparse.Namespace,
     only: tuple[str, ...],
-    transport: httpx.AsyncBaseTransport | None,
+    transport: httpx2.AsyncBaseTransport | None,
 ) -> tuple[RehearsalReport, "_Sampler"]:
     with _Sampler() as sampler:
         report = rehearse(

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from typing import Any, TypeVar
 
-import httpx
+import httpx2
 import psutil
 
 from transit_emulator.app import create_app
@@ -58,7 +58,7 @@ class HeldStore(SqlStore):
             return await super().transact(work, now)
 
 
-class Upstream(httpx.ASGITransport):
+class Upstream(httpx2.ASGITransport):
     """The emulator, and what happens to the pipeline at one request of a task."""
 
     def __init__(self, first: dict[str, Any], settings: Settings) -> None:
@@ -74,7 +74,7 @@ class Upstream(httpx.ASGITransport):
         self.clock, self._n_asked = SetClock(datetime.fromisoformat(task["at"])), 0
         self._disturbance = task.get("disturbance", {})
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Answer about the right time."""
         request.headers[NOW_HEADER] = self.clock.true_now.isoformat()
         self._n_asked += 1

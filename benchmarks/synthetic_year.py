@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
-import httpx
+import httpx2
 
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
@@ -82,7 +82,7 @@ def _make(data: Path | None, folder: Path, n_days: int, n_copies: int, hours: fl
 def rehearsed_template(folder: Path, hours: float) -> Path:
     """Rehearse hours of the small network below a folder, build and publish them; return the data folder."""
     settings = Settings(data_dir=folder / "template", window_seconds=3600)
-    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+    transport = httpx2.ASGITransport(create_app(build_world("small", None, 1)))
     rehearse(settings, START, hours, transport=transport)
     warehouse.build(settings)
     warehouse.publish(settings)

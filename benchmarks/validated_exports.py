@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import httpx
+import httpx2
 import pyarrow as pa
 
 from benchmarks.validators import (
@@ -110,7 +110,7 @@ def _settings(data: Path | None, folder: Path) -> Settings:
     path = published_database(settings.data_dir)
     if data is None:
         rehearse(
-            settings, START, HOURS, transport=httpx.ASGITransport(create_app(build_world("small", None, 1)))
+            settings, START, HOURS, transport=httpx2.ASGITransport(create_app(build_world("small", None, 1)))
         )
         warehouse.build(settings)
         warehouse.publish(settings)

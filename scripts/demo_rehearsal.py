@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 from rich.console import Console
 
 from scripts.demo_progress import waiting
@@ -141,5 +141,5 @@ def _run_emulator(*words: str, settings: Mapping[str, str]) -> None:
 def _busy_instant(address: str, now: datetime | None) -> datetime:
     """Return the busy instant that the emulator suggests at `now`."""
     headers = {} if now is None else {"X-Emulated-Now": now.isoformat()}
-    about = httpx.get(address, headers=headers, timeout=30).raise_for_status().json()
+    about = httpx2.get(address, headers=headers, timeout=30).raise_for_status().json()
     return datetime.fromisoformat(about["suggested_now"])

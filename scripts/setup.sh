@@ -61,7 +61,7 @@ for lock in scripts/older-duckdb/*.lock scripts/datacontract-cli.lock; do
     folder=${lock#scripts/}
     folder=.venv/${folder%.lock}
     rm -rf "$folder"
-    .venv/bin/uv pip install --quiet --python .venv/bin/python --target "$folder" --require-hashes -r "$lock"
+    .venv/bin/uv pip install --quiet --python .venv/bin/python --target "$folder" --no-deps --require-hashes -r "$lock"
 done
 
 if ! command -v chromium >/dev/null 2>&1; then

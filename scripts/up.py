@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
-import httpx
+import httpx2
 from rich.console import Console
 
 from scripts.local_airflow import BIN, CHECKOUT, PROGRAMS, USER, environment, new_password, set_up
@@ -106,16 +106,16 @@ def wait_until(first_ailing: Callable[[], str | None], stack: Stack) -> None:
 def is_answering(url: str) -> bool:
     """Tell whether a GET succeeds."""
     try:
-        return httpx.get(url, timeout=5).is_success
-    except httpx.TransportError:
+        return httpx2.get(url, timeout=5).is_success
+    except httpx2.TransportError:
         return False
 
 
 def ailing() -> str | None:
     """Return the name of a program of Airflow that is not healthy; None where all are."""
     try:
-        answer = httpx.get(f"{AIRFLOW}/api/v2/monitor/health", timeout=5)
-    except httpx.TransportError:
+        answer = httpx2.get(f"{AIRFLOW}/api/v2/monitor/health", timeout=5)
+    except httpx2.TransportError:
         return "airflow"
     parts = answer.json() if answer.is_success else {"metadatabase": {"status": None}}
     names = (part.replace("_", "-") for part, health in parts.items() if health["status"] != "healthy")

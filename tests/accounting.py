@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import duckdb
-import httpx
+import httpx2
 import zstandard
 
 from transit_emulator.app import create_app
@@ -137,7 +137,7 @@ def rehearse_world(
     log = folder / "answers.jsonl"
     app = create_app(world, log=log, faults=faults)
     given = Settings(data_dir=folder / "data", window_seconds=WINDOW_SECONDS, **settings)
-    report = rehearse(given, start, minutes / 60, transport=httpx.ASGITransport(app))
+    report = rehearse(given, start, minutes / 60, transport=httpx2.ASGITransport(app))
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     return Rehearsed(folder / "data", report, rows)
 

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from transit_emulator.process import emulator_process
@@ -85,7 +85,7 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, i
 def journey(upstream: tuple[Path, int]) -> Journey:
     """Collect everything, stage, build and publish once."""
     folder, port = upstream
-    about = httpx.get(f"http://127.0.0.1:{port}/", timeout=10).json()
+    about = httpx2.get(f"http://127.0.0.1:{port}/", timeout=10).json()
     now = datetime.fromisoformat(about["suggested_now"])
     settings = {
         "TRANSIT_BASE_URL": f"http://127.0.0.1:{port}/api/v1/",

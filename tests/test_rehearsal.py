@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import duckdb
-import httpx
+import httpx2
 import pytest
 from pydantic import SecretStr
 
@@ -27,7 +27,7 @@ def _rehearse(
     data_dir: Path, start: datetime = START, hours: float = HOURS, die_at: datetime | None = None
 ) -> RehearsalReport:
     settings = Settings(data_dir=data_dir, window_seconds=WINDOW_SECONDS)
-    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+    transport = httpx2.ASGITransport(create_app(build_world("small", None, 1)))
 
     def die(progress: RehearsalProgress) -> None:
         if die_at and progress.now >= die_at:
@@ -43,7 +43,7 @@ def _rehearse_lists(
 ) -> RehearsalReport:
     """Rehearse some collections without passages, in periods of six hours."""
     settings = Settings(data_dir=data_dir, status_interval_seconds=600)
-    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+    transport = httpx2.ASGITransport(create_app(build_world("small", None, 1)))
 
     def die(progress: RehearsalProgress) -> None:
         if die_at and progress.now >= die_at:
@@ -88,7 +88,7 @@ def test_secrets_of_the_settings_do_not_keep_it_from_staging(tmp_path: Path) -> 
         data_dir=tmp_path / "data", window_seconds=WINDOW_SECONDS, token=SecretStr("s3cr3t"),
         limiter_url=SecretStr(f"sqlite:///{tmp_path / 'limiter.db'}"), alert_urls=SecretStr("json://localhost/"),
     )  # fmt: skip
-    transport = httpx.ASGITransport(create_app(build_world("small", None, 1)))
+    transport = httpx2.ASGITransport(create_app(build_world("small", None, 1)))
     rehearse(settings, START, 0.02, transport=transport, period_seconds=PERIOD_SECONDS, in_two_processes=True)
 
     assert _checksums(settings.data_dir)

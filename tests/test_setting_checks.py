@@ -8,7 +8,7 @@ from unittest import mock
 from zoneinfo import ZoneInfo, available_timezones
 
 import duckdb
-import httpx
+import httpx2
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -164,12 +164,12 @@ hosts = st.one_of(st.from_regex(r"[a-zA-Z0-9._:\[\]-]{1,30}", fullmatch=True), t
 @example("https://[::1]:8443/api/v1")
 def test_an_accepted_address_can_be_asked(url: str) -> None:
     if settings := accepted(base_url=url):
-        request = httpx.Request("GET", f"{settings.base_url}lines")
+        request = httpx2.Request("GET", f"{settings.base_url}lines")
 
         assert str(request.url).endswith("/api/v1/lines")
         assert request.url.host
         assert not request.url.userinfo
-        assert httpx.URL(settings.legacy_root).host == request.url.host
+        assert httpx2.URL(settings.legacy_root).host == request.url.host
 
 
 @given(user_agent=text, token=text, token_header=text)
@@ -179,7 +179,7 @@ def test_accepted_headers_can_be_sent(user_agent: str, token: str, token_header:
         if settings := accepted(**{name: value}):
             secret = settings.token.get_secret_value() if settings.token else "x"
             headers = [("User-Agent", settings.user_agent), (settings.token_header, f"Bearer {secret}")]
-            request = httpx.Request("GET", BASE, headers=headers)
+            request = httpx2.Request("GET", BASE, headers=headers)
 
             assert b"\n" not in b"".join(part for pair in request.headers.raw for part in pair)
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 
 START_SECONDS = 120  # the longest that a server may take to start
 
@@ -39,13 +39,13 @@ def free_port() -> int:
         return port
 
 
-def first_answer(url: str, is_alive: Callable[[], bool]) -> httpx.Response:
+def first_answer(url: str, is_alive: Callable[[], bool]) -> httpx2.Response:
     """Return the first answer of a server that is starting; raise NoAnswerError if it ends or is too slow."""
     deadline = time.monotonic() + START_SECONDS
     while is_alive() and time.monotonic() < deadline:
         try:
-            return httpx.get(url, timeout=START_SECONDS).raise_for_status()
-        except httpx.TransportError:
+            return httpx2.get(url, timeout=START_SECONDS).raise_for_status()
+        except httpx2.TransportError:
             time.sleep(0.1)
     raise NoAnswerError(f"no answer from {url}")
 

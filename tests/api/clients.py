@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.api import raw_server
 from tests.api.raw_server import RawServer
@@ -22,20 +22,23 @@ def settings_with(**values: Any) -> Settings:  # noqa: ANN401 - any setting
     return Settings(**values)
 
 
-def answer_to(handler: Callable[[httpx.Request], httpx.Response], request: Request, **values: Any) -> Answer:  # noqa: ANN401
+Handler = Callable[[httpx2.Request], httpx2.Response]
+
+
+def answer_to(handler: Handler, request: Request, **values: Any) -> Answer:  # noqa: ANN401
     async def main() -> Answer:
-        async with Client(settings_with(**values), SystemClock(), httpx.MockTransport(handler)) as client:
+        async with Client(settings_with(**values), SystemClock(), httpx2.MockTransport(handler)) as client:
             return await client.send(request)
 
     return asyncio.run(main())
 
 
-def request_sent(request: Request, **values: Any) -> httpx.Request:  # noqa: ANN401
-    seen: list[httpx.Request] = []
+def request_sent(request: Request, **values: Any) -> httpx2.Request:  # noqa: ANN401
+    seen: list[httpx2.Request] = []
 
-    def handler(outgoing: httpx.Request) -> httpx.Response:
+    def handler(outgoing: httpx2.Request) -> httpx2.Response:
         seen.append(outgoing)
-        return httpx.Response(200, content=PASSAGES)
+        return httpx2.Response(200, content=PASSAGES)
 
     answer_to(handler, request, **values)
     return seen[0]

@@ -4,7 +4,7 @@ import asyncio
 import gzip
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 
 from tests.api import raw_server
@@ -97,7 +97,7 @@ def test_version_0_without_a_token_is_an_error_that_says_what_to_set(values: dic
      (429, Outcome.RATE_LIMITED), (503, Outcome.SERVER_ERROR)],
 )  # fmt: skip
 def test_a_status_other_than_200_is_an_answer_too(status: int, outcome: Outcome) -> None:
-    answer = answer_to(lambda _: httpx.Response(status, content=b"<html>"), v1.all_of("lines"))
+    answer = answer_to(lambda _: httpx2.Response(status, content=b"<html>"), v1.all_of("lines"))
 
     assert outcome == answer.outcome
     assert status == answer.http_status
@@ -107,9 +107,9 @@ def test_a_status_other_than_200_is_an_answer_too(status: int, outcome: Outcome)
 def test_a_redirect_is_not_followed() -> None:
     seen: list[str] = []
 
-    def handler(request: httpx.Request) -> httpx.Response:
+    def handler(request: httpx2.Request) -> httpx2.Response:
         seen.append(str(request.url))
-        return httpx.Response(302, headers={"Location": "http://elsewhere.test/"})
+        return httpx2.Response(302, headers={"Location": "http://elsewhere.test/"})
 
     answer = answer_to(handler, v1.all_of("lines"), token="abcdefgh")
 
@@ -189,12 +189,12 @@ def test_connections_are_kept_for_the_next_request() -> None:
 def test_the_emulator_is_told_the_time_when_it_is_not_the_real_one(clock: Clock, *, is_told: bool) -> None:
     told: list[str | None] = []
 
-    def handler(request: httpx.Request) -> httpx.Response:
+    def handler(request: httpx2.Request) -> httpx2.Response:
         told.append(request.headers.get("X-Emulated-Now"))
-        return httpx.Response(200, content=PASSAGES)
+        return httpx2.Response(200, content=PASSAGES)
 
     async def main() -> Answer:
-        async with Client(settings_with(), clock, httpx.MockTransport(handler)) as client:
+        async with Client(settings_with(), clock, httpx2.MockTransport(handler)) as client:
             return await client.send(v1.passages("0416"))
 
     answer = clock.run(main())

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from urllib.parse import unquote, urlsplit
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -102,7 +102,7 @@ def test_every_news_id_is_refused_or_stays_one_segment(news_id: str) -> None:
         path = v1.news_item(news_id).path
     except InvalidIdentifierError:
         return
-    sent = httpx.URL("http://upstream.test/api/v1/" + path)
+    sent = httpx2.URL("http://upstream.test/api/v1/" + path)
 
     assert ["", "api", "v1", "news"] == sent.raw_path.decode().split("/")[:4]
     assert 5 == len(sent.raw_path.split(b"/"))

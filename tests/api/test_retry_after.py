@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,13 +33,13 @@ NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
     ],
 )
 def test_a_wait_is_read_and_clamped(headers: dict[str, str], expected: float | None) -> None:
-    assert expected == retry_after_seconds(httpx.Headers(headers), NOW)
+    assert expected == retry_after_seconds(httpx2.Headers(headers), NOW)
 
 
 def test_a_date_is_compared_with_the_clock_of_the_server() -> None:
     headers = {"Retry-After": "Mon, 02 Mar 2026 09:00:20 GMT", "Date": "Mon, 02 Mar 2026 09:00:00 GMT"}
 
-    assert 20.0 == retry_after_seconds(httpx.Headers(headers), NOW)
+    assert 20.0 == retry_after_seconds(httpx2.Headers(headers), NOW)
 
 
 NUMBER = st.integers(-1, 10**30)
@@ -50,7 +50,7 @@ HEADER = st.text(max_size=40) | DATE | NUMBER.map(str)
 
 @given(HEADER, HEADER)
 def test_any_text_gives_a_bounded_wait_or_none(text: str, date: str) -> None:
-    headers = httpx.Headers(
+    headers = httpx2.Headers(
         [(b"Retry-After", text.encode("utf-8", "ignore")), (b"Date", date.encode("utf-8", "ignore"))]
     )
 

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ def _settings(base_url: str = "http://t.test/api/v1/", **values: object) -> Sett
     return Settings(base_url=base_url, token=TOKEN, legacy_token=LEGACY, **values)  # type: ignore[arg-type]
 
 
-def _send(handler: httpx.MockTransport, request: Request) -> Answer:
+def _send(handler: httpx2.MockTransport, request: Request) -> Answer:
     async def main() -> Answer:
         async with Client(_settings(), SystemClock(), handler) as client:
             return await client.send(request)
@@ -63,18 +63,18 @@ def test_no_log_of_ours_or_of_a_library_holds_it(caplog: pytest.LogCaptureFixtur
 
 
 def test_the_guard_leaves_with_its_client() -> None:
-    before = {name: list(logging.getLogger(name).filters) for name in ("httpx", "httpcore.http11")}
+    before = {name: list(logging.getLogger(name).filters) for name in ("httpx2", "httpcore2.http11")}
 
-    _send(httpx.MockTransport(lambda _: httpx.Response(200, json=[])), v1.all_of("lines"))
+    _send(httpx2.MockTransport(lambda _: httpx2.Response(200, json=[])), v1.all_of("lines"))
 
     assert before == {name: list(logging.getLogger(name).filters) for name in before}
 
 
 def test_no_error_holds_it() -> None:
-    def handler(request: httpx.Request) -> httpx.Response:
-        raise httpx.ConnectError(f"refused {request.headers['Authorization']}", request=request)
+    def handler(request: httpx2.Request) -> httpx2.Response:
+        raise httpx2.ConnectError(f"refused {request.headers['Authorization']}", request=request)
 
-    answer = _send(httpx.MockTransport(handler), v1.all_of("lines"))
+    answer = _send(httpx2.MockTransport(handler), v1.all_of("lines"))
 
     assert Outcome.CONNECTION_ERROR == answer.outcome
     assert f"refused Bearer {MARK}" == str(answer.error).rpartition(": ")[2]
@@ -84,12 +84,12 @@ def test_no_error_holds_it() -> None:
 def test_no_address_holds_it() -> None:
     seen: list[str] = []
 
-    def handler(request: httpx.Request) -> httpx.Response:
+    def handler(request: httpx2.Request) -> httpx2.Response:
         seen.append(str(request.url))
-        return httpx.Response(200, json=[])
+        return httpx2.Response(200, json=[])
 
-    _send(httpx.MockTransport(handler), v1.all_of("lines"))
-    _send(httpx.MockTransport(handler), v0.news(3))
+    _send(httpx2.MockTransport(handler), v1.all_of("lines"))
+    _send(httpx2.MockTransport(handler), v0.news(3))
 
     assert 2 == len(seen)
     assert _is_clean("".join(seen))
@@ -113,7 +113,7 @@ def test_no_address_holds_it() -> None:
     ],
 )  # fmt: skip
 def test_a_body_that_repeats_it_is_redacted_before_anyone_can_land_it(request_: Request, echo: str) -> None:
-    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo.encode())), request_)
+    answer = _send(httpx2.MockTransport(lambda _: httpx2.Response(200, content=echo.encode())), request_)
 
     assert Outcome.OK == answer.outcome
     assert answer.body is not None
@@ -186,7 +186,7 @@ def test_an_answer_cut_off_in_the_middle_of_it_is_landed_without_its_beginning()
     settings, body = _settings(max_body_bytes=1024), "x" * 1014 + TOKEN
 
     async def main() -> Answer:
-        transport = httpx.MockTransport(lambda _: httpx.Response(200, content=body.encode()))
+        transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=body.encode()))
         async with Client(settings, SystemClock(), transport) as client:
             return await client.send(v1.all_of("lines"))
 
@@ -205,7 +205,7 @@ def test_a_body_that_hides_it_too_often_to_be_told_apart_is_replaced_whole() -> 
 def test_a_reason_built_from_the_body_is_redacted_too() -> None:
     echo = json.dumps({TOKEN: 1}).encode()
 
-    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo)), v1.all_of("lines"))
+    answer = _send(httpx2.MockTransport(lambda _: httpx2.Response(200, content=echo)), v1.all_of("lines"))
 
     assert Outcome.WRONG_SHAPE == answer.outcome
     assert answer.error is not None
@@ -216,7 +216,7 @@ def test_a_reason_built_from_the_body_is_redacted_too() -> None:
 def test_a_reason_cut_short_does_not_hold_a_half_of_it() -> None:
     echo = json.dumps({"x" * 72 + TOKEN: 1}).encode()
 
-    answer = _send(httpx.MockTransport(lambda _: httpx.Response(200, content=echo)), v1.all_of("lines"))
+    answer = _send(httpx2.MockTransport(lambda _: httpx2.Response(200, content=echo)), v1.all_of("lines"))
 
     assert answer.error is not None
     assert TOKEN[:6] not in answer.error
@@ -224,7 +224,7 @@ def test_a_reason_cut_short_does_not_hold_a_half_of_it() -> None:
 
 def test_no_text_of_the_settings_or_the_client_holds_it() -> None:
     settings = _settings(limiter_url="postgresql://user:database-password@db/transit")
-    client = Client(settings, SystemClock(), httpx.MockTransport(lambda _: httpx.Response(200)))
+    client = Client(settings, SystemClock(), httpx2.MockTransport(lambda _: httpx2.Response(200)))
 
     texts = [repr(settings), str(settings), repr(client), settings.model_dump_json(), str(vars(client))]
 
@@ -297,11 +297,11 @@ def test_a_token_within_base64_is_gone(
 def test_a_redirect_is_not_followed_so_the_token_stays(request_: Request) -> None:
     seen: list[str] = []
 
-    def handler(request: httpx.Request) -> httpx.Response:
+    def handler(request: httpx2.Request) -> httpx2.Response:
         seen.append(request.url.host)
-        return httpx.Response(302, headers={"Location": "https://elsewhere.test/api/v1/"})
+        return httpx2.Response(302, headers={"Location": "https://elsewhere.test/api/v1/"})
 
-    answer = _send(httpx.MockTransport(handler), request_)
+    answer = _send(httpx2.MockTransport(handler), request_)
 
     assert Outcome.CLIENT_ERROR == answer.outcome
     assert ["t.test"] == seen
@@ -311,14 +311,14 @@ def test_version_0_at_another_host_is_not_sent_the_token_of_version_1() -> None:
     settings = Settings(
         base_url="https://t.test/api/v1/", legacy_base_url="https://old.test/api/", token=TOKEN
     )
-    seen: list[httpx.Request] = []
+    seen: list[httpx2.Request] = []
 
-    def handler(request: httpx.Request) -> httpx.Response:
+    def handler(request: httpx2.Request) -> httpx2.Response:
         seen.append(request)
-        return httpx.Response(200)
+        return httpx2.Response(200)
 
     async def main() -> None:
-        async with Client(settings, SystemClock(), httpx.MockTransport(handler)) as client:
+        async with Client(settings, SystemClock(), httpx2.MockTransport(handler)) as client:
             await client.send(v0.news())
 
     with pytest.raises(MissingTokenError, match="set TRANSIT_LEGACY_TOKEN"):
@@ -343,7 +343,7 @@ def test_a_token_that_others_could_read_is_warned_of_once_where_it_is_sent(
     caplog: pytest.LogCaptureFixture, values: dict[str, str], n_warnings: int
 ) -> None:
     async def main() -> None:
-        transport = httpx.MockTransport(lambda _: httpx.Response(200))
+        transport = httpx2.MockTransport(lambda _: httpx2.Response(200))
         async with Client(Settings(**values), SystemClock(), transport) as client:  # type: ignore[arg-type]
             for _ in range(2):
                 await client.send(v1.all_of("lines"))

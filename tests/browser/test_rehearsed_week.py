@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
-import httpx
+import httpx2
 import pytest
 from lxml import etree
 
@@ -107,7 +107,7 @@ def report(tmp_path_factory: pytest.TempPathFactory, truth: duckdb.DuckDBPyConne
         ThreadPoolExecutor() as apart
     ):  # from the event loop of the browser that other tests of this process left open
         apart.submit(
-            rehearse, settings, START, HOURS, transport=httpx.ASGITransport(create_app(world))
+            rehearse, settings, START, HOURS, transport=httpx2.ASGITransport(create_app(world))
         ).result()
     warehouse.build(settings)
     warehouse.publish(settings)

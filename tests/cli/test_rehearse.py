@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.hostile import json_reply, serving
@@ -61,7 +61,7 @@ def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the lake of a rehearsal that staged in its own process."""
     data_dir = tmp_path_factory.mktemp("uninterrupted")
     app = create_app(build_world("small"))
-    rehearse(_settings(data_dir), START, MINUTES / 60, transport=httpx.ASGITransport(app))
+    rehearse(_settings(data_dir), START, MINUTES / 60, transport=httpx2.ASGITransport(app))
     return _lake(data_dir)
 
 
@@ -136,7 +136,7 @@ def test_over_http_the_lake_is_the_same_as_in_process(uninterrupted: dict[str, s
 def test_a_refusal_by_an_injected_fault_does_not_fail_it(tmp_path: Path) -> None:
     fault = Fault(kind=FaultKind.RATE_LIMITED, share=0.05, retry_after_seconds=2)
     app = create_app(build_world("small"), faults=[fault])
-    report = rehearse(_settings(tmp_path), START, MINUTES / 60, transport=httpx.ASGITransport(app))
+    report = rehearse(_settings(tmp_path), START, MINUTES / 60, transport=httpx2.ASGITransport(app))
 
     assert report.n_rate_limited > 0
     assert report.n_refused == 0

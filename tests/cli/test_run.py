@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cli.conftest import RunCli
@@ -23,7 +23,7 @@ from transit_etl.paths import published_database, raw_files
 def upstream() -> Iterator[dict[str, str]]:
     """Run an emulator; return the settings that use it at a busy hour."""
     with emulator_process() as server:
-        about = httpx.get(f"http://127.0.0.1:{server.port}/", timeout=10).json()
+        about = httpx2.get(f"http://127.0.0.1:{server.port}/", timeout=10).json()
         shift = datetime.fromisoformat(about["suggested_now"]) - datetime.now(UTC)
         yield {
             "TRANSIT_BASE_URL": server.base_url,

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.helpers import rows, write_network
@@ -22,12 +22,12 @@ N_LINES = 12
 AFTER = 4
 
 
-def after(count: int, breakage: Callable[[], object]) -> Callable[[httpx.Request], httpx.Response]:
+def after(count: int, breakage: Callable[[], object]) -> Callable[[httpx2.Request], httpx2.Response]:
     """Answer like a healthy upstream; the breakage comes with the request of this number."""
     numbers = iter(range(10_000))
     upstream = Upstream()
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         if next(numbers) == count:
             breakage()
         return upstream(request)
@@ -76,7 +76,7 @@ def test_a_locked_budget_ends_the_collection_with_every_request_in_the_ledger(
     upstream = after(AFTER, lambda: holder.execute("BEGIN IMMEDIATE"))
 
     with pytest.raises(BudgetStoreError, match=r"nothing may be sent: .*database is locked"):
-        collect(settings, "stops", clock=SystemClock(), transport=httpx.MockTransport(upstream))
+        collect(settings, "stops", clock=SystemClock(), transport=httpx2.MockTransport(upstream))
     holder.close()
     found = {row["key"]: row for row in rows(folder)}
 
@@ -95,9 +95,9 @@ def test_an_upstream_that_stops_answering_is_in_the_ledger_to_the_end_of_the_win
 
     healthy = after(30, die)
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         if is_dead:
-            raise httpx.ConnectError("connection refused")
+            raise httpx2.ConnectError("connection refused")
         return healthy(request)
 
     report = collect_from(answer, settings_at(folder), "passages", seconds=120)

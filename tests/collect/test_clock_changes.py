@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import duckdb
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.helpers import STOP, answer, landing_at, rows, write_network
@@ -51,7 +51,7 @@ def _collect(
     write_network(folder, {"015-00": ["0001", "0002"], "016-00": ["0002", "0003"]})
     clock, upstream = SetClock(START), Upstream()
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx2.Request) -> httpx2.Response:
         response = upstream(request)
         if len(upstream.asked) == at_request:
             clock.change = change
@@ -64,7 +64,7 @@ def _collect(
         seconds=WINDOW_SECONDS,
         clock=clock,
         store=MemoryStore(),
-        transport=httpx.MockTransport(answer),
+        transport=httpx2.MockTransport(answer),
     )
     return report, clock.stopwatch() - begun
 

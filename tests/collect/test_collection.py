@@ -4,7 +4,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.helpers import NOON, STOP, killed_landing, rows, write_network
@@ -74,7 +74,7 @@ def test_progress_counts_the_good_and_the_expected_requests_of_a_list(tmp_path: 
         "stops",
         clock=VirtualClock(NOON),
         store=MemoryStore(),
-        transport=httpx.MockTransport(Upstream()),
+        transport=httpx2.MockTransport(Upstream()),
         on_progress=seen.append,
     )
 
@@ -92,7 +92,7 @@ def test_a_callback_that_fails_ends_the_run_and_loses_no_answer(tmp_path: Path) 
             "lines",
             clock=VirtualClock(NOON),
             store=MemoryStore(),
-            transport=httpx.MockTransport(Upstream()),
+            transport=httpx2.MockTransport(Upstream()),
             on_progress=fail,
         )
     assert ["ok"] == [row["outcome"] for row in rows(tmp_path)]
@@ -130,7 +130,7 @@ def test_a_collection_without_a_usable_answer_says_which_setting_to_look_at(
 ) -> None:
     write_network(tmp_path, NETWORK)
     settings = settings_at(tmp_path, base_url="http://t.test/api/v1/", token="t")
-    report = collect_from(lambda _: httpx.Response(status), settings, dataset)
+    report = collect_from(lambda _: httpx2.Response(status), settings, dataset)
 
     assert report.is_failure
     assert f"no usable answer for {dataset}: {report.outcome_text}; {advice}" == report.failure_text
@@ -143,7 +143,7 @@ def test_polling_slows_down_without_answers_and_goes_on_at_full_rate_after_that(
     n_silent = 8
     count = iter(range(10_000))
 
-    def silent_at_first(request: httpx.Request) -> httpx.Response:
+    def silent_at_first(request: httpx2.Request) -> httpx2.Response:
         return unreachable(request) if next(count) < 2 * n_silent else Upstream()(request)
 
     report = collect_from(silent_at_first, settings_at(tmp_path), "passages", seconds=300)
@@ -157,8 +157,8 @@ def test_a_window_is_given_up_when_no_answer_is_usable_for_too_long(tmp_path: Pa
     write_network(tmp_path, NETWORK)
     count = iter(range(10_000))
 
-    def refusing_later(request: httpx.Request) -> httpx.Response:
-        return Upstream()(request) if next(count) < 30 else httpx.Response(401)
+    def refusing_later(request: httpx2.Request) -> httpx2.Response:
+        return Upstream()(request) if next(count) < 30 else httpx2.Response(401)
 
     report = collect_from(
         refusing_later, settings_at(tmp_path), "passages", seconds=600, patience_seconds=120
@@ -173,8 +173,8 @@ def test_a_window_is_not_given_up_while_some_answers_are_usable(tmp_path: Path) 
     write_network(tmp_path, NETWORK)
     count = iter(range(10_000))
 
-    def refusing_mostly(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(401) if next(count) % 30 else Upstream()(request)
+    def refusing_mostly(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(401) if next(count) % 30 else Upstream()(request)
 
     report = collect_from(
         refusing_mostly, settings_at(tmp_path), "passages", seconds=300, patience_seconds=60
@@ -184,17 +184,17 @@ def test_a_window_is_not_given_up_while_some_answers_are_usable(tmp_path: Path) 
     assert 299 <= report.seconds
 
 
-def unreachable(_: httpx.Request) -> httpx.Response:
-    raise httpx.ConnectError("connection refused")
+def unreachable(_: httpx2.Request) -> httpx2.Response:
+    raise httpx2.ConnectError("connection refused")
 
 
 def test_after_a_429_the_collection_pauses_and_goes_on(tmp_path: Path) -> None:
     write_network(tmp_path, NETWORK)
     count = iter(range(10_000))
 
-    def limited_once(request: httpx.Request) -> httpx.Response:
+    def limited_once(request: httpx2.Request) -> httpx2.Response:
         if next(count) == 5:
-            return httpx.Response(429, headers={"Retry-After": "20"})
+            return httpx2.Response(429, headers={"Retry-After": "20"})
         return Upstream()(request)
 
     collect_from(limited_once, settings_at(tmp_path), "passages", seconds=120)

@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.helpers import NOON, rows, write_lake, write_network
@@ -110,7 +110,7 @@ def test_timetables_that_got_no_permit_have_a_row_that_says_so(tmp_path: Path) -
 
 
 def test_a_transient_failure_is_tried_again_with_a_row_of_its_own(tmp_path: Path) -> None:
-    answers = iter([httpx.Response(503), httpx.Response(200, json=[])])
+    answers = iter([httpx2.Response(503), httpx2.Response(200, json=[])])
     upstream = Upstream({"v1/linee": lambda _: next(answers)})
 
     collect_from(upstream, settings_at(tmp_path), "lines")
@@ -119,7 +119,7 @@ def test_a_transient_failure_is_tried_again_with_a_row_of_its_own(tmp_path: Path
 
 
 def test_a_request_is_tried_a_limited_number_of_times(tmp_path: Path) -> None:
-    upstream = Upstream({"v1/linee": lambda _: httpx.Response(503)})
+    upstream = Upstream({"v1/linee": lambda _: httpx2.Response(503)})
 
     report = collect_from(upstream, settings_at(tmp_path), "lines")
 
@@ -192,14 +192,14 @@ def test_a_listed_item_is_fetched_again_if_the_list_changed_it_or_its_text_is_ol
     assert ["v1/news", "v1/news/n2", "v1/news/n3"] == upstream.asked
 
 
-def reply_news(request: httpx.Request, listed: list[dict[str, str]]) -> httpx.Response:
+def reply_news(request: httpx2.Request, listed: list[dict[str, str]]) -> httpx2.Response:
     is_list = request.url.path.endswith("/news")
-    return httpx.Response(200, json=listed if is_list else {"titolo": "T", "contenuto": "C"})
+    return httpx2.Response(200, json=listed if is_list else {"titolo": "T", "contenuto": "C"})
 
 
 def test_version_0_is_collected_with_items_lines_and_four_digit_stops(tmp_path: Path) -> None:
     write_network(tmp_path, {"015-00": ["0001", "12345", "IS01"]})
-    upstream = Upstream({"amt/news": lambda _: httpx.Response(200, json={"news": [{"id": 7, "t": "x"}]})})
+    upstream = Upstream({"amt/news": lambda _: httpx2.Response(200, json={"news": [{"id": 7, "t": "x"}]})})
 
     collect_from(upstream, settings_at(tmp_path, token="t"), "legacy")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import httpx
+import httpx2
 import pytest
 import zstandard
 
@@ -165,14 +165,14 @@ def test_bad_answers_teach_the_policy_nothing_of_any_bus(
     policy = Clumsy()
     monkeypatch.setattr(datasets, "policy_of", lambda *_, **__: policy)
     bad = iter([
-        httpx.Response(429, headers={"Retry-After": "3"}),
-        httpx.Response(200, content=b""),
-        httpx.Response(200, content=b'{"passaggi": ['),
-        httpx.Response(502, content=b"<html>"),
-        httpx.Response(200, json={"passaggi": "none"}),
+        httpx2.Response(429, headers={"Retry-After": "3"}),
+        httpx2.Response(200, content=b""),
+        httpx2.Response(200, content=b'{"passaggi": ['),
+        httpx2.Response(502, content=b"<html>"),
+        httpx2.Response(200, json={"passaggi": "none"}),
     ])  # fmt: skip
 
-    def reply(request: httpx.Request) -> httpx.Response:
+    def reply(request: httpx2.Request) -> httpx2.Response:
         return next(bad, None) or Upstream()(request)
 
     report = collect_from(reply, settings_at(tmp_path), "passages", seconds=60)
@@ -188,7 +188,7 @@ def test_an_invalid_identifier_has_its_row_in_every_dataset(tmp_path: Path) -> N
     settings = settings_at(tmp_path, timetable_days_ahead=0, token="t")
     listed = [{"id": "n1", "titolo": "A"}, {"id": "../etc", "titolo": "B"}]
     upstream = Upstream({
-        "v1/news": lambda r: httpx.Response(
+        "v1/news": lambda r: httpx2.Response(
             200, json=listed if r.url.path.endswith("news") else {"titolo": "", "contenuto": ""}
         )
     })  # fmt: skip

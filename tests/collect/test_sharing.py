@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.helpers import answer, rows, write_network
@@ -136,7 +136,7 @@ def asked_while_leased(folder: Path, leased: set[str]) -> Counter[str]:
         seconds=30,
         clock=VirtualClock(START),
         store=MemoryStore(state),
-        transport=httpx.MockTransport(upstream),
+        transport=httpx2.MockTransport(upstream),
     )
     return Counter(path[-4:] for path in upstream.asked)
 
@@ -185,7 +185,7 @@ def test_a_window_that_begins_later_learns_before_and_asks_nothing(
             begin_at=begin_at,
             clock=VirtualClock(START),
             store=MemoryStore(),
-            transport=httpx.MockTransport(Upstream()),
+            transport=httpx2.MockTransport(Upstream()),
         )
     sent = sorted(row["sent_at"] for row in rows(tmp_path) if row["window"] != before.finished[0].name[:-10])
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from transit_etl.clock import VirtualClock
 from transit_etl.collect import CollectReport, collect
@@ -15,7 +15,7 @@ from transit_etl.collect.allowance.budget_store import MemoryStore
 from transit_etl.settings import Settings
 
 START = datetime(2026, 3, 4, 7, tzinfo=UTC)
-Handler = Callable[[httpx.Request], httpx.Response]
+Handler = Callable[[httpx2.Request], httpx2.Response]
 
 
 class Upstream:
@@ -25,14 +25,14 @@ class Upstream:
         self.asked: list[str] = []
         self._answers = answers or {}
 
-    def __call__(self, request: httpx.Request) -> httpx.Response:
+    def __call__(self, request: httpx2.Request) -> httpx2.Response:
         """Answer one request."""
         path = request.url.path.removeprefix("/api/")
         self.asked.append(path)
         for prefix, answer in self._answers.items():
             if path.startswith(prefix):
                 return answer(request)
-        return httpx.Response(200, json=healthy(path))
+        return httpx2.Response(200, json=healthy(path))
 
     @property
     def counts(self) -> Counter[str]:
@@ -68,7 +68,7 @@ def collect_from(
     patience_seconds: float = math.inf,
 ) -> CollectReport:
     """Collect in virtual time from a made-up upstream."""
-    transport = httpx.MockTransport(upstream)
+    transport = httpx2.MockTransport(upstream)
     return collect(
         settings,
         dataset,

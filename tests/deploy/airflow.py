@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_bytes, token_urlsafe
 
-import httpx
+import httpx2
 
 from scripts.stack import Program
 from tests.collect.postgresql import PostgreSql
@@ -57,15 +57,15 @@ class Airflow:
 
     def is_healthy(self) -> bool:
         """Tell whether Airflow says that all its parts are well."""
-        with suppress(httpx.TransportError):
-            answer = httpx.get(f"{self.address}/api/v2/monitor/health", timeout=20)
+        with suppress(httpx2.TransportError):
+            answer = httpx2.get(f"{self.address}/api/v2/monitor/health", timeout=20)
             return answer.is_success and {"healthy"} == {each["status"] for each in answer.json().values()}
         return False
 
-    def login(self, password: str = PASSWORD) -> httpx.Response:
+    def login(self, password: str = PASSWORD) -> httpx2.Response:
         """Ask for a token of the one user."""
         user = {"username": USER, "password": password}
-        return httpx.post(f"{self.address}/auth/token", json=user, timeout=30)
+        return httpx2.post(f"{self.address}/auth/token", json=user, timeout=30)
 
     def trigger(self, dag: str) -> str:
         """Start a run by hand, and return its name."""
@@ -73,7 +73,7 @@ class Airflow:
 
     def has_succeeded(self, dag: str, run: str) -> bool:
         """Tell whether a run has ended well; AssertionError if it failed."""
-        with suppress(httpx.TransportError):
+        with suppress(httpx2.TransportError):
             state = self._call("GET", f"dags/{dag}/dagRuns/{run}").json()["state"]
             assert state != "failed", self.log()
             return bool(state == "success")
@@ -89,7 +89,7 @@ class Airflow:
 
     def states(self, dag: str) -> list[str]:
         """List the states of the runs of a DAG; none where Airflow does not know the DAG yet."""
-        with suppress(httpx.HTTPError):
+        with suppress(httpx2.HTTPError):
             return [each["state"] for each in self._call("GET", f"dags/{dag}/dagRuns").json()["dag_runs"]]
         return []
 
@@ -98,13 +98,13 @@ class Airflow:
         return "\n".join(self.log_of(name).read_text()[-2000:] for name in self.parts)
 
     def _set_paused(self, dag: str, *, is_paused: bool) -> bool:
-        with suppress(httpx.HTTPError):
+        with suppress(httpx2.HTTPError):
             return self._call("PATCH", f"dags/{dag}", {"is_paused": is_paused}).is_success
         return False
 
-    def _call(self, method: str, path: str, body: object = None) -> httpx.Response:
+    def _call(self, method: str, path: str, body: object = None) -> httpx2.Response:
         token = self.login().raise_for_status().json()["access_token"]
-        answer = httpx.request(
+        answer = httpx2.request(
             method,
             f"{self.address}/api/v2/{path}",
             json=body,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from airflow.api_fastapi.core_api.datamodels.monitor import HealthInfoResponse
 
@@ -53,9 +53,9 @@ def health(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Return what Airflow answers about its health; all is well until the test changes it."""
     answer = {part: {"status": "healthy"} for part in HealthInfoResponse.model_fields}
     monkeypatch.setattr(
-        httpx,
+        httpx2,
         "get",
-        lambda *_args, **_kwargs: httpx.Response(200, json=answer, request=httpx.Request("GET", "/")),
+        lambda *_args, **_kwargs: httpx2.Response(200, json=answer, request=httpx2.Request("GET", "/")),
     )
     return answer
 

@@ -26,7 +26,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 import duckdb
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -236,7 +236,7 @@ def _data_dir(machine: Machine) -> Path:
 def _shared_store() -> Iterator[Proxy]:
     """Serve an object store that answers after a second where it is slow."""
     with served() as address, proxied(address) as proxy:
-        httpx.put(f"http://{address[0]}:{address[1]}/{BUCKET}").raise_for_status()
+        httpx2.put(f"http://{address[0]}:{address[1]}/{BUCKET}").raise_for_status()
         proxy.delay_seconds = 1
         yield proxy
 

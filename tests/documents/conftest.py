@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-import httpx
+import httpx2
 import pytest
 
 from tests.documents.commands import INSTEAD
@@ -33,7 +33,7 @@ def tour(tmp_path_factory: pytest.TempPathFactory) -> Tour:
 def readme_session(tour: Tour, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     """Return a session with data like a demonstration's, and an emulator in place of a real interface."""
     with emulator_process() as server:
-        about = httpx.get(f"http://127.0.0.1:{server.port}/", timeout=10).json()
+        about = httpx2.get(f"http://127.0.0.1:{server.port}/", timeout=10).json()
         shift = datetime.fromisoformat(about["suggested_now"]) - datetime.now(UTC)
         settings = {
             "TRANSIT_TOKEN": "demo-token",

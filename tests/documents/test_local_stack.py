@@ -3,7 +3,7 @@
 import socket
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -22,10 +22,10 @@ def is_taken(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def login(password: str) -> httpx.Response:
+def login(password: str) -> httpx2.Response:
     """Ask Airflow for a token."""
     user = {"username": "admin", "password": password}
-    return httpx.post(f"{AIRFLOW}/auth/token", json=user, timeout=30)
+    return httpx2.post(f"{AIRFLOW}/auth/token", json=user, timeout=30)
 
 
 def listening_addresses(session: Session) -> set[str]:
@@ -67,10 +67,10 @@ def test_what_make_up_starts_answers_and_make_down_stops_it(tmp_path: Path) -> N
         assert {"127.0.0.1"} == listening_addresses(session)
         password = printed.split("password ")[1].split()[0]
         assert 401 == login("not the password").status_code
-        assert 401 == httpx.get(f"{AIRFLOW}/api/v2/dags", timeout=30).status_code
+        assert 401 == httpx2.get(f"{AIRFLOW}/api/v2/dags", timeout=30).status_code
         token = {"Authorization": f"Bearer {login(password).json()['access_token']}"}
-        assert httpx.get(f"{AIRFLOW}/api/v2/dags", headers=token, timeout=30).is_success
-        assert 400 == httpx.get(AIRFLOW, headers={"Host": "elsewhere.test"}, timeout=30).status_code
+        assert httpx2.get(f"{AIRFLOW}/api/v2/dags", headers=token, timeout=30).is_success
+        assert 400 == httpx2.get(AIRFLOW, headers={"Host": "elsewhere.test"}, timeout=30).status_code
         assert password not in session.run("make up")
         end_emulator(session)
         assert "The emulator had ended" in session.run("make up")

@@ -1,7 +1,7 @@
 import asyncio
 from datetime import UTC, datetime
 
-import httpx
+import httpx2
 import pytest
 from fastapi import FastAPI
 
@@ -21,10 +21,10 @@ def world() -> World:
 def send() -> Send:
     """Send a GET to an application in this process."""
 
-    def send(app: FastAPI, path: str, **headers: str) -> httpx.Response:
-        async def get() -> httpx.Response:
-            transport = httpx.ASGITransport(app)
-            async with httpx.AsyncClient(transport=transport, base_url="http://emulator") as client:
+    def send(app: FastAPI, path: str, **headers: str) -> httpx2.Response:
+        async def get() -> httpx2.Response:
+            transport = httpx2.ASGITransport(app)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://emulator") as client:
                 return await client.get(path, headers={k.replace("_", "-"): v for k, v in headers.items()})
 
         return asyncio.run(get())
@@ -39,7 +39,7 @@ def get(world: World, send: Send) -> Get:
 
     def ask(
         path: str, now: datetime = WEDNESDAY_MORNING, token: str | None = DEFAULT_TOKEN
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         headers = {"X_Emulated_Now": now.isoformat()}
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"

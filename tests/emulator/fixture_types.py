@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-import httpx
+import httpx2
 
-Get = Callable[..., httpx.Response]
+Get = Callable[..., httpx2.Response]
 """get(path, now=…, token=…)"""
 
-Send = Callable[..., httpx.Response]
+Send = Callable[..., httpx2.Response]
 """send(app, path, **headers)"""

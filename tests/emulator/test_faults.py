@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ STOP = "/api/v1/passaggi/0110"
 STATUS = "/api/v1/stato_servizio"
 TIMETABLE = "/api/v1/orari/001-00/2026-03-04"
 NEED_A_CONNECTION = (FaultKind.CONNECTION_RESET, FaultKind.CUT_OFF)  # see test_serving
-Force = Callable[..., httpx.Response]
+Force = Callable[..., httpx2.Response]
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def force(world: World, send: Send) -> Force:
     """Request a path with a fault forced by the header."""
     app = create_app(world)
 
-    def ask(fault: str, path: str = STOP, now: datetime = NOW) -> httpx.Response:
+    def ask(fault: str, path: str = STOP, now: datetime = NOW) -> httpx2.Response:
         return send(app, path, X_Emulated_Fault=fault, X_Emulated_Now=now.isoformat())
 
     return ask

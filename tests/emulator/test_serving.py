@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.emulator.fixture_types import Send
@@ -33,8 +33,8 @@ def server() -> Iterator[str]:
 
 
 def test_the_emulator_answers_over_http(server: str) -> None:
-    about = httpx.get(f"{server}/").json()
-    answer = httpx.get(f"{server}/api/v1/passaggi/0100")
+    about = httpx2.get(f"{server}/").json()
+    answer = httpx2.get(f"{server}/api/v1/passaggi/0100")
 
     assert about["network"] == "small"
     assert answer.headers["content-type"] == "application/json; charset=utf-8"
@@ -42,21 +42,21 @@ def test_the_emulator_answers_over_http(server: str) -> None:
 
 
 def test_a_connection_may_be_reset(server: str) -> None:
-    with pytest.raises((httpx.ReadError, httpx.RemoteProtocolError)):
-        httpx.get(f"{server}/api/v1/linee", headers={"X-Emulated-Fault": "connection_reset"})
+    with pytest.raises((httpx2.ReadError, httpx2.RemoteProtocolError)):
+        httpx2.get(f"{server}/api/v1/linee", headers={"X-Emulated-Fault": "connection_reset"})
 
 
 def test_a_body_may_be_cut_off_before_its_content_length(server: str) -> None:
-    whole = len(httpx.get(f"{server}/api/v1/linee").content)
+    whole = len(httpx2.get(f"{server}/api/v1/linee").content)
     headers = {"X-Emulated-Fault": "cut_off"}
     got = bytearray()
 
     def read() -> None:
-        with httpx.stream("GET", f"{server}/api/v1/linee", headers=headers) as answer:
+        with httpx2.stream("GET", f"{server}/api/v1/linee", headers=headers) as answer:
             for piece in answer.iter_bytes():
                 got.extend(piece)
 
-    with pytest.raises(httpx.RemoteProtocolError, match=f"received {whole // 2} bytes, expected {whole}"):
+    with pytest.raises(httpx2.RemoteProtocolError, match=f"received {whole // 2} bytes, expected {whole}"):
         read()
     assert len(got) == whole // 2
 

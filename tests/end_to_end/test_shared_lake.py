@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.journey import Journey
@@ -42,8 +42,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
         proxied(address) as proxy,
         emulator_process("--log", str(folder / "answers.jsonl")) as upstream,
     ):
-        httpx.put(f"http://{address[0]}:{address[1]}/transit").raise_for_status()
-        about = httpx.get(f"http://127.0.0.1:{upstream.port}/", timeout=10).json()
+        httpx2.put(f"http://{address[0]}:{address[1]}/transit").raise_for_status()
+        about = httpx2.get(f"http://127.0.0.1:{upstream.port}/", timeout=10).json()
         now = datetime.fromisoformat(about["suggested_now"])
         settings = {
             "TRANSIT_BASE_URL": f"http://127.0.0.1:{upstream.port}/api/v1/",

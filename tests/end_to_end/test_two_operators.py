@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-import httpx
+import httpx2
 import pytest
 
 from tests.journey import Journey
@@ -42,7 +42,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
         emulator_process("--log", str(folder / "west.jsonl"), "--gtfs", str(folder / "west.zip")) as west,
     ):
         ports = {"east": east.port, "west": west.port}
-        about = httpx.get(f"http://127.0.0.1:{east.port}/", timeout=10).json()
+        about = httpx2.get(f"http://127.0.0.1:{east.port}/", timeout=10).json()
         now = datetime.fromisoformat(about["suggested_now"])
         tables = (
             f'[{name}]\nbase_url = "http://127.0.0.1:{port}/api/v1/"\nrate_per_minute = {RATES[name]}\n'

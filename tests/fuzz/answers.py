@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.collect.helpers import NOON, body_of, landing_at, rows, write_network
 from tests.collect.upstream import Upstream, collect_from, settings_at
@@ -67,7 +67,7 @@ def _check_collection(data: bytes, folder: Path) -> None:
             source_of(collection, settings, SteadyInstant(VirtualClock(NOON), NOON))
 
 
-def _parts(data: bytes) -> tuple[Endpoint, str, httpx.Response]:
+def _parts(data: bytes) -> tuple[Endpoint, str, httpx2.Response]:
     """Read an input: the endpoint, the key asked for, and the response."""
     head, body = head_and_rest(data)
     status = head.get("status", "")
@@ -77,15 +77,15 @@ def _parts(data: bytes) -> tuple[Endpoint, str, httpx.Response]:
         for name, value in head.items()
         if name not in _OWN_FIELDS
     ]
-    response = httpx.Response(min(max(code, _FIRST_STATUS), _LAST_STATUS), headers=headers, content=body)
+    response = httpx2.Response(min(max(code, _FIRST_STATUS), _LAST_STATUS), headers=headers, content=body)
     return ENDPOINTS.get(head.get("endpoint", ""), ENDPOINTS["passages"]), head.get("key", "0001"), response
 
 
-def _received(folder: Path, request: Request, response: httpx.Response) -> Answer:
+def _received(folder: Path, request: Request, response: httpx2.Response) -> Answer:
     clock = VirtualClock(NOON)
 
     async def exchange() -> Answer:
-        async with Client(_settings(folder), clock, httpx.MockTransport(lambda _: response)) as client:
+        async with Client(_settings(folder), clock, httpx2.MockTransport(lambda _: response)) as client:
             return await client.send(request)
 
     return clock.run(exchange())

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.upstream import Upstream, collect_from, settings_at
@@ -11,9 +11,9 @@ from tests.fuzz.target import START
 from tests.stage.landing import answer, passage
 
 
-def _listing(request: httpx.Request) -> httpx.Response:
+def _listing(request: httpx2.Request) -> httpx2.Response:
     found = answer(passage(orario="08:05:00"), passage(linea="15"), codice_fermata=request.url.path[-4:])
-    return httpx.Response(200, json=found | {"timestamp": "2026-11-18T07:00:00.000Z"})
+    return httpx2.Response(200, json=found | {"timestamp": "2026-11-18T07:00:00.000Z"})
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from unittest import mock
 
-import httpx
+import httpx2
 from pydantic_core import PydanticUndefined
 
 from tests.collect.allowance.budgets import refused_or_safe
@@ -187,7 +187,7 @@ def _check_settings(data: bytes, _folder: Path) -> None:
 
     async def ask() -> None:
         async with Client(
-            settings, clock, httpx.MockTransport(lambda _: httpx.Response(200, json=[]))
+            settings, clock, httpx2.MockTransport(lambda _: httpx2.Response(200, json=[]))
         ) as client:
             await client.send(v1.news())
             if settings.token_of_version_0 is not None:
@@ -236,7 +236,7 @@ _SETTINGS = {
 
 def _check_headers(data: bytes, _folder: Path) -> None:
     lines = [line.partition(b"=") for line in data.splitlines()]
-    headers = httpx.Headers([(name or b"x", value) for name, _, value in lines])
+    headers = httpx2.Headers([(name or b"x", value) for name, _, value in lines])
     wait = retry_after_seconds(headers, NOW)
     assert wait is None or 0 <= wait <= LONGEST_SECONDS
 

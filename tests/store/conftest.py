@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import count
 
-import httpx
+import httpx2
 import pytest
 
 from tests.store.server import Proxy, proxied, served
@@ -31,7 +31,7 @@ def url(proxy: Proxy) -> str:
     """Make a bucket, and name a place in it."""
     host, port = proxy.target
     bucket = f"lake-{next(_NUMBERS)}"
-    httpx.put(f"http://{host}:{port}/{bucket}").raise_for_status()
+    httpx2.put(f"http://{host}:{port}/{bucket}").raise_for_status()
     return f"s3://{bucket}/one/place"
 
 

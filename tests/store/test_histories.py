@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from unittest.mock import patch
 
-import httpx
+import httpx2
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -35,7 +35,7 @@ _NUMBERS = count(1)
 def new_pair(proxy: Proxy) -> Iterator[dict[str, Host]]:
     """Make two hosts that share a new place in the store."""
     address, name = proxy.target, f"history-{next(_NUMBERS)}"
-    httpx.put(f"http://{address[0]}:{address[1]}/{name}").raise_for_status()
+    httpx2.put(f"http://{address[0]}:{address[1]}/{name}").raise_for_status()
     proxy.choose = lambda _method, _path: None
     with tempfile.TemporaryDirectory() as folder:
         yield {each: host(Path(folder) / each, f"s3://{name}/lake") for each in "ab"}

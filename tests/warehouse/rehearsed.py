@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
-import httpx
+import httpx2
 
 from transit_emulator.app import create_app
 from transit_emulator.truth import write_truth
@@ -46,7 +46,7 @@ def rehearse_a_busy_hour(folder: Path) -> Rehearsed:
     settings = Settings(
         data_dir=folder / "data", window_seconds=3600, timetable_days_ahead=2, judged_stops_file=judged_stops
     )
-    rehearse(settings, START, HOURS, transport=httpx.ASGITransport(create_app(world)))
+    rehearse(settings, START, HOURS, transport=httpx2.ASGITransport(create_app(world)))
     warehouse.build(settings)
     warehouse.publish(settings)
     return Rehearsed(settings, folder / "truth")

@@ -1,4 +1,4 @@
-"""Older versions of DuckDB open the published file and answer everything in it as ours does."""
+"""Older versions of DuckDB open the published file and answer everything as ours does, also by SQLAlchemy."""
 
 import json
 import os
@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.documents.documents import README, all_blocks
 from tests.documents.sessions import ROOT
 from tests.warehouse.rehearsed import Rehearsed
 from tests.warehouse.test_recipes import ON_HAND_MADE_TABLES, RECIPES
+from transit_etl import warehouse
 from transit_etl.paths import published_database
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
@@ -53,6 +55,22 @@ with duckdb.connect(json.load(sys.stdin)[0], read_only=True) as connection:
         "select distinct function_name from duckdb_functions() where not internal order by all"
     ).fetchall()
 print(json.dumps([[name for (name,) in rows], [name for (name,) in macros]]))
+"""
+BY_SQLALCHEMY = """
+import json, sys
+from sqlalchemy import create_engine, inspect, text
+from sqlalchemy.exc import DBAPIError
+database, query = json.load(sys.stdin)
+engine = create_engine(f"duckdb:///{database}", connect_args={"read_only": True})
+with engine.connect() as connection:
+    rows = connection.execute(text(query)).mappings().all()
+    try:
+        connection.execute(text("create table core.more (n integer)"))
+    except DBAPIError as error:
+        refusal = str(error)
+columns = inspect(engine).get_columns("on_time_lines", schema="headline")
+meanings = {each["name"]: each["comment"] for each in columns}
+print(json.dumps([[dict(row) for row in rows], refusal, meanings], default=str))
 """
 
 
@@ -96,6 +114,34 @@ def test_an_older_client_answers_every_view_macro_and_query_of_the_documents(
     assert [*MACROS] == macros
     assert str(used).startswith(f"{version}.")
     assert _ask(CLIENT, "ours", database, queries)[1:] == answers
+
+
+def _query_of_connect() -> str:
+    """Return the query that the page about connecting shows."""
+    [shown] = [
+        block.text for block in all_blocks() if (block.document.name, block.language) == ("connect.md", "sql")
+    ]
+    return shown
+
+
+@pytest.mark.parametrize("version", ["1.4", "1.5"])
+def test_programs_that_use_sqlalchemy_get_rows_columns_and_meanings_and_write_nothing(
+    rehearsed: Rehearsed, version: str
+) -> None:
+    query = _query_of_connect()
+    database = str(published_database(rehearsed.settings.data_dir))
+    rows, refusal, meanings = _ask(BY_SQLALCHEMY, version, database, query)
+    with duckdb.connect(database, read_only=True) as connection:
+        described = connection.execute(
+            "select column_name, comment from duckdb_columns()"
+            " where schema_name = 'headline' and table_name = 'on_time_lines'"
+        ).fetchall()
+
+    assert rows
+    answered = warehouse.query(rehearsed.settings, query).to_pylist()
+    assert json.loads(json.dumps(answered, default=str)) == rows
+    assert "read-only" in str(refusal)
+    assert dict(described) == meanings
 
 
 def test_the_set_up_installs_the_older_clients() -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Self
 
-import httpx
+import httpx2
 
 from transit_etl.api.classification import REDIRECTION, Verdict, classify
 from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
@@ -22,10 +22,10 @@ from transit_etl.settings import Settings
 NOW_HEADER = "X-Emulated-Now"
 RETRY_PAUSE_SECONDS = 0.2
 _MILLISECOND = timedelta(milliseconds=1)
-# httpx decompresses chunks of 64 KiB. One layer of these encodings expands a chunk to 64 MiB at most before
+# httpx2 decompresses chunks of 64 KiB. One layer of these encodings expands a chunk to 64 MiB at most before
 # the size limit is checked; other encodings, or two layers, have no such bound.
 ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-_LIMITS = httpx.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
+_LIMITS = httpx2.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ class Client(AbstractAsyncContextManager["Client"]):
         self,
         settings: Settings,
         clock: Clock,
-        transport: httpx.AsyncBaseTransport | None = None,
+        transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -116,23 +116,23 @@ class Client(AbstractAsyncContextManager["Client"]):
         )
         return self._judged(answer, reply)
 
-    async def _exchange(self, outgoing: httpx.Request, sent_at: datetime) -> _Reply:
+    async def _exchange(self, outgoing: httpx2.Request, sent_at: datetime) -> _Reply:
         reply = _Reply()
         try:
             async with asyncio.timeout(self._settings.total_timeout_seconds):
                 await self._receive(outgoing, sent_at, reply)
-        except (httpx.TimeoutException, TimeoutError) as error:
+        except (httpx2.TimeoutException, TimeoutError) as error:
             reply.outcome, reply.error = Outcome.TIMEOUT, _in_words(error, "no complete answer in time")
-        except httpx.DecodingError as error:
+        except httpx2.DecodingError as error:
             reply.outcome, reply.error = Outcome.NOT_JSON, _in_words(error, "broken compression")
-        except httpx.ConnectError as error:
+        except httpx2.ConnectError as error:
             host = outgoing.url.netloc.decode()
             reply.outcome, reply.error = Outcome.CONNECTION_ERROR, f"cannot connect to {host}: {error}"
-        except (httpx.HTTPError, OSError) as error:
+        except (httpx2.HTTPError, OSError) as error:
             reply.outcome, reply.error = Outcome.CONNECTION_ERROR, _in_words(error, "connection lost")
         return reply
 
-    async def _receive(self, outgoing: httpx.Request, sent_at: datetime, reply: _Reply) -> None:
+    async def _receive(self, outgoing: httpx2.Request, sent_at: datetime, reply: _Reply) -> None:
         response = await self._http.send(outgoing, stream=True)
         try:
             reply.status = response.status_code
@@ -141,7 +141,7 @@ class Client(AbstractAsyncContextManager["Client"]):
         finally:
             await response.aclose()
 
-    async def _read(self, response: httpx.Response, reply: _Reply) -> None:
+    async def _read(self, response: httpx2.Response, reply: _Reply) -> None:
         encoding = response.headers.get("Content-Encoding", "").strip().lower()
         if encoding not in ENCODINGS:
             reply.outcome, reply.error = Outcome.NOT_JSON, f"encoded as {encoding[:40]}, not asked for"
@@ -173,7 +173,7 @@ class Client(AbstractAsyncContextManager["Client"]):
             error=None if reason is None else self._redactor.text(reason),
         )
 
-    def _build(self, request: Request) -> httpx.Request:
+    def _build(self, request: Request) -> httpx2.Request:
         root = self._settings.base_url if request.version else self._settings.legacy_root
         headers = self._legacy_credential() if request.version == 0 else self._credential()
         self._warn_of_readers(root, has_token=bool(headers))
@@ -208,18 +208,18 @@ def _tokens(settings: Settings) -> list[str]:
 
 
 def _is_here(url: str) -> bool:
-    host = httpx.URL(url).host
+    host = httpx2.URL(url).host
     return host in {"localhost", "::1"} or re.fullmatch(r"127(\.\d+){3}", host) is not None
 
 
-def _connection_pool(settings: Settings, transport: httpx.AsyncBaseTransport | None) -> httpx.AsyncClient:
-    return httpx.AsyncClient(
+def _connection_pool(settings: Settings, transport: httpx2.AsyncBaseTransport | None) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
         headers={
             "User-Agent": settings.user_agent,
             "Accept": "application/json",
             "Accept-Encoding": "gzip, deflate",
         },
-        timeout=httpx.Timeout(settings.read_timeout_seconds, connect=settings.connect_timeout_seconds),
+        timeout=httpx2.Timeout(settings.read_timeout_seconds, connect=settings.connect_timeout_seconds),
         limits=_LIMITS,
         follow_redirects=False,
         transport=transport,

@@ -25,8 +25,9 @@ _ESCAPE = re.compile(
 _CUT_ESCAPE = re.compile(r"(?:[\\%&][#0-9A-Za-z]{0,20})+\0?\Z")
 _URL_SAFE = str.maketrans("+/", "-_")
 _WIRE_LOGGERS = (
-    "httpx", "httpcore.connection", "httpcore.http11", "httpcore.http2", "httpcore.proxy", "httpcore.socks",
-)  # fmt: skip
+    "httpx2",
+    *(f"httpcore2.{each}" for each in ("connection", "http11", "http2", "proxy", "socks")),
+)
 
 
 class Redactor:

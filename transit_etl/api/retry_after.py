@@ -4,13 +4,13 @@ import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-import httpx
+import httpx2
 
 LONGEST_SECONDS = 3600.0
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
-def retry_after_seconds(headers: httpx.Headers, now: datetime) -> float | None:
+def retry_after_seconds(headers: httpx2.Headers, now: datetime) -> float | None:
     """Return how long the server asks callers to wait, at most an hour; None if it does not say.
 
     A date is compared with the server's own `Date`, since the two clocks may differ, or else with `now`.

@@ -17,7 +17,7 @@ from transit_etl.settings import BadSettingError, PolicyName, Settings, load_set
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import httpx
+    import httpx2
 
     from transit_emulator.world import World
     from transit_etl.rehearsal import RehearsalReport
@@ -95,9 +95,9 @@ def start_instant(text: str, settings: Settings) -> datetime:
     return start if start.tzinfo else start.replace(tzinfo=settings.zone)
 
 
-def _in_process(emulated: "World", settings: Settings, faults: "Path | None") -> "httpx.AsyncBaseTransport":
+def _in_process(emulated: "World", settings: Settings, faults: "Path | None") -> "httpx2.AsyncBaseTransport":
     """Return a transport to an emulator in this process, whose limit is the rate of the settings."""
-    import httpx
+    import httpx2
 
     from transit_emulator.app import DEFAULT_TOKEN, create_app
 
@@ -113,7 +113,7 @@ def _in_process(emulated: "World", settings: Settings, faults: "Path | None") ->
         limit_with_token=settings.rate_per_minute,
         faults=world.faults(faults),
     )
-    return httpx.ASGITransport(app)
+    return httpx2.ASGITransport(app)
 
 
 def _print(report: "RehearsalReport", *, as_json: bool) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from transit_etl.api.client import Client
 from transit_etl.clock import Clock, SteadyInstant
@@ -40,7 +40,7 @@ def collect(
     clock: Clock | None = None,
     store: BudgetStore | None = None,
     on_progress: ProgressCallback | None = None,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
 ) -> CollectReport:
     """Collect a dataset into raw files and return what was done, also when nothing was answered.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-import httpx
+import httpx2
 
 from transit_etl.api.client import BeforeRetry, Client
 from transit_etl.api.exchange import Answer, Request
@@ -59,15 +59,15 @@ class MeteredClient(Client):
     """A client whose requests are measured; `n_refused` counts the 429s that were not injected as a fault."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, transport: httpx.AsyncBaseTransport | None, meter: Meter
+        self, settings: Settings, clock: Clock, transport: httpx2.AsyncBaseTransport | None, meter: Meter
     ) -> None:
         super().__init__(settings, clock, transport)
         self.n_refused = 0
         self._meter = meter
         self._http.event_hooks = {"response": [self._look_at]}
 
-    async def _look_at(self, response: httpx.Response) -> None:
-        if response.status_code == httpx.codes.TOO_MANY_REQUESTS and FAULT_HEADER not in response.headers:
+    async def _look_at(self, response: httpx2.Response) -> None:
+        if response.status_code == httpx2.codes.TOO_MANY_REQUESTS and FAULT_HEADER not in response.headers:
             self.n_refused += 1
 
     async def send(self, request: Request, before_retry: BeforeRetry | None = None) -> Answer:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 
-import httpx
+import httpx2
 
 from transit_etl.api.exchange import Outcome
 from transit_etl.clock import SteadyInstant, VirtualClock
@@ -53,7 +53,7 @@ class Period:
         start: datetime,
         budget: BudgetState,
         *,
-        transport: httpx.AsyncBaseTransport | None,
+        transport: httpx2.AsyncBaseTransport | None,
         meter: Meter,
         begin_staging: Callable[..., None],
         wait_for_staging: Callable[[], None],

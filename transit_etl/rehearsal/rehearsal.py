@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-import httpx
+import httpx2
 
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import CADENCES, ENDPOINTS, REHEARSED
@@ -38,7 +38,7 @@ def rehearse(
     start: datetime,
     hours: float,
     *,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
     only: Collection[str] = REHEARSED,
     period_seconds: float | None = None,
     in_two_processes: bool = False,
@@ -94,7 +94,7 @@ class _Rehearsal:
     schedule: Schedule
     journal: Journal
     staging: Staging
-    transport: httpx.AsyncBaseTransport | None
+    transport: httpx2.AsyncBaseTransport | None
     on_progress: OnProgress | None
     meter: Meter = field(default_factory=Meter)
     outcomes: Counter[str] = field(default_factory=Counter)

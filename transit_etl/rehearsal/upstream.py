@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 
 from transit_etl.api import v1
 from transit_etl.api.client import NOW_HEADER
@@ -25,7 +25,7 @@ def require_emulated_clock(settings: Settings) -> None:
         told = datetime.now(UTC) + _ANOTHER_TIME * (number + 1)
         try:
             answered_for = _answered_for(settings, told)
-        except (httpx.HTTPError, OSError, ValueError, KeyError, TypeError) as error:
+        except (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError) as error:
             problem = f"{type(error).__name__}: {error}"
             continue
         if abs(answered_for - told) <= _TOLERANCE:
@@ -38,7 +38,7 @@ def require_emulated_clock(settings: Settings) -> None:
 
 
 def _answered_for(settings: Settings, told: datetime) -> datetime:
-    answer = httpx.get(
+    answer = httpx2.get(
         settings.base_url + v1.passages(_ANY_STOP).path,
         headers={NOW_HEADER: told.isoformat(), "User-Agent": settings.user_agent},
         timeout=settings.total_timeout_seconds,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-import httpx
+import httpx2
 
 from transit_etl.api import v1
 from transit_etl.api.client import Client
@@ -16,13 +16,13 @@ ENDPOINT = ENDPOINTS["status"]
 LONGEST_WAIT = timedelta(seconds=10)
 
 
-def ask_once(settings: Settings, transport: httpx.AsyncBaseTransport | None = None) -> Answer:
+def ask_once(settings: Settings, transport: httpx2.AsyncBaseTransport | None = None) -> Answer:
     """Ask for the service status, and keep nothing; BudgetClosedError if no permit comes within seconds."""
     clock = settings.clock
     return clock.run(_ask(settings, clock, transport))
 
 
-async def _ask(settings: Settings, clock: Clock, transport: httpx.AsyncBaseTransport | None) -> Answer:
+async def _ask(settings: Settings, clock: Clock, transport: httpx2.AsyncBaseTransport | None) -> Answer:
     budget = open_budget(settings, clock)
     async with Client(settings, clock, transport) as client, budget:
         permit = await budget.acquire(ENDPOINT.kind, clock.now() + LONGEST_WAIT)
