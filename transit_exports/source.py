@@ -213,26 +213,15 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Expo
     columns: dict[tuple[str, str], list[Column]] = {}
     for schema, name, *column in connection.execute(_COLUMNS, {"file": FILE}).fetchall():
         columns.setdefault((schema, name), []).append(Column(*column))
-    found = connection.execute(_TABLES, {"schemas": list(promised.SCHEMAS)}).fetchall()
+    found = connection.execute(_TABLES, {"schemas": [*promised.SCHEMAS, promised.NAMED]}).fetchall()
     tables = [
-        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name], name)
+        Table(schema, name, meaning, _split(key), _split(reads), columns[schema, name], _label(schema, name))
         for schema, name, meaning, key, reads in found
-    ]
-    views = [
-        replace(
-            table,
-            schema=promised.NAMED,
-            meaning=f"{table.meaning} With names of lines and stops.",
-            columns=columns[promised.NAMED, table.name],
-            label=f"{promised.NAMED}_{table.name}",
-        )
-        for table in tables
-        if (promised.NAMED, table.name) in columns
     ]
     return Source(
         connection,
         publication,
-        {table.place: table for table in (*tables, *views)},
+        {table.place: table for table in tables},
         scratch,
         settings,
         _bounds(connection),
@@ -243,6 +232,10 @@ def _source(connection: duckdb.DuckDBPyConnection, scratch: Path, settings: Expo
 def _bounds(connection: duckdb.DuckDBPyConnection) -> list[float] | None:
     [bounds] = connection.execute(_BOUNDS).fetchall()
     return None if None in bounds else list(bounds)
+
+
+def _label(schema: str, name: str) -> str:
+    return f"{schema}_{name}" if schema == promised.NAMED else name
 
 
 def _split(names: str) -> list[str]:

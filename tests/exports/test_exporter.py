@@ -8,7 +8,9 @@ import sys
 import zipfile
 from dataclasses import replace
 from datetime import date
+from html import unescape
 from pathlib import Path
+from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -23,8 +25,20 @@ from transit_etl.operations.verification import verify
 from transit_etl.settings import Settings
 from transit_exports import FORMATS, ExportError, ExportSettings, Request, damage_of_export, export
 from transit_exports import exporter as module
+from transit_exports.source import opened
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
+
+
+class Cell(NamedTuple):
+    """A cell of a sheet: its text, the format of its number, and its style."""
+
+    text: str
+    format: str
+    style: str
+
+
+Sheet = dict[str, Cell]
 TABLE_FORMATS = ["parquet", "csv", "jsonl", "xlsx"]
 
 
@@ -118,6 +132,29 @@ def test_a_view_with_names_is_exported_beside_its_table(placed: ExportSettings, 
     assert f"named_punctuality-{form}" == report.folder.name
     [table] = json.loads((report.folder / "manifest.json").read_text())["tables"]
     assert "line_name" in {column["name"] for column in table["columns"]}
+
+
+def test_every_column_of_every_table_is_exported_with_its_unit(published: ExportSettings) -> None:
+    units = {
+        (f"{schema}.{table}", column): unit
+        for schema, table, column, unit in ask(
+            published, "select schema_name, table_name, column_name, unit from quality.dictionary_columns"
+        )
+    }
+    lacking, otherwise, n_named = [], [], 0
+    with opened(published, published.folder) as source:
+        for place in source.tables:
+            [table] = FORMATS["csv"].tables(source, request(place))
+            n_named += table.place != place
+            lacking += [(table.place, column.name) for column in table.columns if not column.unit]
+            otherwise += [
+                (table.place, column.name)
+                for column in table.columns
+                if column.unit != units.get((place, column.name), column.unit)
+            ]
+
+    assert ([], []) == (lacking, otherwise)
+    assert n_named > 30
 
 
 def test_csv_is_as_rfc_4180_has_it_and_reads_back(published: ExportSettings) -> None:
@@ -381,36 +418,81 @@ def publish_later(settings: ExportSettings, statement: str, days: int = 1) -> No
     change(settings, statement, later)
 
 
-def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: ExportSettings) -> None:
-    folder = export(published, request("punctuality", form="xlsx", last=date(2026, 11, 20))).folder
-
+def sheets_of(folder: Path) -> tuple[Sheet, Sheet]:
+    """Return the cells of the first two sheets of the workbook in a folder, by their places."""
     [file] = folder.glob("*.xlsx")
     with zipfile.ZipFile(file) as archive:
-        about = archive.read("xl/worksheets/sheet1.xml").decode()
-    assert {"City of Tests", "CC-BY-4.0"} <= {*re.findall("<t>([^<]*)</t>", about)}
-    assert "of 3 dates have no requests" in about
+        styles, *sheets = (
+            archive.read(f"xl/{name}.xml").decode()
+            for name in ("styles", "worksheets/sheet1", "worksheets/sheet2")
+        )
+    codes = dict(re.findall(r'<numFmt numFmtId="(\d+)" formatCode="([^"]*)"', styles))
+    formats = [
+        codes.get(each, "") for each in re.findall(r'<xf numFmtId="(\d+)"', styles.partition("<cellXfs")[2])
+    ]
+    about, rows = (
+        {
+            place: Cell(unescape(re.sub("<[^>]*>", "", content)), formats[int(style or 0)], style)
+            for place, style, content in re.findall(
+                r'<c r="(\w+)"(?: s="(\d+)")?[^/>]*>(.*?)</c>', sheet, re.DOTALL
+            )
+        }
+        for sheet in sheets
+    )
+    return about, rows
+
+
+def headings_of(sheet: Sheet) -> dict[str, str]:
+    """Return the letter of each column by its heading, in their order."""
+    return {
+        cell.text: place[:-1] for place, cell in sheet.items() if place[:-1].isalpha() and place[-1] == "1"
+    }
+
+
+def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: ExportSettings) -> None:
+    about, _ = sheets_of(
+        export(published, request("punctuality", form="xlsx", last=date(2026, 11, 20))).folder
+    )
+
+    texts = [cell.text for cell in about.values()]
+    assert {"City of Tests", "CC-BY-4.0"} <= {*texts}
+    assert any("of 3 dates have no requests" in text for text in texts)
 
 
 def test_a_workbook_marks_the_columns_to_cite_and_puts_them_first(published: ExportSettings) -> None:
-    folder = export(published, request("network_punctuality_daily", form="xlsx")).folder
+    about, sheet = sheets_of(export(published, request("network_punctuality_daily", form="xlsx")).folder)
 
-    [file] = folder.glob("*.xlsx")
-    with zipfile.ZipFile(file) as archive:
-        about, sheet = (archive.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (1, 2))
-        styles = archive.read("xl/styles.xml").decode()
-    assert "about 95 of 100 such intervals contain the true value" in about
-    heading = re.findall(r'<c r="([A-Z]+)1" s="(\d+)" t="inlineStr"><is><t>(\w+)</t>', sheet)
-    kinds = {name: style for _, style, name in heading}
-    names = [name for _, _, name in heading]
-    assert ["operator", "service_date", "estimated_early_share", "estimated_early_share_low"] == names[:4]
+    told = "about 95 of 100 such intervals contain the true value"
+    assert any(told in cell.text for cell in about.values())
+    letters = headings_of(sheet)
+    kinds = {name: sheet[f"{letter}1"].style for name, letter in letters.items()}
+    first = ["operator", "service_date", "estimated_early_share", "estimated_early_share_low"]
+    assert first == [*letters][:4]
     marked = {name for name, style in kinds.items() if style == kinds["estimated_on_time_share"]}
     assert {"estimated_on_time_share_low", "estimated_on_time_share_high", "estimate_null_reason"} < marked
     assert marked.isdisjoint({"operator", "n_due", "coverage", "on_time_share", "on_time_share_low"})
-    column = {name: letter for letter, _, name in heading}["coverage"]
-    [style] = re.findall(rf'<c r="{column}2" s="(\d+)">', sheet)
-    cells = re.findall(r"<xf [^>]*>", styles.partition("<cellXfs")[2])
-    percent = re.findall(r'numFmtId="(\d+)" formatCode="0.0%"', styles)
-    assert percent == re.findall(r'numFmtId="(\d+)"', cells[int(style)])
+
+
+@pytest.mark.parametrize("name", ["network_punctuality_daily", "punctuality_shares", "on_time_lines"])
+def test_a_workbook_has_units_and_shares_in_percent(published: ExportSettings, name: str) -> None:
+    about, sheet = sheets_of(export(published, request(name, form="xlsx")).folder)
+
+    units = {
+        about[f"B{place[1:]}"].text: about[f"D{place[1:]}"].text
+        for place, cell in about.items()
+        if place[0] == "A" and cell.text == name and f"E{place[1:]}" in about
+    }
+    letters = headings_of(sheet)
+    assert letters.keys() == units.keys()
+    assert all(units.values())
+    shown: dict[str, set[str]] = {column: set() for column in letters}
+    columns = {letter: column for column, letter in letters.items()}
+    for place, cell in sheet.items():
+        if place not in {f"{letter}1" for letter in columns}:
+            shown[columns[place.rstrip("0123456789")]].add(cell.format)
+    in_percent = {column for column, formats in shown.items() if any("%" in each for each in formats)}
+    shares = {column for column, unit in units.items() if unit in {"share", "probability"} and shown[column]}
+    assert shares == in_percent != set()
 
 
 def test_a_feed_in_which_a_validator_finds_an_error_is_refused_unless_it_is_asked_for(

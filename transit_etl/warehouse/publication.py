@@ -1,6 +1,7 @@
 """Completes the file to publish, so that it is enough by itself: described, and with names after codes."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -8,15 +9,17 @@ from pathlib import Path
 import duckdb
 
 from transit_etl.identity import ServiceDays, service_days
-from transit_etl.promised import NAMED, RECENT, SCHEMAS, original_schema
+from transit_etl.promised import NAMED, RECENT, original_schema
 from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 from transit_etl.warehouse.contract import CONTRACT_VERSION
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import (
+    ColumnEntry,
     Dictionary,
     FoundColumn,
+    TableEntry,
     create_tables,
     found_columns,
     read_dictionary,
@@ -128,9 +131,9 @@ def complete(
         _write_publication(connection, settings, identity)
         create_tables(connection)
         dictionary = read_dictionary({*built, *found_columns(connection)}, manifest)
-        write_dictionary(connection, dictionary)
         _create_macros(connection, service_days(settings))
-        _create_named_views(connection, dictionary)
+        dictionary = _create_named_views(connection, dictionary)
+        write_dictionary(connection, dictionary)
         _comment(connection, dictionary)
         connection.commit()
         connection.execute("checkpoint")
@@ -163,15 +166,44 @@ def _create_macros(connection: duckdb.DuckDBPyConnection, operators: Mapping[str
             connection.execute(f"comment on {macro} is {sql_text(meaning)}")
 
 
-def _create_named_views(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> None:
-    """Create a view `named.x` of every table x of core and marts with codes: the same rows, with names."""
+def _create_named_views(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> Dictionary:
+    """Create a view `named.x` of every table x of core and marts with codes: the same rows, with names.
+
+    Return the dictionary with these views.
+    """
     connection.execute(f"create schema if not exists {NAMED}")
+    tables: list[TableEntry] = []
+    described = _entries_of_names(dictionary)
     for table in dictionary.tables:
-        columns = [each.column_name for each in dictionary.columns_of(table)]
+        columns = {each.column_name: each for each in dictionary.columns_of(table)}
         place = f"{table.schema_name}.{table.table_name}"
         is_named = any(place == names[0] for names in _NAMES_OF.values())
-        if table.schema_name in ("core", "marts") and set(columns) & _NAMES_OF.keys() and not is_named:
-            connection.execute(_named_view(table.table_name, place, columns))
+        if table.schema_name in ("core", "marts") and columns.keys() & _NAMES_OF.keys() and not is_named:
+            connection.execute(_named_view(table.table_name, place, [*columns]))
+            meaning = f"{table.meaning} With names of lines and stops."
+            tables.append(replace(table, schema_name=NAMED, meaning=meaning, is_promised=False))
+            described |= {(table.table_name, name): entry for name, entry in columns.items()}
+    views = [
+        replace(
+            described.get((view, name)) or described["", name],
+            schema_name=NAMED, table_name=view, column_number=number, column_name=name, type=kind.lower(),
+        )
+        for _, view, name, kind, number in found_columns(connection, [NAMED])
+    ]  # fmt: skip
+    views.sort(key=lambda each: (each.table_name, each.column_number))
+    return Dictionary([*dictionary.tables, *tables], [*dictionary.columns, *views])
+
+
+def _entries_of_names(dictionary: Dictionary) -> dict[tuple[str, str], ColumnEntry]:
+    """Return what describes each name that is shown after a code, of whatever table."""
+    columns = {
+        (f"{each.schema_name}.{each.table_name}", each.column_name): each for each in dictionary.columns
+    }
+    return {
+        ("", prefix + name): columns[table, name]
+        for table, _, names, prefix in _NAMES_OF.values()
+        for name in names
+    }
 
 
 def _named_view(name: str, place: str, columns: list[str]) -> str:
@@ -194,7 +226,7 @@ def _named_view(name: str, place: str, columns: list[str]) -> str:
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> None:
-    """Comment on every table, view and column; those of variants and with names as their originals."""
+    """Comment on every table, view and column; those of variants as their originals."""
     tables = {(each.schema_name, each.table_name): each.meaning for each in dictionary.tables}
     columns = {
         (each.schema_name, each.table_name, each.column_name): each.meaning for each in dictionary.columns
@@ -202,33 +234,12 @@ def _comment(connection: duckdb.DuckDBPyConnection, dictionary: Dictionary) -> N
     kinds = {(schema, name): kind for kind, schema, name in connection.execute(_RELATIONS).fetchall()}
     statements = []
     for (schema, name), kind in kinds.items():
-        meaning = tables.get(_original(schema, name, tables), "")
-        if schema == NAMED:
-            meaning = f"{meaning} With names of lines and stops."
-        elif schema.startswith(RECENT):
-            meaning = (
-                f"{meaning} Only its newest months: {_original(schema, name, tables)[0]}.{name} has all."
-            )
+        original = original_schema(schema)
+        meaning = tables.get((original, name), "")
+        if schema.startswith(RECENT):
+            meaning = f"{meaning} Only its newest months: {original}.{name} has all."
         statements.append(f'comment on {kind} "{schema}"."{name}" is {sql_text(meaning)}')
     for schema, name, column in connection.execute(_COLUMNS).fetchall():
-        original = _original(schema, name, tables)
-        meaning = columns.get((*original, column)) or _meaning_of_name(column, columns)
+        meaning = columns.get((original_schema(schema), name, column), "")
         statements.append(f'comment on column "{schema}"."{name}"."{column}" is {sql_text(meaning)}')
     connection.execute(";\n".join(statements))
-
-
-def _original(schema: str, name: str, tables: Mapping[tuple[str, str], str]) -> tuple[str, str]:
-    """Return the described table that a table of a variant, or a view with names, has its columns from."""
-    if schema == NAMED:
-        return next(((first, name) for first in SCHEMAS if (first, name) in tables), (schema, name))
-    return original_schema(schema), name
-
-
-def _meaning_of_name(column: str, columns: Mapping[tuple[str, str, str], str]) -> str:
-    """Return what a name shown after a code means, whatever its prefix."""
-    for table, _, names, prefix in _NAMES_OF.values():
-        for name in names:
-            if column == prefix + name:
-                schema, _, table_name = table.partition(".")
-                return columns[schema, table_name, name]
-    return ""
