@@ -33,10 +33,15 @@ def _with_interval(figure: str, columns: dict[str, Column]) -> Iterator[str]:
         yield from (figure, f"{figure}_low", f"{figure}_high")
 
 
+def naming(table: Table) -> list[Column]:
+    """Return the columns that name a row: its date, its key, and the names after codes."""
+    names = {date_column(table), *table.key}
+    return [column for column in table.columns if column.name in names or _is_name(column)]
+
+
 def cited_first(table: Table) -> list[Column]:
     """Return all columns of a table: what names a row, then what is to be cited, then the others."""
-    names = {date_column(table), *table.key}
-    front = [column for column in table.columns if column.name in names or _is_name(column)]
+    front = naming(table)
     front += [column for column in cited(table) if column not in front]
     return [*front, *(column for column in table.columns if column not in front)]
 

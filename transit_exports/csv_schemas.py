@@ -61,6 +61,7 @@ def _csvw(table: Table, file: str) -> dict[str, Any]:
                     "titles": column.name,
                     "datatype": type_names(column).csvw,
                     "dc:description": column.meaning,
+                    **({"schema:unitText": column.unit} if column.unit else {}),
                 }
                 for column in table.columns
             ],

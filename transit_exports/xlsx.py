@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial
+from math import ceil
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.format import Format
 from xlsxwriter.worksheet import Worksheet
 
-from transit_exports.citation import cited, cited_first, rules_of
+from transit_exports.citation import cited, cited_first, naming, rules_of
 from transit_exports.copying import ordered, with_names
 from transit_exports.coverage import coverage_of, kind_of, known_of, what_is_missing
 from transit_exports.parts import Part
@@ -24,7 +26,11 @@ _LONGEST_NAME = 31  # of a sheet
 _LONGEST_TEXT = 32_767  # of a cell
 _AT_ONCE = 5_000  # rows
 _NARROWEST, _WIDEST = 8, 40  # columns, in characters
-_LINE_LENGTH, _LINE_POINTS = 140, 15  # of the lines of a merged cell
+_NARROWEST_OF = {"DATE": 11, "TIMESTAMP": 19}  # columns of instants, which a sheet shows whole or not at all
+_PAGE_WIDTH = 240  # characters on a printed page: letters are then about 6 points high
+_A4 = 9
+_LINE_POINTS = 15  # the height of a line
+_LINE_SHARE = 0.85  # of the width of a cell that a line fills, in whatever font the cell is shown
 _OPTIONS = {
     "constant_memory": True,
     "strings_to_formulas": False,
@@ -42,6 +48,7 @@ _TO_CITE = (
 )
 _SHARES = ("share", "probability", "difference of shares")  # units shown as percent
 _EXPLAINED = ("sheet", "column", "type", "unit", "meaning")
+_EXPLAINED_WIDTHS = (40, 40, 25, 25, 90)  # at most, in characters
 
 
 def xlsx_parts(source: Source, request: Request, period: Period) -> list[Part]:
@@ -113,27 +120,53 @@ def _facts(source: Source, tables: Sequence[Table], period: Period) -> dict[str,
 def _explain(
     sheet: Worksheet, formats: Formats, source: Source, tables: Sequence[Table], period: Period
 ) -> None:
+    facts = _facts(source, tables, period)
+    rows = [
+        (table.label, column.name, column.type.lower(), column.unit, column.meaning)
+        for table in tables
+        for column in cited_first(table)
+    ]
+    longest = [max(map(len, texts)) for texts in zip(_EXPLAINED, *rows, strict=True)]
+    longest[0] = max(longest[0], *map(len, facts))
+    widths = [
+        min(round(each / _LINE_SHARE) + 1, widest)
+        for each, widest in zip(longest, _EXPLAINED_WIDTHS, strict=True)
+    ]
+    for number, width in enumerate(widths):
+        sheet.set_column(number, number, width)
     heading, wrapped = formats["heading"], formats["text"]
-    sheet.set_column(0, 1, 26)
-    sheet.set_column(2, 3, 14)
-    sheet.set_column(4, 4, 110)
-    row = 0
-    for name, text in _facts(source, tables, period).items():
+    for row, (name, text) in enumerate(facts.items()):
+        sheet.set_row(row, _height(text, sum(widths[1:])))
         sheet.write_string(row, 0, name, heading)
-        sheet.set_row(
-            row, _LINE_POINTS * (1 + len(text) // _LINE_LENGTH)
-        )  # merged cells have no height of their own
-        sheet.merge_range(row, 1, row, 4, text, wrapped)
-        row += 1
-    row += 1
-    for number, name in enumerate(_EXPLAINED):
-        sheet.write_string(row, number, name, heading)
-    for table in tables:
-        for column in cited_first(table):
-            row += 1
-            texts = (table.label, column.name, column.type.lower(), column.unit, column.meaning)
-            for number, text in enumerate(texts):
-                sheet.write_string(row, number, text, wrapped)
+        sheet.merge_range(row, 1, row, len(widths) - 1, text, wrapped)
+    first = len(facts) + 1
+    for row, texts in enumerate([_EXPLAINED, *rows], first):
+        sheet.set_row(row, max(map(_height, texts, widths)))
+        for number, text in enumerate(texts):
+            sheet.write_string(row, number, text, wrapped if row > first else heading)
+    _lay_out(sheet, widths)
+
+
+def _height(text: str, width: int) -> int:
+    """Return the height of a cell in which a text is wrapped: programs do not all find it themselves."""
+    return _LINE_POINTS * max(len(wrap(text, int(width * _LINE_SHARE))), 1)
+
+
+def _lay_out(sheet: Worksheet, widths: Sequence[int], n_names: int = 0) -> None:
+    """Let a sheet be printed on pages that can be read: as few beside each other as its columns allow.
+
+    The first `n_names` columns, which name a row, stand on each of these, if they leave room.
+    """
+    repeated = sum(widths[:n_names])
+    if sum(widths) <= _PAGE_WIDTH or not 0 < repeated <= _PAGE_WIDTH / 2:
+        repeated = 0
+    else:
+        sheet.repeat_columns(0, n_names - 1)
+    sheet.set_landscape()
+    sheet.set_paper(_A4)
+    sheet.set_margins(left=0.4, right=0.4)
+    sheet.fit_to_pages(ceil((sum(widths) - repeated) / (_PAGE_WIDTH - repeated)), 0)
+    sheet.set_footer("&L&A&RPage &P of &N")
 
 
 def _write_sheet(
@@ -144,8 +177,14 @@ def _write_sheet(
     columns = cited_first(table)
     marked = cited(table)
     writers = [_writer(sheet, column, formats) for column in columns]
-    for number, column in enumerate(columns):
-        sheet.set_column(number, number, min(max(len(column.name), _NARROWEST), _WIDEST))
+    widths = [_width(column) for column in columns]
+    _lay_out(sheet, widths, len(naming(table)))
+    sheet.repeat_rows(0)
+    sheet.set_row(
+        0, max(_height("x" * len(column.name), width) for column, width in zip(columns, widths, strict=True))
+    )
+    for number, (column, width) in enumerate(zip(columns, widths, strict=True)):
+        sheet.set_column(number, number, width)
         heading = formats["cited" if column in marked else "heading"]
         sheet.write_string(0, number, column.name, heading)
     cursor = source.connection.cursor()
@@ -159,6 +198,10 @@ def _write_sheet(
                     writers[number](n_rows, number, value)
     sheet.autofilter(0, 0, n_rows, len(columns) - 1)
     return n_rows
+
+
+def _width(column: Column) -> int:
+    return min(max(len(column.name) + 2, _NARROWEST_OF.get(column.type, _NARROWEST)), _WIDEST)
 
 
 def _query(table: Table, period: Period) -> str:

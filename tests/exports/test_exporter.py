@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import date
 from html import unescape
 from pathlib import Path
+from textwrap import wrap
 from typing import NamedTuple
 
 import duckdb
@@ -493,6 +494,56 @@ def test_a_workbook_has_units_and_shares_in_percent(published: ExportSettings, n
     in_percent = {column for column, formats in shown.items() if any("%" in each for each in formats)}
     shares = {column for column, unit in units.items() if unit in {"share", "probability"} and shown[column]}
     assert shares == in_percent != set()
+
+
+def test_a_workbook_prints_on_pages_that_can_be_read(published: ExportSettings) -> None:
+    folder = export(published, request("on_time_lines", "punctuality_shares", form="xlsx")).folder
+
+    [file] = folder.glob("*.xlsx")
+    with zipfile.ZipFile(file) as archive:
+        book = archive.read("xl/workbook.xml").decode()
+        sheets = [archive.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (1, 2, 3)]
+    layouts = [
+        dict(re.findall(r'(\w+)="([^"]*)"', re.findall("<pageSetup [^>]*>", each)[0])) for each in sheets
+    ]
+    assert {"landscape"} == {layout["orientation"] for layout in layouts}
+    assert {"0"} == {layout["fitToHeight"] for layout in layouts}
+    assert ["1", "1"] == [layout.get("fitToWidth", "1") for layout in layouts[:2]]
+    widths = [
+        sum(
+            float(width) * (int(last) - int(first) + 1)
+            for first, last, width in re.findall(r'<col min="(\d+)" max="(\d+)" width="([\d.]+)"', each)
+        )
+        / int(layout.get("fitToWidth", "1"))
+        for each, layout in zip(sheets, layouts, strict=True)
+    ]
+    assert max(widths) < 260  # characters on a page of 10.7 inches: letters of 5 points at least
+    titles = dict(re.findall(r'Print_Titles"[^>]*>(\w+)!([^<]*)<', book))
+    assert {"on_time_lines", "punctuality_shares"} <= titles.keys()
+    assert all(each.endswith("$1:$1") for each in titles.values())
+
+
+def test_no_row_of_the_first_sheet_is_lower_than_its_text(published: ExportSettings) -> None:
+    folder = export(published, request("punctuality_shares", "stop_visits", "news", form="xlsx")).folder
+
+    about, _ = sheets_of(folder)
+    [file] = folder.glob("*.xlsx")
+    with zipfile.ZipFile(file) as archive:
+        sheet = archive.read("xl/worksheets/sheet1.xml").decode()
+    heights = dict(re.findall(r'<row r="(\d+)" ht="([\d.]+)"', sheet))
+    widths = [
+        float(width)
+        for first, last, width in re.findall(r'<col min="(\d+)" max="(\d+)" width="([\d.]+)"', sheet)
+        for _ in range(int(first), int(last) + 1)
+    ]
+    merged = set(re.findall(r'<mergeCell ref="(\w+):', sheet))
+    n_wrapped = 0
+    for place, cell in about.items():
+        width = sum(widths[1:]) if place in merged else widths["ABCDE".index(place[0])]
+        n_lines = len(wrap(cell.text, int(width))) or 1
+        n_wrapped += n_lines > 1
+        assert 15 * n_lines <= float(heights.get(place[1:], 15)), cell.text
+    assert n_wrapped > 10
 
 
 def test_a_feed_in_which_a_validator_finds_an_error_is_refused_unless_it_is_asked_for(

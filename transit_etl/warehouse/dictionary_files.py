@@ -22,8 +22,8 @@ _INTRODUCTION = """# Data dictionary
 
 Every table that analysts are promised, each on a page of its own with all its columns;
 [Columns](columns.md) lists these by name. Each publication writes these pages from the models, next to the
-published file (`dictionary/`, and `dictionary.csv` with the working tables too) and into it: as comments,
-and as `quality.dictionary_tables` and `quality.dictionary_columns`.
+published file (`dictionary/`, and `dictionary.csv` with the working tables and the views with names too) and
+into it: as comments, and as `quality.dictionary_tables` and `quality.dictionary_columns`.
 
 A column's source is `upstream` (as the interface gives it), `timetable`, `observed` (by polls), `estimated`
 (inferred from polls), `derived` (counted or computed of other columns), `reference` (a file of the
