@@ -2,6 +2,8 @@
 -- as that is known. A line is frequent by the thresholds in force, or by a ruleset that judges its waits there. A bus
 -- is a departure that was due, or a trip without one. A trip on a diversion skips stops: it runs, and the stop takes
 -- it off its list. Where nothing is known of a bus, it did as the buses before and after it.
+{%- set stop_buses = "partition by due.operator, due.service_date, due.line_code, due.direction, due.stop_code"
+    " order by due.scheduled_at, due.departure_key" %}
 with parameters as (
     select * from {{ ref('inference_parameters') }}
 ),
@@ -50,29 +52,58 @@ due as (
         count(case when calls.arrival_quality = 'evidenced' then 1 end) over (
             partition by calls.departure_key order by calls.position rows between unbounded preceding and current row
         ) as n_evidenced_before,
-        case
-            when calls.arrival_quality in ('evidenced', 'bounded') or visits.n_polls > 0 then 0
-            when trips.outcome = 'run' and visits.n_withdrawn_polls >= parameters.withdrawn_polls then 1
-        end as is_skipped
+        coalesce(calls.arrival_quality in ('evidenced', 'bounded') or visits.n_polls > 0, false) as is_seen,
+        case when trips.outcome = 'run' then visits.n_withdrawn_polls end as n_withdrawn_polls,
+        case when trips.outcome = 'run' then visits.withdrawn_at end as withdrawn_at
     from {{ built('trip_trajectories') }} as calls
-    cross join parameters
     left join {{ built('stop_visits') }} as visits using (visit_key)
     left join {{ built('trips') }} as trips on calls.trip_key = trips.trip_key
+),
+
+of_frequent_stops as (
+    select
+        due.*,
+        -- buses in a row that the stop did not see have the same number
+        count(case when due.is_seen then 1 end) over (
+            {{ stop_buses }} rows between unbounded preceding and current row
+        ) as n_seen
+    from due
+    inner join frequent_stops using (operator, service_date, line_code, direction, stop_code)
+),
+
+judged as (
+    -- one answer may lack a row by mistake; two do not, of one bus or of several unseen ones in a row
+    select
+        buses.*,
+        case
+            when buses.is_seen then 0
+            when buses.n_withdrawn_polls >= parameters.withdrawn_polls then 1
+            when
+                buses.n_withdrawn_polls > 0
+                and sum(buses.n_withdrawn_polls) over unseen_row >= parameters.withdrawn_polls
+                and min(buses.withdrawn_at) over unseen_row < max(buses.withdrawn_at) over unseen_row
+                then 1
+        end as is_skipped
+    from of_frequent_stops as buses
+    cross join parameters
+    window unseen_row as (
+        partition by
+            buses.operator, buses.service_date, buses.line_code, buses.direction, buses.stop_code, buses.n_seen
+    )
 ),
 
 between_known as (
     -- the nearest buses of the stop, before and after, of which it is known
     select
-        due.*,
+        judged.*,
         {{ nearest_known(
-            {"is_skipped": "due.is_skipped", "known_at": "due.scheduled_at"}, "due.is_skipped is not null"
+            {"is_skipped": "judged.is_skipped", "known_at": "judged.scheduled_at"}, "judged.is_skipped is not null"
         ) }}
-    from due
-    inner join frequent_stops using (operator, service_date, line_code, direction, stop_code)
+    from judged
     window
         {{ windows_around(
-            "due.operator, due.service_date, due.line_code, due.direction, due.stop_code",
-            "due.scheduled_at, due.departure_key"
+            "judged.operator, judged.service_date, judged.line_code, judged.direction, judged.stop_code",
+            "judged.scheduled_at, judged.departure_key"
         ) }}
 )
 
