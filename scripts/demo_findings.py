@@ -38,7 +38,8 @@ VISITS = """
 """
 DISRUPTIONS = """
     select if(category = 'ASC', 'Lift out of use', coalesce(event_meaning, event)) as what,
-        array_to_string(lines, ', ') as lines_or_lift, cause as cause_as_told,
+        array_to_string(lines, ', ') as lines_or_lift,
+        coalesce(cause, nullif(cause_class, 'unknown') || ' (by the message)') as cause,
         strftime(local_time(coalesce(started_at, first_seen_at)), '%d %B, %H:%M') as since
     from marts.disruptions where is_open order by category, started_at limit 8
 """
@@ -48,10 +49,17 @@ ANSWERS = {
     "Which lines and stops were least punctual?": (
         "(select sentence from headline.on_time_lines where figure is not null order by figure limit 1) "
         "union all "
-        "(select sentence from headline.on_time_stops where figure is not null order by figure limit 1)"
+        "(select sentence from headline.on_time_stops where figure is not null order by figure limit 1) "
+        "union all (select 'It is not known of ' || count(*) || ' lines and directions.' "
+        "from headline.on_time_lines where figure is null having count(*) > 0) "
+        "union all (select 'It is not known of ' || count(*) || ' stops.' "
+        "from headline.on_time_stops where figure is null having count(*) > 0)"
     ),
     "Where did riders of frequent lines wait longest beyond the timetable?": (
-        "select sentence from headline.excess_waiting where figure is not null order by figure desc limit 2"
+        "(select sentence from headline.excess_waiting where figure is not null order by figure desc "
+        "limit 2) "
+        "union all (select 'It is not known of ' || count(*) || ' other lines and directions.' "
+        "from headline.excess_waiting where figure is null having count(*) > 0)"
     ),
     "Which trips ran, which did not, and which could not be observed?": (
         "(select sentence from headline.trips_delivered where figure is not null order by figure limit 1) "
@@ -64,8 +72,9 @@ ANSWERS = {
         "select sentence from headline.service_disruptions order by low desc limit 2"
     ),
     "In which hours was too little polled to know?": (
-        "select 'On ' || service_date || ' from ' || service_hour || ':00 too little was observed of ' "
-        "|| count(*) || ' lines and directions.' as sentence from marts.punctuality_shares "
+        "select 'On the service date ' || service_date || ' from ' || service_hour % 24 || ':00' "
+        "|| if(service_hour < 24, '', ' of the next day') || ' too little was observed of ' || count(*) "
+        "|| ' lines and directions.' as sentence from marts.punctuality_shares "
         "where estimate_null_reason = 'interval too wide' "
         "group by service_date, service_hour order by count(*) desc, service_date, service_hour limit 2"
     ),
@@ -94,7 +103,7 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
     console.rule("[bold]Questions that the warehouse answers, each with its query")
     for question, query in ANSWERS.items():
         console.print(f"[bold]{question}[/]", highlight=False)
-        for row in ask(query) or [{"sentence": "There is nothing to tell."}]:
+        for row in ask(query) or [{"sentence": "The query gives no row."}]:
             console.print(row["sentence"], markup=False, highlight=False)
         console.print(
             f'transit-etl sql "{query}"\n', style="dim", markup=False, highlight=False, soft_wrap=True
@@ -110,13 +119,6 @@ def show_findings(console: Console, environment: Mapping[str, str], folder: Path
         ("The models, as a page", "reports/models/index.html"),
     ):
         console.print(f"{what}: {place / where}", highlight=False, soft_wrap=True)
-
-
-def _answer(console: Console, question: str, query: str, rows: list[dict[str, Any]]) -> None:
-    console.print(f"[bold]{question}[/]", highlight=False)
-    for row in rows or [{"sentence": "There is nothing to tell."}]:
-        console.print(row["sentence"], markup=False, highlight=False)
-    console.print(f'transit-etl sql "{query}"\n', style="dim", markup=False, highlight=False, soft_wrap=True)
 
 
 class _Questions:

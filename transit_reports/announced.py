@@ -66,7 +66,8 @@ def timetable_page(report: Report) -> Page:
 
 def _new_timetables(report: Report) -> Figure:
     answer = report.ask("new_timetables")
-    rows = report.named(answer, "../")
+    runs = report.named(answer, "../")
+    rows = [row for row in runs if row["is_other"]]
     days = {row["from_date"] for row in rows if row["n_dates"] >= _SHORTEST}
     sides = {day: _sides(report, day) for day in days}
     before_and_after = [(row, *_both(row, sides.get(row["from_date"], []))) for row in rows]
@@ -79,10 +80,18 @@ def _new_timetables(report: Report) -> Figure:
         told.append(row | figure_as(then, "then") | figure_as(now, "now") | (change or NO_CHANGE))
     better = sum(row["change_low"] is not None and row["change_low"] > 0 for row in told)
     worse = sum(row["change_high"] is not None and row["change_high"] < 0 for row in told)
-    if not told:
+    known = {(row["line_code"], row["direction"]) for row in runs if row["is_other"] is not None}
+    n_left_out = len({(row["line_code"], row["direction"]) for row in runs} - known)
+    if not known:
         reading = _(
-            "No line had other departures than on the same weekday a week before, as far as two weeks are "
-            "known."
+            "Whether a line has a new timetable is not known: no departures are known of a date and of the "
+            "same weekday a week before."
+        )
+    elif not told:
+        reading = _n(
+            "{n} line and direction had no other departures than on the same weekday a week before.",
+            "Of {n} lines and directions none had other departures than on the same weekday a week before.",
+            len(known),
         )
     else:
         reading = _n(
@@ -96,6 +105,12 @@ def _new_timetables(report: Report) -> Figure:
             "same date. The intervals hold for all of them together with a probability of 95 %.",
             n_compared=number(n_compared), better=number(better), worse=number(worse),
         )  # fmt: skip
+    if known and n_left_out:
+        reading += " " + _n(
+            "Of {n} other line and direction the departures of the week before are not known.",
+            "Of {n} other lines and directions the departures of the week before are not known.",
+            n_left_out,
+        )
     return Figure(
         "new-timetables", _("New timetables, before and since"), reading, _NEW, told, answer.sql, "timetable"
     )
@@ -135,6 +150,7 @@ def _enough(answer: Answer | None) -> Row:
 def _seasons(report: Report) -> Figure:
     answer = report.ask("season_changes")
     rows = report.named(answer, "../")
+    n_comparable = sum(row["n_comparable"] for row in report.ask("timetable_answers").rows)
     reading = (
         _n(
             "Of {n} line, direction and date the first answer told another timetable than the last date of "
@@ -144,8 +160,26 @@ def _seasons(report: Report) -> Figure:
             len(rows),
         )
         if rows
-        else _("No first answer told another timetable than the last date of the same type of day had.")
+        else _n(
+            "Of {n} timetable of a line and date that can be compared, none was another than that of the "
+            "last date of the same type of day.",
+            "Of {n} timetables of a line and date that can be compared, none was another than that of the "
+            "last date of the same type of day.",
+            n_comparable,
+        )
+        if n_comparable
+        else _(
+            "Whether a first answer told a new season is not known: no timetable of an earlier date of the "
+            "same type of day was answered before."
+        )
     )
+    n_left_out = sum(row["n_dates"] for row in report.ask("timetable_answers").rows) - n_comparable
+    if n_comparable and n_left_out:
+        reading += " " + _n(
+            "Of {n} other timetable none of an earlier date is known.",
+            "Of {n} other timetables none of an earlier date is known.",
+            n_left_out,
+        )
     reading += " " + _("A public holiday is told like a season, and so is the working day after it.")
     return Figure(
         "season-changes", _("New seasons, by the first answer"), reading, _SEASONS, rows, answer.sql,
@@ -174,12 +208,27 @@ def _changes(report: Report) -> Figure:
             n_late=n_late,
         )
         if rows
-        else _("No timetable was seen to change after it was first answered.")
+        else none_changed(report.ask("timetable_answers").rows)
     )
     return Figure(
         "timetable-changes", _("Changes after the first answer"), reading, _CHANGES, rows, answer.sql,
         "timetable", most_rows=200,
     )  # fmt: skip
+
+
+def none_changed(answered: Sequence[Row]) -> str:
+    """Say that no timetable changed after its first answer, or that it is not known whether one did.
+
+    answered: rows of `timetable_answers`.
+    """
+    n_again = sum(row["n_again"] for row in answered)
+    if not n_again:
+        return _("Whether a timetable changed after its first answer is not known: none was answered again.")
+    return _n(
+        "Of {n} timetable of a line and date that was answered again, none had changed.",
+        "Of {n} timetables of a line and date that were answered again, none had changed.",
+        n_again,
+    )
 
 
 def news_page(report: Report) -> Page:
@@ -193,11 +242,31 @@ def news_page(report: Report) -> Page:
             when=report.period.when,
         )
         if answer.rows
-        else _("No news were listed {when}, as far as they were asked for.", when=report.period.when)
+        else _none_listed(report)
     )
     figure = Figure(
-        "news", _("News of the operator"), reading, _NEWS, answer.rows, answer.sql, "news", most_rows=200
+        "news",
+        _("News of the operator"),
+        reading,
+        _NEWS,
+        report.told(answer.rows, "title", "content", "about"),
+        answer.sql,
+        "news",
+        most_rows=200,
     )
     intro = _("What the operator told its riders, in its own words and language.")
     values = {"figures": [figure], "intro": intro}
     return Page("news/index.html", "figures.html", _("News"), values, [figure])
+
+
+def _none_listed(report: Report) -> str:
+    n_answers = sum(row["n_good"] for row in report.ask("requests").rows if row["endpoint"] == "news")
+    when = report.period.when
+    if not n_answers:
+        return _("Whether there were news {when} is not known: the list of news was not answered.", when=when)
+    return _n(
+        "No news were listed {when}; the list was answered {n} time.",
+        "No news were listed {when}; the list was answered {n} times.",
+        n_answers,
+        when=when,
+    )

@@ -12,7 +12,7 @@ from transit_reports.page import Page
 from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Row
 from transit_reports.report import Report, folder_name
-from transit_reports.words import NO_CHANGE, change_text, difference, figure_as, is_told_apart
+from transit_reports.words import NO_CHANGE, change_text, difference, figure_as, is_told_apart, listed
 
 _MOST_BARS = 25
 _BOTH = [
@@ -41,7 +41,7 @@ def compare_page(report: Report, before: ReportPeriod, others: Sequence[tuple[st
     address = "compare/index.html" if is_usual else f"compare/{folder_name(before.name)}/index.html"
     root = "../" * address.count("/")
     row, then = report.one("network"), report.one("network", before)
-    change = difference(row, then, "on_time") if row else None
+    change = difference(row, then, "on_time")
     changed = changed_lines(report, before, root)
     figures = [
         _shares(report, before),
@@ -65,6 +65,12 @@ def lines_compared_page(report: Report, codes: Sequence[str]) -> Page:
     names = [report.line_name(code, "outbound") for code in codes]
     rows = [
         row for code in codes for row in report.of("lines", line_code=code).rows if row["on_time"] is not None
+    ]
+    left_out = [
+        _directed(report, row)
+        for code in codes
+        for row in report.of("lines", line_code=code).rows
+        if row["on_time"] is None
     ]
     pairs = [
         (earlier, later)
@@ -90,6 +96,8 @@ def lines_compared_page(report: Report, codes: Sequence[str]) -> Page:
         if found
         else _("Too little is known of these lines to compare them.")
     )
+    if found and left_out:
+        reading += " " + _("Not compared, because too little is known: {names}.", names=listed(left_out))
     title = _("Lines {names}", names=", ".join(names))
     figure = Figure("pairs", title, reading, _PAIRS, found, report.ask("lines").sql, "difference")
     address = f"compare/lines_{'_'.join(map(folder_name, codes))}/index.html"
@@ -105,7 +113,7 @@ def changed_lines(report: Report, before: ReportPeriod, root: str = "", most: in
     pairs = _line_pairs(report, before, root)
     rows = _told_apart(pairs)
     if not pairs:
-        reading = _("No line can be compared: too little is known of {before}.", before=before.title)
+        reading = _nothing_compared(report, before)
     elif not rows:
         reading = _n(
             "The one line and direction that can be compared did not surely change against {before}.",
@@ -121,6 +129,7 @@ def changed_lines(report: Report, before: ReportPeriod, root: str = "", most: in
             "hold with a probability of 95 %.",
             n_rows=number(len(rows)), n_pairs=number(len(pairs)), before=before.title,
         )  # fmt: skip
+    reading += _lines_not_compared(report, pairs)
     drawn = [{**row, "label": f"{row['line']} {row['towards']}"} for row in rows[:most]]
     return Figure(
         "lines-that-changed", _("Lines that changed most"), reading, _BOTH, rows,
@@ -135,10 +144,15 @@ def _every_line(report: Report, before: ReportPeriod, root: str) -> Figure:
         {**now, **change, **figure_as(now, "now"), **figure_as(then, "then")}
         for now, then, change in _changes(pairs, 1)
     ]
-    reading = _(
-        "For whoever looks for one line. Each interval holds by itself; about one in twenty leaves 0 out by "
-        "chance."
+    reading = (
+        _(
+            "For whoever looks for one line. Each interval holds by itself; about one in twenty leaves 0 out "
+            "by chance."
+        )
+        if rows
+        else _nothing_compared(report, before)
     )
+    reading += _lines_not_compared(report, pairs)
     return Figure(
         "lines-compared", _("Every line"), reading, _BOTH, rows, _sql(report, "lines", before), "difference"
     )
@@ -156,8 +170,15 @@ def _changed_stops(report: Report, before: ReportPeriod, root: str) -> Figure:
             n_rows=number(len(rows)),
         )
         if pairs
-        else _("No stop can be compared: too little is known of {before}.", before=before.title)
+        else _nothing_compared(report, before)
     )
+    if pairs and len(now) > len(pairs):
+        n_out = len(now) - len(pairs)
+        reading += " " + _n(
+            "Of {n} other stop too little is known of one of the two periods.",
+            "Of {n} other stops too little is known of one of the two periods.",
+            n_out,
+        )
     return Figure(
         "stops-that-changed", _("Stops that changed most"), reading, _STOPS, rows,
         _sql(report, "stops", before), "difference", most_rows=100,
@@ -196,11 +217,14 @@ def _network(  # noqa: PLR0917 - in the order in which a figure is read
         Column("now", N_("Now"), kind, "interval"),
         Column("change", N_("Difference"), "difference" if kind == "share" else kind, "interval"),
     ]
-    apart = [row["what"] for row in rows if row["change"] is not None and is_told_apart(row)]
-    reading = (
-        _("Surely another than before: {names}.", names=", ".join(apart))
-        if apart
-        else _("Nothing of this is surely another than before.")
+    known = [row for row in rows if row["change"] is not None]
+    told = {
+        _("Changed for certain: {names}."): [row for row in known if is_told_apart(row)],
+        _("No certain change: {names}."): [row for row in known if not is_told_apart(row)],
+        _("Not known of both periods: {names}."): [row for row in rows if row["change"] is None],
+    }
+    reading = " ".join(
+        text.format(names=", ".join(row["what"] for row in group)) for text, group in told.items() if group
     )
     return Figure(name, title, reading, columns, rows, _sql(report, "network", before), definition)
 
@@ -222,7 +246,7 @@ def _delivered(report: Report, before: ReportPeriod) -> Figure:
     told |= {"n_not_run_then": then.get("n_not_run"), "n_not_run": row.get("n_not_run")}
     is_known = None not in {told["then_low"], told["now_low"]}
     if not is_known:
-        reading = _("Too little is known.")
+        reading = _nothing_compared(report, before)
     elif told["now_low"] > told["then_high"] or told["now_high"] < told["then_low"]:
         reading = _("More or fewer departures ran than before, whatever happened to those that nobody saw.")
     else:
@@ -231,6 +255,25 @@ def _delivered(report: Report, before: ReportPeriod) -> Figure:
         "delivered", _("Departures that ran"), reading, columns, [told] if is_known else [],
         _sql(report, "delivered_network", before), "delivered",
     )  # fmt: skip
+
+
+def _nothing_compared(report: Report, before: ReportPeriod) -> str:
+    return _(
+        "Nothing can be compared: too little is known of {before} or of {now}.",
+        before=before.title, now=report.period.title,
+    )  # fmt: skip
+
+
+def _lines_not_compared(report: Report, pairs: Sequence[tuple[Row, Row]]) -> str:
+    """Say how many lines and directions of the period a comparison leaves out, after a list of the others."""
+    n_left_out = len(line_rows(report, "")) - len(pairs)
+    if not pairs or not n_left_out:
+        return ""
+    return " " + _n(
+        "Of {n} other line and direction too little is known of one of the two periods.",
+        "Of {n} other lines and directions too little is known of one of the two periods.",
+        n_left_out,
+    )
 
 
 def _directed(report: Report, row: Row) -> str:

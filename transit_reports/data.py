@@ -3,7 +3,7 @@
 from typing import Any
 
 from transit_reports.figures import Column, Figure, with_ends, written
-from transit_reports.language import N_, _, _n, number
+from transit_reports.language import N_, SOURCE, _, _n, clock_hour, number
 from transit_reports.page import Page
 from transit_reports.queries import Row
 from transit_reports.report import Report
@@ -99,7 +99,7 @@ def _coverage(report: Report) -> Figure:
             unseen,
         )
         if n_due
-        else _("No passage was due.")
+        else _("No passage is known to have been due.")
     )
     return Figure(
         "coverage",
@@ -117,7 +117,7 @@ def _heat(report: Report) -> list[dict[str, Any]]:
     for row in report.ask("coverage_by_hour").rows:
         found.setdefault(row["service_date"], {})[row["service_hour"]] = row
     hours = sorted({hour for days in found.values() for hour in days}) or [*range(4, 28)]
-    lines = [{"date": "", "cells": [{"class": "", "text": f"{hour % 24:02}"} for hour in hours]}]
+    lines = [{"date": "", "cells": [{"class": "", "text": clock_hour(hour, "")} for hour in hours]}]
     return lines + [
         {"date": written(day, "date"), "cells": [_heat_cell(found.get(day, {}).get(hour)) for hour in hours]}
         for day in report.period.days
@@ -147,7 +147,7 @@ def _qualities(report: Report) -> Figure:
     reading = (
         _("Of {n} passages due most are {quality}.", n=number(total), quality=rows[0]["arrival_quality"])
         if rows
-        else _("No passage was due.")
+        else _("No passage is known to have been due.")
     )
     return Figure(
         "known", _("What is known of the passages due"), reading, _QUALITIES, rows, answer.sql, "observed"
@@ -157,7 +157,14 @@ def _qualities(report: Report) -> Figure:
 def _audit(report: Report) -> Figure:
     answer = report.ask("audit")
     told = [row for row in answer.rows if row["error_low"] is not None]
+    n_audited = sum(row["n_audited"] for row in answer.rows)
     reading = _("No passage was polled at random.")
+    if n_audited:
+        reading = _n(
+            "{n} passage was polled at random: too few to compare estimates with.",
+            "{n} passages were polled at random: too few to compare estimates with.",
+            n_audited,
+        )
     if told:
         last = told[-1]
         ends = with_ends(last["error"], last["error_low"], last["error_high"], "difference", "interval")
@@ -200,6 +207,7 @@ def _requests(report: Report) -> Figure:
 
 def _validation(report: Report) -> Figure:
     answer = report.ask("validation")
+    n_requests = sum(row["n_requests"] for row in report.ask("requests").rows)
     reading = (
         _n(
             "{n} rule of a dataset was not met by some batch.",
@@ -210,13 +218,15 @@ def _validation(report: Report) -> Figure:
         + _("Rows that break a rule about rows are kept in quarantine and count for nothing.")
         if answer.rows
         else _("Every batch met every expectation.")
+        if n_requests
+        else _("No request was made.")
     )
     return Figure(
         "validation",
         _("What validation refused"),
         reading,
         _VALIDATION,
-        answer.rows,
+        report.told(answer.rows, "reason", language=SOURCE),
         answer.sql,
         "validation",
     )
@@ -234,7 +244,13 @@ def _drift(report: Report) -> Figure:
         else _("The interface answered nothing that it was not known to answer.")
     )
     return Figure(
-        "drift", _("Changes of the interface"), reading, _DRIFT, answer.rows, answer.sql, "validation"
+        "drift",
+        _("Changes of the interface"),
+        reading,
+        _DRIFT,
+        report.told(answer.rows, "kind", language=SOURCE),
+        answer.sql,
+        "validation",
     )
 
 
@@ -246,5 +262,11 @@ def _findings(report: Report) -> Figure:
         else _("Checks of the data found nothing.")
     )
     return Figure(
-        "findings", _("Findings of the checks"), reading, _FINDINGS, answer.rows, answer.sql, "validation"
+        "findings",
+        _("Findings of the checks"),
+        reading,
+        _FINDINGS,
+        report.told(answer.rows, "finding", language=SOURCE),
+        answer.sql,
+        "validation",
     )

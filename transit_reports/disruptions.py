@@ -12,6 +12,17 @@ from transit_reports.report import Report
 from transit_reports.words import is_told_apart
 
 _MOST_BARS = 25
+_CAUSES = {  # classes of `core.cause_meanings`
+    "works": N_("works"),
+    "technical": N_("technical problem"),
+    "accident": N_("accident"),
+    "obstruction": N_("obstruction"),
+    "event": N_("event or demonstration"),
+    "strike": N_("strike"),
+    "weather": N_("weather"),
+    "emergency": N_("emergency"),
+    "traffic": N_("traffic"),
+}
 _LONGEST = 24  # characters of a label
 _COLUMNS = [
     Column("number", N_("Bar"), "count"),
@@ -20,20 +31,20 @@ _COLUMNS = [
     Column("cause", N_("Cause given")),
     Column("begun", N_("From"), "time"),
     Column("ended", N_("To"), "time"),
-    Column("minutes", N_("Minutes"), "minutes", "hard"),
-    Column("line_minutes", N_("Minutes of lines"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "hard"),
+    Column("line_minutes", N_("Duration, summed over lines"), "minutes", "hard"),
     Column("message", N_("Message")),
     Column("news", N_("News about it")),
 ]
 _LINE_COLUMNS = [
     Column("line_number", N_("Line")),
     Column("event", N_("What")),
-    Column("minutes", N_("Minutes"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "hard"),
 ]
 _CAUSE_COLUMNS = [
     Column("cause", N_("Cause given")),
     Column("n_disruptions", N_("Disruptions"), "count"),
-    Column("minutes", N_("Minutes"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "hard"),
 ]
 _IMPACT_COLUMNS = [
     Column("line", N_("Line")),
@@ -61,10 +72,37 @@ def disruption_rows(report: Report) -> list[dict[str, Any]]:
             "minutes": None,
             "line_minutes": None,
             "line_names": row["line_names"] or _("no line named"),
-            "cause": row["cause"] or _("none given"),
+            "cause": _cause(row),
         }
-        for row in report.ask("disruptions").rows
+        for row in report.told(report.ask("disruptions").rows, "cause", "message", "news")
     ]
+
+
+def _cause(row: Row) -> str:
+    """Return the cause that upstream gives, or else the kind of cause that the message names."""
+    if row["cause"]:
+        return row["cause"]  # type: ignore[no-any-return]
+    if row["cause_class"] == "unknown":
+        return _("none given")
+    kind = row["cause_class"]
+    return _("{cause} (by the message)", cause=_(_CAUSES[kind]) if kind in _CAUSES else kind)
+
+
+def status_watched(report: Report) -> str:
+    """Say which share of the period the service status was watched."""
+    share = report.one("status_watched")["watched_share"]
+    return _("The service status was watched {share} of the time.", share=written(share, "share"))
+
+
+def none_named(report: Report) -> str:
+    """Say that the service status named no disruption, or that it is not known whether there was one."""
+    when = report.period.when
+    if not report.one("status_watched")["watched_share"]:
+        return _(
+            "Whether there were disruptions {when} is not known: the service status was not watched.",
+            when=when,
+        )
+    return _("The service status named no disruption {when}.", when=when) + f" {status_watched(report)}"
 
 
 def disruptions_page(report: Report) -> Page:
@@ -91,13 +129,14 @@ def _timeline(report: Report, rows: list[dict[str, Any]]) -> Figure:
         _n("{n} disruption held {when}.", "{n} disruptions held {when}.", len(rows), when=report.period.when)
         + " "
         + (
-            _("The chart has the {most} with most minutes of lines.", most=_MOST_BARS) + " "
+            _("The chart has the {most} that lasted longest, summed over their lines.", most=_MOST_BARS) + " "
             if len(rows) > _MOST_BARS
             else ""
         )
         + _("Hatched: it ended in this time.")
+        + f" {status_watched(report)}"
         if rows
-        else _("The service status named no disruption {when}.", when=report.period.when)
+        else none_named(report)
     )
     bars = sorted(rows[:_MOST_BARS], key=lambda row: row["begun"])
     numbers = {row["episode_id"]: number for number, row in enumerate(bars, 1)}
@@ -134,28 +173,33 @@ def _by_line(report: Report) -> Figure:
     ]
     reading = (
         _(
-            "Most minutes has line {line} ({event}): {minutes}.",
+            "The longest certain time was that of line {line} ({event}): {minutes}. Disruptions that name no "
+            "line are not in the list.",
             line=rows[0]["line_number"],
             event=rows[0]["event"],
             minutes=hard_bounds(rows[0]["minutes_low"], rows[0]["minutes_high"], "minutes"),
         )
         if rows
-        else _("No line was disrupted, as far as the status was asked.")
+        else none_named(report)
     )
     return Figure(
-        "minutes-by-line", _("Minutes by line"), reading, _LINE_COLUMNS, rows, answer.sql, "disruptions"
+        "minutes-by-line", _("Duration by line"), reading, _LINE_COLUMNS, rows, answer.sql, "disruptions"
     )
 
 
 def _by_cause(report: Report) -> Figure:
     answer = report.ask("disruption_causes")
-    rows = [{**row, "minutes": None} for row in answer.rows]
+    rows = [{**row, "minutes": None, "cause": _cause(row)} for row in report.told(answer.rows, "cause")]
     total = sum(row["n_disruptions"] for row in rows)
-    reading = _n(
-        "{n} disruption began {when}. Where the end of one is not known, the sum has no upper end.",
-        "{n} disruptions began {when}. Where the end of one is not known, the sum has no upper end.",
-        total,
-        when=report.period.when,
+    reading = (
+        none_named(report)
+        if not report.ask("disruptions").rows
+        else _n(
+            "{n} disruption began {when}. Where the end of one is not known, the sum has no upper end.",
+            "{n} disruptions began {when}. Where the end of one is not known, the sum has no upper end.",
+            total,
+            when=report.period.when,
+        )
     )
     return Figure("minutes-by-cause", _("By cause"), reading, _CAUSE_COLUMNS, rows, answer.sql, "disruptions")
 
@@ -184,7 +228,17 @@ def _impact(report: Report, disruptions: list[dict[str, Any]]) -> Figure:
             n_few=number(len(answer.rows) - len(rows)),
         )
         if rows
-        else _("No disruption had enough passages before and during it.")
+        else _n(
+            "What disruptions changed is not known: {n} pair of a disruption and a line has too few passages "
+            "or earlier dates.",
+            "What disruptions changed is not known: {n} pairs of a disruption and a line have too few "
+            "passages or earlier dates.",
+            len(answer.rows),
+        )
+        if answer.rows
+        else none_named(report)
+        if not disruptions
+        else _("No disruption named a line whose passages can be compared.")
     )
     placebo = report.one("impact_placebo")
     if rows and placebo:
@@ -214,16 +268,8 @@ def _what(row: Row | None) -> str:
 def lifts_page(report: Report) -> Page:
     """Return the page of lifts: how much of the time each was in use, and on which dates not."""
     answer = report.ask("lifts")
-    rows = [{**row, "available": None} for row in answer.rows]
-    reading = (
-        _(
-            "{lift} was out of use most: in use {share} of the time.",
-            lift=rows[0]["lift"],
-            share=hard_bounds(rows[0]["available_low"], rows[0]["available_high"], "share"),
-        )
-        if rows and rows[0]["available_high"] is not None and rows[0]["available_high"] < 1
-        else _("No lift was reported out of use.")
-    )
+    rows = [{**row, "available": None} for row in report.told(answer.rows, "lift")]
+    reading = _lifts_reading(report, rows)
     repairs = report.ask("lift_repairs")
     if repairs.rows:
         reading += " " + _("Counted {definition}.", definition=translated(repairs.rows[0]["meaning"]))
@@ -239,7 +285,7 @@ def lifts_page(report: Report) -> Page:
     table = Figure("lifts", _("Availability"), reading, _LIFT_COLUMNS, rows, answer.sql, "lifts")
     days = report.ask("lift_days")
     calendar: dict[str, dict[Any, Row]] = {}
-    for row in days.rows:
+    for row in report.told(days.rows, "lift"):
         calendar.setdefault(row["lift"], {})[row["service_date"]] = row
     dates = sorted({row["service_date"] for row in days.rows})
     columns = [
@@ -251,6 +297,22 @@ def lifts_page(report: Report) -> Page:
     per_day = Figure("lift-days", _("Calendar"), _(_CALENDAR), columns, list_rows, days.sql, "lifts")
     values = {"table": table, "per_day": per_day, "dates": dates, "calendar": calendar, "lift_day": _lift_day}
     return Page("lifts/index.html", "lifts.html", _("Lifts"), values, [table, per_day])
+
+
+def _lifts_reading(report: Report, rows: list[dict[str, Any]]) -> str:
+    if not report.one("status_watched")["watched_share"]:
+        return _("Whether lifts were in use is not known: the service status was not watched.")
+    if not rows:
+        return _("No lift is known: the service status named none, and no plant file does.")
+    if rows[0]["available_high"] is not None and rows[0]["available_high"] < 1:
+        reading = _(
+            "{lift} was certainly out of use longest: in use {share} of the time.",
+            lift=rows[0]["lift"],
+            share=hard_bounds(rows[0]["available_low"], rows[0]["available_high"], "share"),
+        )
+    else:
+        reading = _("No lift was reported out of use.")
+    return f"{reading} {status_watched(report)}"
 
 
 _CALENDAR = N_(

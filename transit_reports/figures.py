@@ -6,19 +6,38 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal
+from math import ceil, floor
+from typing import Any, Literal, Self
 
 from markupsafe import Markup
 
-from transit_reports.language import NO_BREAK, _, moment, number, signed, weekday_and_day
+from transit_reports.language import NO_BREAK, _, language, moment, number, signed, weekday_and_day
 from transit_reports.queries import Row
 
-FEWEST_UNITS = 50  # of a figure that is not rough, as in the practice of transit surveys
-MOST_HALF_WIDTH = 0.10  # of its 95 % interval
+FEWEST_UNITS = 50  # of a figure that has a place or is compared, as in the practice of transit surveys
 N_SHADES = 5
 Kind = Literal["text", "count", "share", "seconds", "minutes", "date", "time", "difference"]
-_MINUTE = 60
+_MINUTE = 60  # seconds
+_HOUR, _DAY = 60, 1440  # minutes
 _NARROW = 0.03  # an interval of a share so narrow, that a decimal of a percent says something
+
+
+class TextIn(str):
+    """A text of the published file in a language of its own: that of upstream, or English words of checks."""
+
+    __slots__ = ("language",)
+    language: str
+
+    def __new__(cls, text: str, language: str) -> Self:
+        """Make a text in the language of a tag of BCP 47; `und` where it is not known."""
+        made = super().__new__(cls, text)
+        made.language = language
+        return made
+
+
+def language_of(value: object) -> str:
+    """Return the language of a text that has one of its own, where it is known and not that of the page."""
+    return value.language if isinstance(value, TextIn) and value.language not in {language(), "und"} else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +135,7 @@ def written(value: Any, kind: Kind) -> str:  # noqa: ANN401, PLR0911 - what a qu
         case _, "seconds":
             return f"{clock(value)}{_unit(kind)}"
         case _, "minutes":
-            return f"{number(value)}{_unit(kind)}"
+            return duration(round(value))
         case _, "count":
             return number(value)
         case _:
@@ -127,6 +146,16 @@ def clock(seconds: float) -> str:
     """Return seconds as minutes and seconds, such as 4:05."""
     sign, whole = ("−" if round(seconds) < 0 else ""), abs(round(seconds))
     return f"{sign}{whole // _MINUTE}:{whole % _MINUTE:02}"
+
+
+def duration(minutes: int) -> str:
+    """Return whole minutes as hours and minutes, such as 2 h 5 min; from two days on, as days and hours."""
+    if minutes >= 2 * _DAY:
+        parts = ((minutes // _DAY, _("d")), (minutes % _DAY // _HOUR, "h"))
+    else:
+        parts = ((minutes // _HOUR, "h"), (minutes % _HOUR, "min"))
+    shown = [f"{number(n)}{NO_BREAK}{unit}" for n, unit in parts if n]
+    return NO_BREAK.join(shown) or f"0{NO_BREAK}min"
 
 
 def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str:  # noqa: ANN401 - what a query gives
@@ -146,13 +175,28 @@ def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str: 
 
 
 def hard_bounds(low: Any, high: Any, kind: Kind) -> str:  # noqa: ANN401 - what a query gives
-    """Return hard bounds in square brackets; without an upper one it says so, without both it is a dash."""
+    """Return hard bounds in square brackets; without an upper one it says so, without both it is a dash.
+
+    Durations are rounded outwards, and have no brackets where both bounds are the same.
+    """
     if low is None:
         return "–"
+    if kind == "minutes":
+        return _duration_bounds(low, high)
     if high is None:
-        return f"[{_('{least} or more', least=f'{_short(low, kind, 1)}{_unit(kind)}')}]"
+        return _("[{least} or more]", least=f"{_short(low, kind, 1)}{_unit(kind)}")
     texts = [_short(end, kind, high - low) for end in (low, high)]
     return f"[{'–'.join(dict.fromkeys(texts))}{_unit(kind)}]"
+
+
+def _duration_bounds(low: float, high: float | None) -> str:
+    step = _HOUR if low >= 2 * _DAY else 1
+    least = duration(floor(low / step) * step)
+    if high is None:
+        return _("[{least} or more]", least=least)
+    step = _HOUR if high >= 2 * _DAY else 1
+    most = duration(ceil(high / step) * step)
+    return least if least == most else f"[{least} – {most}]"
 
 
 def figure_and_ends(value: float, low: float, high: float, kind: Kind) -> tuple[str, str, str]:
@@ -174,22 +218,21 @@ def _unit(kind: Kind) -> str:
             return f"{NO_BREAK}%"
         case "difference":
             return f"{NO_BREAK}{_('points')}"
-        case "seconds" | "minutes":
+        case "seconds":
             return f"{NO_BREAK}min"
         case _:
             return ""
 
 
-def precision_label(row: Row) -> str:
-    """Return `±10 points`, or `rough` of an on-time share from fewer than 50 passages or less precise."""
-    low, high = row["on_time_low"], row["on_time_high"]
-    is_good = low is not None and row["n_due"] >= FEWEST_UNITS and (high - low) / 2 <= MOST_HALF_WIDTH
-    return _("±10 points") if is_good else _("rough")
-
-
 def heat_class(share: float) -> str:
-    """Return the class of a share in a table or a map: darker is less."""
+    """Return the class of a share in a table or a map: of the lowest, the one that stands out most."""
     return f"q{min(int((1 - share) * N_SHADES), N_SHADES - 1)}"
+
+
+def heat_classes() -> list[tuple[str, str]]:
+    """Return each class with the shares that it stands for, the highest first."""
+    ends = [number(100 * step / N_SHADES) for step in range(N_SHADES, -1, -1)]
+    return [(f"q{n}", f"{ends[n + 1]}–{ends[n]}{_unit('share')}") for n in range(N_SHADES)]
 
 
 @dataclass(frozen=True, slots=True)

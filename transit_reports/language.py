@@ -20,6 +20,7 @@ from babel.numbers import format_decimal
 
 SOURCE = "en"
 NO_BREAK = "\u00a0"  # a space at which no line ends
+_HOURS = 24  # of a day
 _language: ContextVar[str] = ContextVar("language", default=SOURCE)
 
 
@@ -83,12 +84,12 @@ def translated(text: str) -> str:
 
 def gettext(message: str) -> str:
     """Return the translation of a message of code or of a template."""
-    return _translations(language()).gettext(message) if message else ""
+    return translations(language()).gettext(message) if message else ""
 
 
 def ngettext(one: str, many: str, n: int) -> str:
     """Return the translation of a message in the form for a number."""
-    return _translations(language()).ngettext(one, many, n)
+    return translations(language()).ngettext(one, many, n)
 
 
 def number(value: float, decimals: int = 0) -> str:
@@ -132,6 +133,11 @@ def moment(instant: datetime) -> str:
     return f"{short_day(instant)} {instant:%H:%M}"
 
 
+def clock_hour(hour: int, minutes: str = ":00") -> str:
+    """Return an hour of the service day as a clock shows it; `+1` after those of the next day."""
+    return f"{hour % 24:02}{minutes}{NO_BREAK}+1" if hour >= _HOURS else f"{hour:02}{minutes}"
+
+
 def weekday(number_of_day: int) -> str:
     """Return the short name of a weekday; 1 is Monday."""
     return _date("EEE", date(2001, 1, number_of_day))  # 1 January 2001 was a Monday
@@ -153,7 +159,8 @@ def _day(pattern: str, day: date, code: str) -> str:
 
 
 @cache
-def _translations(code: str) -> NullTranslations:
+def translations(code: str) -> NullTranslations:
+    """Return the translations into a language."""
     if code == SOURCE:
         return NullTranslations()
     with files("transit_reports").joinpath("locale", f"{code}.po").open("rb") as source:

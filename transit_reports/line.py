@@ -5,17 +5,17 @@ from dataclasses import replace
 from typing import Any
 
 from transit_reports import charts
-from transit_reports.disruptions import disruption_rows
+from transit_reports.announced import none_changed
+from transit_reports.disruptions import disruption_rows, none_named, status_watched
 from transit_reports.figures import (
     Column,
     Figure,
     hard_bounds,
     heat_class,
-    precision_label,
     with_ends,
     written,
 )
-from transit_reports.language import N_, _, _n, number, translated, weekday
+from transit_reports.language import N_, _, _n, clock_hour, number, translated, weekday
 from transit_reports.lines import CHANGE_COLUMNS
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
@@ -34,7 +34,6 @@ _PARTS = [
     Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
     Column("n_due", N_("Passages due"), "count"),
     Column("observed_share", N_("Observed"), "share"),
-    Column("label", N_("Precision")),
 ]
 _DATES = [
     Column("service_date", N_("Date"), "date"),
@@ -86,7 +85,7 @@ _DISRUPTIONS = [
     Column("cause", N_("Cause given")),
     Column("begun", N_("From"), "time"),
     Column("ended", N_("To"), "time"),
-    Column("minutes", N_("Minutes"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "hard"),
     Column("message", N_("Message")),
 ]
 
@@ -180,7 +179,7 @@ class _Direction:
     def _trips(self) -> str:
         rows = self._ask("delivered").rows
         if not rows:
-            return _("No departure was in force.")
+            return _("No departure is known that was in force.")
         trips = rows[0]
         return _n(
             "Of {n} departure {n_run} were seen to run and {n_not_run} surely did not: {ends} ran (hard "
@@ -196,7 +195,7 @@ class _Direction:
     def _parts(self, row: Row) -> Figure:
         answer = self._ask("lines_by_part_of_week")
         rows = [
-            {**each, "part": translated(part), "label": precision_label(each)}
+            {**each, "part": translated(part)}
             for part, each in [(_EVERY_DAY, row), *((each["part"], each) for each in answer.rows)]
         ]
         figure = self._figure(
@@ -227,7 +226,7 @@ class _Direction:
                 "Of {n_told} of {n_hours} hours of a weekday enough is known. Lowest was the better end of "
                 "the interval on {weekday} at {hour}: {share} on time.",
                 n_told=number(len(told)), n_hours=number(len(answer.rows)), weekday=weekday(worst["weekday"]),
-                hour=_clock_hour(worst["service_hour"]), share=share_with_interval(worst, "on_time"),
+                hour=clock_hour(worst["service_hour"]), share=share_with_interval(worst, "on_time"),
             )  # fmt: skip
         return self._figure("hours", _("By hour and weekday"), reading, _HOURS, answer, "on-time")
 
@@ -267,7 +266,10 @@ class _Direction:
     def _waits(self) -> Figure:
         sums, answer = self._ask("line_waits").rows, self._ask("line_waits_by_date")
         if not sums:
-            reading = _("Its service is not frequent: riders go by the timetable, and waits are not judged.")
+            reading = _(
+                "By what is known of its timetable the service is not frequent: riders go by the timetable, "
+                "and waits are not judged."
+            )
         elif sums[0]["excess_wait"] is None:
             reading = _("Waits are not known: {reason}.", reason=self._report.reason(sums[0]))
         else:
@@ -301,37 +303,32 @@ def _main_stops(rows: Sequence[Row]) -> list[Row]:
 
 
 def _heat(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """Return a line of cells for each hour: the class, the text and the whole interval of each weekday."""
+    """Return a line of cells for each hour: the class and the text of each weekday."""
     found: dict[int, dict[int, Row]] = {}
     for row in rows:
         found.setdefault(row["service_hour"], {})[row["weekday"]] = row
     return [
-        {"hour": _clock_hour(hour), "cells": [_heat_cell(days.get(weekday)) for weekday in range(1, 8)]}
+        {"hour": clock_hour(hour), "cells": [_heat_cell(days.get(weekday)) for weekday in range(1, 8)]}
         for hour, days in sorted(found.items())
     ]
 
 
 def _heat_cell(row: Row | None) -> Mapping[str, str]:
     if row is None:
-        return {"class": "", "text": "", "title": _("no service")}
+        return {"class": "", "text": ""}
     if row["on_time"] is None:
-        return {"class": "unseen", "text": "–", "title": _("not known")}
+        return {"class": "unseen", "text": "–"}
     low, high = row["on_time_low"], row["on_time_high"]
     ends = with_ends(row["on_time"], low, high, "share", "interval")
-    return {
-        "class": heat_class(row["on_time"]),
-        "text": ends,
-        "title": _("{n} passages due", n=number(row["n_due"])),
-    }
-
-
-def _clock_hour(hour: int) -> str:
-    return f"{hour % 24:02}:00"
+    return {"class": heat_class(row["on_time"]), "text": ends}
 
 
 def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figure]:
     not_run = report.of("not_run", line_code=code)
-    rows = [{**row, "towards": report.towards(code, row["direction"])} for row in not_run.rows]
+    rows = [
+        {**row, "towards": report.towards(code, row["direction"])}
+        for row in report.told(not_run.rows, "headsign")
+    ]
     yield Figure(
         "not-run", _("Departures that did not run"),
         _n(
@@ -346,13 +343,16 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
     yield _countdowns(report, code)
     names = {report.line_name(*key) for key in keys} | {report.line_name(*key).split(" (")[0] for key in keys}
     events = [row for row in disruption_rows(report) if names & set(row["lines"] or ())]
-    yield Figure(
-        "disruptions", _("Its disruptions"),
-        _n(
+    reading = none_named(report)
+    if report.ask("disruptions").rows:
+        reading = _n(
             "The service status named the line in {n} disruption.",
             "The service status named the line in {n} disruptions.",
             len(events),
-        ),
+        )
+        reading += f" {status_watched(report)}"
+    yield Figure(
+        "disruptions", _("Its disruptions"), reading,
         _DISRUPTIONS, events, report.ask("disruptions").sql, "disruptions",
     )  # fmt: skip
     changes = report.of("timetable_changes", line_code=code)
@@ -363,7 +363,9 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
             "The timetable was seen to change {n} time after it was first answered.",
             "The timetable was seen to change {n} times after it was first answered.",
             len(rows),
-        ),
+        )
+        if rows
+        else none_changed(report.of("timetable_answers", line_code=code).rows),
         CHANGE_COLUMNS, rows, changes.sql, "timetable",
     )  # fmt: skip
 

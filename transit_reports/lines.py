@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from transit_reports.figures import FEWEST_UNITS, Column, Figure, precision_label, ranked
+from transit_reports.figures import FEWEST_UNITS, Column, Figure, ranked
 from transit_reports.language import N_, _, _n
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
@@ -18,7 +18,6 @@ _COLUMNS = [
     Column("delivered", N_("Departures that ran"), "share", "hard"),
     Column("n_due", N_("Passages due"), "count"),
     Column("observed_share", N_("Observed"), "share"),
-    Column("label", N_("Precision")),
 ]
 CHANGE_COLUMNS = [  # of a timetable
     Column("towards", N_("Towards")),
@@ -38,6 +37,7 @@ _NOT_RANKED = [
     Column("line", N_("Line"), link="line_page"),
     Column("towards", N_("Towards")),
     Column("n_departures", N_("Departures"), "count"),
+    Column("n_due", N_("Passages due"), "count"),
     Column("reason", N_("Why it has no place")),
 ]
 
@@ -50,10 +50,7 @@ def line_rows(report: Report, root: str) -> list[dict[str, Any]]:
     delivered = {(row["line_code"], row["direction"]): row for row in report.ask("delivered").rows}
     nothing = dict.fromkeys(["n_departures", "n_run", "n_not_run", "delivered_low", "delivered_high"])
     rows = [
-        nothing
-        | dict(delivered.pop((row["line_code"], row["direction"]), {}))
-        | row
-        | {"delivered": None, "label": precision_label(row)}
+        nothing | dict(delivered.pop((row["line_code"], row["direction"]), {})) | row | {"delivered": None}
         for row in report.named(report.ask("lines"), root)
     ]
     unseen = Answer("", [row for row in delivered.values() if row["n_departures"]])
@@ -62,31 +59,37 @@ def line_rows(report: Report, root: str) -> list[dict[str, Any]]:
 
 _UNSEEN = dict.fromkeys(
     f"{name}{end}" for name in ("on_time", "mean_delay", "delivered") for end in ("", "_low", "_high")
-) | {"n_due": None, "observed_share": 0, "label": "", "null_reason": "nothing observed"}
+) | {"n_due": None, "observed_share": 0, "null_reason": "nothing observed"}
 
 
 def ranked_rows(
-    rows: Sequence[Row], name: str = "on_time", *, worst_is_low: bool = True
-) -> list[dict[str, Any]]:
-    """Return the rows that can be ranked, from the worst, with their place."""
-    able = [row for row in rows if row[name] is not None and row["n_due"] >= FEWEST_UNITS]
-    return [{**each.row, "place": each.text} for each in ranked(able, name, worst_is_low=worst_is_low)]
+    report: Report,
+    rows: Sequence[Row],
+    name: str = "on_time",
+    n_units: str = "n_due",
+    *,
+    worst_is_low: bool = True,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the rows that can be ranked, from the worst, with their place; and all others, with the reason.
+
+    n_units: the column with the number of passages or headways that a row is of.
+    """
+    able, others = [], []
+    for row in rows:
+        if row[name] is None:
+            others.append({**row, "reason": report.reason(row)})
+        elif row[n_units] < FEWEST_UNITS:
+            others.append({**row, "reason": _("at least {n} are needed", n=FEWEST_UNITS)})
+        else:
+            able.append(row)
+    places = [{**each.row, "place": each.text} for each in ranked(able, name, worst_is_low=worst_is_low)]
+    return places, others
 
 
 def lines_page(report: Report) -> Page:
     """Return the page of all lines."""
     rows = line_rows(report, "../")
-    places = ranked_rows(rows)
-    others = [
-        {
-            **row,
-            "reason": report.reason(row)
-            if row["on_time"] is None
-            else _("fewer than {n} due", n=FEWEST_UNITS),
-        }
-        for row in rows
-        if row["on_time"] is None or row["n_due"] < FEWEST_UNITS
-    ]
+    places, others = ranked_rows(report, rows)
     answer = report.ask("lines")
     table = Figure(
         "lines",
@@ -101,12 +104,14 @@ def lines_page(report: Report) -> Page:
         "lines-without-a-place",
         _("Lines without a place"),
         _n(
-            "{n} line and direction has no place: too little is known of it. That says nothing of how it "
-            "ran.",
-            "{n} lines and directions have no place: too little is known of them. That says nothing of how "
-            "they ran.",
+            "{n} line and direction has no place: too little is known of it. It may be worse than all that "
+            "have one.",
+            "{n} lines and directions have no place: too little is known of them. Each may be worse than all "
+            "that have one.",
             len(others),
-        ),
+        )
+        if others
+        else _("Every line and direction has a place."),
         _NOT_RANKED,
         others,
         f"{answer.sql};\n\n{report.ask('delivered').sql}",
@@ -131,7 +136,7 @@ def _reading(places: Sequence[Row]) -> str:
         if row["place"] == "1"
     ]
     first = (
-        _("Surely the worst is line {line}.", line=surely_worst[0])
+        _("Of the lines that have a place, the worst for certain is line {line}.", line=surely_worst[0])
         if surely_worst
         else _n(
             "Which line is the worst cannot be told: {n} line and direction has an interval that leaves the "

@@ -6,9 +6,10 @@ from typing import Any
 
 from transit_reports import charts
 from transit_reports.compare import changed_lines
-from transit_reports.disruptions import disruption_rows
-from transit_reports.figures import Column, Figure, Kind, hard_bounds, precision_label, with_ends, written
+from transit_reports.disruptions import disruption_rows, none_named
+from transit_reports.figures import Column, Figure, Kind, hard_bounds, with_ends, written
 from transit_reports.language import N_, _, _n, day_and_month, number
+from transit_reports.lines import line_rows
 from transit_reports.page import Page
 from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Row
@@ -39,7 +40,7 @@ _DISRUPTION_COLUMNS = [
     Column("cause", N_("Cause given")),
     Column("begun", N_("From"), "time"),
     Column("ended", N_("To"), "time"),
-    Column("line_minutes", N_("Minutes of lines"), "minutes", "hard"),
+    Column("line_minutes", N_("Duration, summed over lines"), "minutes", "hard"),
 ]
 
 
@@ -100,9 +101,8 @@ def overview_page(report: Report) -> Page:
 
 def _tiles(report: Report, row: Row) -> Iterator[dict[str, Any]]:
     if row:
-        label = precision_label(row)
         for name, title in (("on_time", _("On time")), ("early", _("Early")), ("late", _("Late"))):
-            yield _tile(title, row, name, "share") | {"label": label}
+            yield _tile(title, row, name, "share")
         yield _tile(_("Mean delay"), row, "mean_delay", "seconds")
     trips = report.one("delivered_network")
     if trips.get("n_departures"):
@@ -209,17 +209,17 @@ def _costly(report: Report) -> Figure:
     reading = (
         _n(
             "{n} disruption held {when}.",
-            "{n} disruptions held {when}; these took most minutes of lines.",
+            "{n} disruptions held {when}.",
             len(rows),
             when=report.period.when,
         )
         + " "
         + _(
-            "Minutes of lines are the minutes within the period times the lines that it names. Disruptions "
-            "of one line at the same time are both counted."
+            "Those that lasted longest come first, summed over lines: the time within the period, times the "
+            "number of lines named. Disruptions of one line at the same time are both counted."
         )
         if rows
-        else _("The service status named no disruption {when}.", when=report.period.when)
+        else none_named(report)
     )
     return Figure(
         "costly-disruptions", _("Disruptions that cost most"), reading, _DISRUPTION_COLUMNS, rows,
@@ -255,7 +255,7 @@ def _notices(report: Report, row: Row) -> Iterator[str]:
             "and the intervals allow for that.",
             share=written(row["unseen_share"], "share"),
         )
-    lines = report.ask("lines").rows
+    lines = line_rows(report, "")
     unknown = [line for line in lines if line["on_time"] is None]
     if unknown:
         yield _(

@@ -8,6 +8,7 @@ from jinja2 import Environment
 from jinja2.ext import InternationalizationExtension
 
 from transit_exports.rendering import environment_of
+from transit_reports.figures import language_of
 from transit_reports.language import gettext, language, ngettext, number, short_day
 
 
@@ -21,6 +22,7 @@ def _environment() -> Environment:
     environment = environment_of("transit_reports").overlay(extensions=[InternationalizationExtension])
     environment.globals = environment.globals | {
         "language": language,
+        "language_of": language_of,
         "number": number,
         "short_day": short_day,
     }

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from transit_exports.source import Source
+from transit_reports.figures import TextIn
 from transit_reports.language import _, translated
 from transit_reports.periods import ReportPeriod
 from transit_reports.queries import Answer, Row, ask
@@ -95,6 +96,14 @@ class Report:
         """Say why a figure is not known."""
         reason = row.get("null_reason") or "nothing due"
         return translated(self._reasons.get(reason, str(reason)))
+
+    def told(self, rows: Sequence[Row], *names: str, language: str = "") -> list[dict[str, Any]]:
+        """Return rows whose texts of these names are in a language: that of upstream if none is given."""
+        code = language or self.source.settings.language
+        return [
+            {**row, **{name: TextIn(row[name], code) for name in names if row[name] is not None}}
+            for row in rows
+        ]
 
     @property
     def is_newest(self) -> bool:

@@ -15,6 +15,7 @@ from transit_reports.announced import news_page, timetable_page
 from transit_reports.compare import compare_page, lines_compared_page
 from transit_reports.data import data_page
 from transit_reports.disruptions import disruptions_page, lifts_page
+from transit_reports.figures import heat_classes
 from transit_reports.index import ABOUT, write_index
 from transit_reports.language import (
     N_,
@@ -226,6 +227,7 @@ class _Writer:
                 if code != language()
             ],
             "weekdays": [weekday(day) for day in range(1, 8)],
+            "heat_classes": heat_classes(),
             "pdf": _PDF if self._asked.is_printed or (overview / _PDF).exists() else "",
         }
 

@@ -95,7 +95,10 @@ def _waits(report: Report, code: str) -> Figure:
     elif rows:
         reading = _("Waits are not known: {reason}.", reason=report.reason(rows[0]))
     else:
-        reading = _("No line is frequent here: riders go by the timetable, and waits are not judged.")
+        reading = _(
+            "By what is known of the timetable no line is frequent here: riders go by the timetable, and "
+            "waits are not judged."
+        )
     return Figure("waits", _("Waits"), reading, _WAITS, rows, found.sql, "waits")
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from transit_reports.figures import FEWEST_UNITS, Column, Figure, heat_class, precision_label, ranked
+from transit_reports.figures import FEWEST_UNITS, Column, Figure, heat_class
 from transit_reports.language import N_, _, _n, number
 from transit_reports.lines import ranked_rows
 from transit_reports.page import Page
@@ -20,7 +20,6 @@ _STOPS = [
     Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
     Column("n_due", N_("Passages due"), "count"),
     Column("observed_share", N_("Observed"), "share"),
-    Column("label", N_("Precision")),
 ]
 _WAITS = [
     Column("place", N_("Place")),
@@ -34,29 +33,41 @@ _WAITS = [
 _UNKNOWN = [
     Column("stop", N_("Stop"), link="stop_page"),
     Column("n_due", N_("Passages due"), "count"),
-    Column("reason", N_("Why")),
+    Column("reason", N_("Why it has no place")),
+]
+_UNKNOWN_WAITS = [
+    Column("stop", N_("Stop"), link="stop_page"),
+    Column("line", N_("Line"), link="line_page"),
+    Column("towards", N_("Towards")),
+    Column("n_headways", N_("Headways"), "count"),
+    Column("reason", N_("Why it has no place")),
 ]
 
 
 def stops_page(report: Report) -> Page:
     """Return the page of stops."""
     answer = report.ask("stops")
-    rows = [{**row, "label": precision_label(row)} for row in report.with_stops(answer.rows, "../")]
-    places = ranked_rows(rows)
+    rows = report.with_stops(answer.rows, "../")
+    places, unknown = ranked_rows(report, rows)
     table = Figure(
         "stops", _("Stops by the share of passages that were on time"), _reading(places), _STOPS, places,
         answer.sql, "on-time", most_rows=_MOST,
     )  # fmt: skip
-    unknown = [{**row, "reason": report.reason(row)} for row in rows if row["on_time"] is None]
     left_out = Figure(
         "stops-not-known", _("Stops of which too little is known"),
-        _n("Of {n} stop no share is given.", "Of {n} stops no share is given.", len(unknown)),
+        _n(
+            "{n} stop has no place: too little is known of it. It may be worse than all that have one.",
+            "{n} stops have no place: too little is known of them. Each may be worse than all that have one.",
+            len(unknown),
+        )
+        if unknown
+        else _("Every stop has a place."),
         _UNKNOWN, unknown, answer.sql, "not-known", most_rows=_MOST,
     )  # fmt: skip
-    waits = _waits(report)
+    waits, unknown_waits = _waits(report)
     drawn = _map(report, rows)
-    values = {"table": table, "waits": waits, "left_out": left_out, "map": drawn}
-    return Page("stops/index.html", "stops.html", _("Stops"), values, [table, waits, left_out])
+    values = {"table": table, "waits": waits, "left_out": [unknown_waits, left_out], "map": drawn}
+    return Page("stops/index.html", "stops.html", _("Stops"), values, [table, waits, left_out, unknown_waits])
 
 
 def stop_list_page(report: Report) -> Page:
@@ -77,14 +88,11 @@ def _reading(places: Sequence[Row]) -> str:
     )  # fmt: skip
 
 
-def _waits(report: Report) -> Figure:
+def _waits(report: Report) -> tuple[Figure, Figure]:
+    """Return the waits for lines at stops that have a place, and those that have none."""
     answer = report.ask("stop_waits")
-    told = [
-        row
-        for row in report.with_stops(report.named(answer, "../"), "../")
-        if row["excess_wait"] is not None and row["n_headways"] >= FEWEST_UNITS
-    ]
-    places = [{**each.row, "place": each.text} for each in ranked(told, "excess_wait", worst_is_low=False)]
+    rows = report.with_stops(report.named(answer, "../"), "../")
+    places, unknown = ranked_rows(report, rows, "excess_wait", "n_headways", worst_is_low=False)
     reading = (
         _(
             "Lines at a stop where service is frequent, with {fewest} headways or more: {n_places}. Excess "
@@ -95,9 +103,27 @@ def _waits(report: Report) -> Figure:
         if places
         else _("No frequent line has enough headways at a stop.")
     )
-    return Figure(
+    if unknown:
+        reading += " " + _n(
+            "Of {n} other line at a stop too little is known; its wait may be longer than all of these.",
+            "Of {n} other lines at a stop too little is known; each wait may be longer than all of these.",
+            len(unknown),
+        )
+    told = Figure(
         "stop-waits", _("Stops by excess wait"), reading, _WAITS, places, answer.sql, "waits", most_rows=_MOST
     )
+    left_out = Figure(
+        "stop-waits-not-known", _("Waits of which too little is known"),
+        _n(
+            "{n} line at a stop where service is frequent has no place.",
+            "{n} lines at a stop where service is frequent have no place.",
+            len(unknown),
+        )
+        if unknown
+        else _("Every line at a stop where service is known to be frequent has a place."),
+        _UNKNOWN_WAITS, unknown, answer.sql, "not-known", most_rows=_MOST,
+    )  # fmt: skip
+    return told, left_out
 
 
 def _map(report: Report, rows: Sequence[Row]) -> dict[str, Any] | None:

@@ -83,7 +83,7 @@ def figure_as(row: Row, name: str, of: str = "on_time") -> dict[str, Any]:
 def change_text(change: Row | None, before: str) -> str:
     """Say how a share changed against a period."""
     if change is None:
-        return _("{before}: nothing to compare with is known.", before=before)
+        return _("No comparison with {before}: too little is known.", before=before)
     text = with_ends(change["change"], change["change_low"], change["change_high"], "difference", "interval")
     if not is_told_apart(change):
         return _(

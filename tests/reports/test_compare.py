@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from transit_exports.periods import Period
-from transit_reports.compare import changed_lines, lines_compared_page
+from transit_reports.compare import changed_lines, compare_page, lines_compared_page
 from transit_reports.periods import ReportPeriod, period_within
 from transit_reports.queries import Answer
 from transit_reports.report import Report
@@ -40,11 +40,16 @@ def line(
     }  # fmt: skip
 
 
-def report(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> Report:
+def report(
+    now: list[dict[str, Any]], before: list[dict[str, Any]], **others: tuple[list[Any], list[Any]]
+) -> Report:
+    """Return a report with the answers about both periods: of lines, and of other queries by their names."""
     made = Report(cast("Source", _Source()), NOW)
     answers: dict[tuple[str, ReportPeriod], list[dict[str, Any]]] = {
-        ("lines", NOW): now, ("lines", BEFORE): before, ("delivered", NOW): [], ("delivered", BEFORE): [],
-    }  # fmt: skip
+        (name, period): rows
+        for name, both in {"lines": (now, before), "delivered": ([], []), **others}.items()
+        for period, rows in zip((NOW, BEFORE), both, strict=True)
+    }
     for (name, period), rows in answers.items():
         made.keep(name, period, Answer(f"select {name}", rows))
     return made
@@ -79,7 +84,7 @@ def test_a_line_of_which_too_little_is_known_is_not_compared(
     found = changed_lines(report(now, before), BEFORE)
 
     assert not found.rows
-    assert found.reading.startswith("No line can be compared")
+    assert found.reading.startswith("Nothing can be compared")
 
 
 def test_without_a_sure_change_there_is_no_list() -> None:
@@ -104,3 +109,60 @@ def test_two_lines_are_compared_in_each_direction_but_not_with_themselves() -> N
     assert 4 == len(figure.rows)
     assert all(row["change_low"] > 0 for row in figure.rows)
     assert "Of 4 pairs of directions 4 surely differ" in figure.reading
+
+
+@pytest.mark.parametrize(
+    ("before", "told"),
+    [
+        ([], "Not known of both periods: On time, Early, Late."),
+        ([{}], "Not known of both periods: On time, Early, Late."),
+        (
+            [
+                {
+                    "on_time": 0.5,
+                    "on_time_low": 0.45,
+                    "on_time_high": 0.55,
+                    "late": 0.3,
+                    "late_low": 0.2,
+                    "late_high": 0.4,
+                }
+            ],
+            "Changed for certain: On time. No certain change: Late. Not known of both periods: Early.",
+        ),
+    ],
+)
+def test_what_is_not_known_of_both_periods_is_not_told_as_unchanged(
+    before: list[dict[str, Any]], told: str
+) -> None:
+    share = {
+        "on_time": 0.8,
+        "on_time_low": 0.75,
+        "on_time_high": 0.85,
+        "late": 0.2,
+        "late_low": 0.1,
+        "late_high": 0.3,
+    }
+    nothing: tuple[list[Any], list[Any]] = ([], [])
+    page = compare_page(
+        report(
+            [], [], network=([share], before), network_waits=nothing, delivered_network=nothing, stops=nothing
+        ),
+        BEFORE,
+    )
+    readings = {figure.name: figure.reading for figure in page.figures}
+
+    assert told == readings["shares"]
+    assert "Not known of both periods: Mean delay, Excess wait." == readings["times"]
+    for name in ("delivered", "lines-that-changed", "lines-compared", "stops-that-changed"):
+        assert readings[name].startswith("Nothing can be compared: too little is known of "), name
+
+
+def test_a_comparison_says_how_many_lines_it_leaves_out() -> None:
+    both = [
+        line("018-00", "outbound", 0.52),
+        line("018-00", "inbound", 0.6),
+        line("020-00", "outbound", None),
+    ]
+    found = changed_lines(report(both, both), BEFORE)
+
+    assert "Of 1 other line and direction too little is known of one of the two periods." in found.reading

@@ -11,7 +11,6 @@ from transit_reports.figures import (
     Kind,
     clock,
     heat_class,
-    precision_label,
     ranked,
     with_ends,
     written,
@@ -33,7 +32,10 @@ def row(name: str, low: float, high: float) -> dict[str, Any]:
         (305, 272, 337, "seconds", "interval", "5:05\u00a0min (4:32–5:37)"),
         (None, 0.8, 0.998, "share", "hard", "[80–100\u00a0%]"),
         (None, 1.0, 1.0, "share", "hard", "[100.0\u00a0%]"),
-        (None, 4648.0, None, "minutes", "hard", "[4,648\u00a0min or more]"),
+        (None, 4648.0, None, "minutes", "hard", "[3\u00a0d\u00a05\u00a0h or more]"),
+        (None, 12960.0, 12960.0, "minutes", "hard", "9\u00a0d"),
+        (None, 0.0, 59.2, "minutes", "hard", "[0\u00a0min – 1\u00a0h]"),
+        (None, 829.9, 2940.0, "minutes", "hard", "[13\u00a0h\u00a049\u00a0min – 2\u00a0d\u00a01\u00a0h]"),
         (None, None, None, "share", "hard", "–"),
         (None, 0.1, 0.9, "share", "interval", "–"),
     ],
@@ -51,7 +53,7 @@ def test_a_figure_has_its_ends(  # noqa: PLR0917 - in the order of a case
         (1234, "count", "1,234"),
         (0.5, "share", "50\u00a0%"),
         (-0.05, "difference", "−5\u00a0points"),
-        (90, "minutes", "90\u00a0min"),
+        (90, "minutes", "1\u00a0h\u00a030\u00a0min"),
         (date(2026, 3, 2), "date", "Mon\u00a02\u00a0Mar\u00a02026"),
         (datetime(2026, 3, 2, 8, 5), "time", "2\u00a0Mar 08:05"),  # noqa: DTZ001 - local time
         ("18/", "text", "18/"),
@@ -90,21 +92,6 @@ def test_where_much_is_bad_the_first_place_has_the_largest() -> None:
     places = [(each.row["name"], each.text) for each in ranked(rows, "share", worst_is_low=False)]
 
     assert [("d", "1"), ("c", "2–3"), ("b", "2–3"), ("a", "4")] == places
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "n_due", "label"),
-    [
-        (0.5, 0.69, 50, "±10 points"),
-        (0.5, 0.71, 50, "rough"),
-        (0.5, 0.6, 49, "rough"),
-        (None, None, 500, "rough"),
-    ],
-)
-def test_a_share_is_rough_when_it_is_wide_or_of_few(
-    low: float | None, high: float | None, n_due: int, label: str
-) -> None:
-    assert label == precision_label({"on_time_low": low, "on_time_high": high, "n_due": n_due})
 
 
 def test_darker_is_less_on_time() -> None:

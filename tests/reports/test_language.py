@@ -1,5 +1,6 @@
 """Every text has a translation with the same values in it, and numbers and dates are written by language."""
 
+import ast
 import re
 from datetime import date, datetime
 from importlib.resources import files
@@ -8,7 +9,7 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 
-from scripts.messages import messages, untranslated
+from scripts.messages import PACKAGE, messages, untranslated
 from transit_reports.figures import with_ends, written
 from transit_reports.language import _, _n, language, languages, number, signed, weekday, written_in
 from transit_reports.words import listed
@@ -35,6 +36,21 @@ def test_every_text_is_translated_and_no_translation_is_left_over(code: str) -> 
     assert not [message.id for message in translated if message.fuzzy and message.id]
 
 
+def test_every_text_in_the_code_is_found_for_translation() -> None:
+    """Also one within an f-string, where the extraction of texts does not look, and each form of a number."""
+    known = {message.id if isinstance(message.id, str) else tuple(message.id) for message in messages()}
+    found = set()
+    for path in sorted(PACKAGE.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"_", "_n", "N_"}:
+                n_texts = 2 if getattr(node.func, "id", "") == "_n" else 1
+                texts = [text.value for text in node.args[:n_texts] if isinstance(text, ast.Constant)]
+                found |= {tuple(texts) if n_texts > 1 else texts[0] for texts in [texts] if texts}
+
+    assert found
+    assert set() == found - known
+
+
 @pytest.mark.parametrize("code", languages()[1:])
 def test_a_translation_has_the_values_of_its_text(code: str) -> None:
     for message in catalog(code):
@@ -50,7 +66,7 @@ def test_a_language_ends_with_its_block() -> None:
     with written_in("it"):
         assert "it" == language()
         assert "Linea 18" == _("Line {line}", line=18)
-        assert "1 disservizio oggi." == _n(
+        assert "C'è stato 1 disservizio oggi." == _n(
             "{n} disruption held {when}.", "{n} disruptions held {when}.", 1, when="oggi"
         )
     assert "Line 18" == _("Line {line}", line=18)

@@ -302,7 +302,7 @@ def test_another_period_is_compared_and_kept(own: ExportSettings, tmp_path: Path
     [again] = write_reports(own, tmp_path / "reports", ReportRequest(first=DAY, last=DAY, lines=["001-00"]))
     page = written.page.parent / "compare" / f"{DAY}" / "index.html"
 
-    assert "18 November 2026: nothing to compare with is known." in page.read_text("utf-8")
+    assert "No comparison with 18 November 2026: too little is known." in page.read_text("utf-8")
     assert f'href="../compare/{DAY}/index.html"' in (page.parent.parent / "index.html").read_text("utf-8")
     assert 0 == again.n_changed
     with pytest.raises(ReportError, match="nothing is known of"):
@@ -429,3 +429,80 @@ def test_a_report_says_that_nobody_collects(own: ExportSettings, tmp_path: Path)
     assert "Nobody collects: the last answer came on 18" in text
     assert "none in the 30 hours before the data were published" in text
     assert "These are rehearsed data" not in text
+
+
+def test_each_list_with_places_has_another_of_all_that_it_leaves_out(
+    report: ReportSummary, rehearsed: Rehearsed
+) -> None:
+    pages = {
+        "stops": ("stops", "stops-not-known", "stop_punctuality_between(date '{day}', date '{day}')"),
+        "waits": ("stop-waits", "stop-waits-not-known", "stop_waits_between(date '{day}', date '{day}')"),
+    }
+    with duckdb.connect(
+        str(rehearsed.settings.data_dir / "warehouse" / "warehouse.duckdb"), read_only=True
+    ) as file:
+        for told, left_out, source in pages.values():
+            rows = [
+                *_rows(report.page.parent / "stops" / f"{told}.csv"),
+                *(others := _rows(report.page.parent / "stops" / f"{left_out}.csv")),
+            ]
+            [n_all] = file.execute(f"select count(*) from {source.format(day=DAY)}").fetchone() or (0,)
+
+            assert 0 < n_all == len(rows), told
+            assert all(row["reason"] for row in others)
+
+
+def test_what_was_not_asked_about_is_told_as_not_known_and_not_as_absent(
+    own: ExportSettings, tmp_path: Path
+) -> None:
+    """Status, news and timetables without an answer say nothing about what there was."""
+    change(
+        own,
+        *(f"delete from {table}" for table in (
+            "marts.status_coverage", "marts.disruptions", "marts.lift_availability_by_definition",
+            "marts.disruption_minutes_by_part", "marts.timetable_change_counts", "core.news",
+        )),
+        "delete from core.requests where endpoint in ('status', 'news', 'timetables')",
+    )  # fmt: skip
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    folder = written.page.parent
+    told = {
+        "index": ["Whether there were disruptions on 18 November 2026 is not known"] * 1,
+        "disruptions/index": ["Whether there were disruptions on 18 November 2026 is not known"] * 3,
+        "lifts/index": ["Whether lifts were in use is not known"],
+        "news/index": ["Whether there were news on 18 November 2026 is not known"],
+        "timetable/index": [
+            "Whether a line has a new timetable is not known",
+            "Whether a first answer told a new season is not known",
+            "Whether a timetable changed after its first answer is not known",
+        ],
+        "line/001-00/index": [
+            "Whether there were disruptions on 18 November 2026 is not known",
+            "Whether a timetable changed after its first answer is not known",
+        ],
+    }  # fmt: skip
+    for name, sentences in told.items():
+        text = (folder / f"{name}.html").read_text("utf-8")
+
+        assert not re.search(
+            r"named (no|the line in 0)|No (lift|news|line had)|0 times|none had|None of", text
+        ), name
+        for sentence in {*sentences}:
+            assert sentences.count(sentence) == text.count(f"<p>{sentence}"), (name, sentence)
+
+
+def test_what_was_asked_about_and_not_found_says_how_well_it_was_asked(
+    own: ExportSettings, tmp_path: Path
+) -> None:
+    change(own, "delete from marts.disruptions", "delete from core.news")
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    status = (written.page.parent / "disruptions" / "index.html").read_text("utf-8")
+    news = (written.page.parent / "news" / "index.html").read_text("utf-8")
+
+    assert re.search(
+        r"named no disruption on 18 November 2026. The service status was watched \d+\xa0% of the time",
+        status,
+    )
+    assert re.search(r"No news were listed on 18 November 2026; the list was answered \d+ times?\.", news)

@@ -40,6 +40,7 @@ select
     array_to_string(lines, ', ') as line_names,
     coalesce(event_meaning, event) as event,
     cause,
+    cause_class,
     message,
     news,
     local_time(begun_at) as begun,

@@ -1,4 +1,5 @@
--- Dates from which a line had other departures than on the same weekday a week before, and for how many dates.
+-- Dates from which a line had other departures than on the same weekday a week before, or the same (`is_other`), and for
+-- how many dates; `is_other` is null where the departures of a week before are not known.
 with promised as (
     select
         line_code,
@@ -20,15 +21,16 @@ compared as (
         before.n_departures as n_departures_before,
         now.departures != before.departures as is_other
     from promised as now
-    inner join promised as before
+    left join promised as before
         on
             now.line_code = before.line_code
             and now.direction = before.direction
             and now.service_date - 7 = before.service_date
+    where now.service_date >= $first
 ),
 
 runs as (
-    -- consecutive dates, all other than a week before, have one run_start
+    -- consecutive dates that are alike in this have one run_start
     select
         *,
         service_date - cast(
@@ -40,11 +42,11 @@ runs as (
 select
     line_code,
     direction,
+    is_other,
     min(service_date) as from_date,
     count(*) as n_dates,
     arg_min(n_departures_before, service_date) as n_departures_before,
     arg_min(n_departures, service_date) as n_departures
 from runs
-where is_other
-group by line_code, direction, run_start
+group by line_code, direction, is_other, run_start
 order by from_date, line_code, direction
