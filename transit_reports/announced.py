@@ -7,7 +7,7 @@ from typing import Any
 from transit_exports.periods import Period
 from transit_reports.figures import FEWEST_UNITS, Column, Figure
 from transit_reports.language import N_, _, _n, number
-from transit_reports.lines import CHANGE_COLUMNS
+from transit_reports.lines import CHANGE_COLUMNS, none_changed
 from transit_reports.page import Page
 from transit_reports.periods import period_within
 from transit_reports.queries import Answer, Row
@@ -214,21 +214,6 @@ def _changes(report: Report) -> Figure:
         "timetable-changes", _("Changes after the first answer"), reading, _CHANGES, rows, answer.sql,
         "timetable", most_rows=200,
     )  # fmt: skip
-
-
-def none_changed(answered: Sequence[Row]) -> str:
-    """Say that no timetable changed after its first answer, or that it is not known whether one did.
-
-    answered: rows of `timetable_answers`.
-    """
-    n_again = sum(row["n_again"] for row in answered)
-    if not n_again:
-        return _("Whether a timetable changed after its first answer is not known: none was answered again.")
-    return _n(
-        "Of {n} timetable of a line and date that was answered again, none had changed.",
-        "Of {n} timetables of a line and date that were answered again, none had changed.",
-        n_again,
-    )
 
 
 def news_page(report: Report) -> Page:

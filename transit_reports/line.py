@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from transit_reports import charts
-from transit_reports.announced import none_changed
 from transit_reports.disruptions import disruption_rows, none_named, status_watched
 from transit_reports.figures import (
     Column,
@@ -16,7 +15,7 @@ from transit_reports.figures import (
     written,
 )
 from transit_reports.language import N_, _, _n, clock_hour, number, translated, weekday
-from transit_reports.lines import CHANGE_COLUMNS
+from transit_reports.lines import CHANGE_COLUMNS, none_changed
 from transit_reports.page import Page
 from transit_reports.queries import Answer, Row
 from transit_reports.report import LineKey, Report, line_page

@@ -86,6 +86,21 @@ def ranked_rows(
     return places, others
 
 
+def none_changed(answered: Sequence[Row]) -> str:
+    """Say that no timetable changed after its first answer, or that it is not known whether one did.
+
+    answered: rows of `timetable_answers`.
+    """
+    n_again = sum(row["n_again"] for row in answered)
+    if not n_again:
+        return _("Whether a timetable changed after its first answer is not known: none was answered again.")
+    return _n(
+        "Of {n} timetable of a line and date that was answered again, none had changed.",
+        "Of {n} timetables of a line and date that were answered again, none had changed.",
+        n_again,
+    )
+
+
 def lines_page(report: Report) -> Page:
     """Return the page of all lines."""
     rows = line_rows(report, "../")
