@@ -12,11 +12,13 @@ import duckdb
 import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
+from tests.damages import DAMAGES, Damage
 from tests.warehouse.lakes import TUESDAY, Lake, Listed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 from transit_etl.stage.repair import find_damaged
+from transit_etl.warehouse.database import WarehouseError, open_build_database
 from transit_etl.warehouse.dbt import BuildProgress
 from transit_etl.warehouse.ranges import answered_until, date_ranges
 
@@ -98,6 +100,56 @@ from transit_etl.cli import main
 sys.argv = ["transit-etl", *sys.argv[1:]]
 main()
 """
+
+
+_BLOCK_BYTES = 1 << 18  # of a DuckDB file, after three headers
+
+
+def _zeroed(whole: bytes, start: int, n_bytes: int = 4096) -> bytes:
+    return whole[:start] + bytes(n_bytes) + whole[start + n_bytes :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(pytest.param(damage, id=name) for name, damage in DAMAGES.items()),
+        *(
+            pytest.param(lambda whole, start=start: _zeroed(whole, start), id=f"zeros from {start}")
+            for start in (0, 4096, 8192, *range(12288, 12288 + 6 * _BLOCK_BYTES, _BLOCK_BYTES))
+        ),
+        pytest.param(
+            lambda whole: _zeroed(whole, 12288, _BLOCK_BYTES) + bytes(4096), id="a block of zeros, and more"
+        ),
+    ],
+)
+def test_a_damaged_build_database_is_named_in_one_line_with_what_to_do(
+    settings: Settings, damage: Damage
+) -> None:
+    path = paths.build_database(settings.data_dir)
+    with open_build_database(settings) as connection:
+        connection.execute("create table rows as select hash(n) as number from range(60_000) as each(n)")
+        connection.execute("insert into quality.builds values (1, 'passed', '', null, null, false, [])")
+    before = _all_rows(settings)
+    path.write_bytes(damage(path.read_bytes()))
+
+    said, after = "", before
+    try:
+        after = _all_rows(settings)
+    except WarehouseError as error:
+        said = str(error)
+
+    assert before == after  # nothing is where the damage is, or it is said
+    assert re.fullmatch(
+        rf"(cannot use the build database {path}: .+ delete build\.duckdb: .+ from the lake)?", said
+    )
+
+
+def _all_rows(settings: Settings) -> list[list[tuple[object, ...]]]:
+    with open_build_database(settings) as connection:
+        tables = connection.execute("select schema_name, table_name from duckdb_tables() order by all")
+        return [
+            connection.execute(f"from {schema}.{table}").fetchall() for schema, table in tables.fetchall()
+        ]
 
 
 @pytest.mark.parametrize("command", [pytest.param("build", marks=pytest.mark.long), "publish"])

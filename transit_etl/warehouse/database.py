@@ -58,6 +58,7 @@ create table if not exists main.last_publication (publication_id uuid, storage_v
 """
 
 _HISTORY_TABLES = ("builds", "built_files", "built_dates", "variants", "operators")
+REMEDY = "if the disk is well, delete build.duckdb: the next build makes it again from the lake"
 MODEL_SCHEMAS = ("staging", promised.WORKING, *promised.SCHEMAS)
 
 
@@ -106,12 +107,27 @@ def open_to_write(path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         with duckdb.connect(path) as connection:
             connection.execute("set timezone = 'UTC'")
             yield connection
-    except (duckdb.IOException, duckdb.FatalException, duckdb.TransactionException) as error:
-        # DuckDB reports a write that fails, such as on a full disk, as any of the three.
+    except duckdb.Error as error:
+        if not _is_of_file(error):
+            raise
         raise WarehouseError(
-            f"cannot use the build database {path}: {first_line(error)}; if the disk is well, delete "
-            "build.duckdb: the next build makes it again from the lake"
+            f"cannot use the build database {path}: {first_line(error)}; {REMEDY}"
         ) from error
+
+
+def _is_of_file(error: duckdb.Error) -> bool:
+    """Tell whether an error is of the file or its disk, not of what was asked.
+
+    DuckDB reports a write that fails, such as on a full disk, as any of the first three. Damage it reports as
+    one of the others, or, where a checksum differs, as the base class alone.
+    """
+    return type(error) is duckdb.Error or isinstance(
+        error,
+        (
+            duckdb.IOException, duckdb.FatalException, duckdb.TransactionException,
+            duckdb.SerializationException, duckdb.InternalException,
+        ),
+    )  # fmt: skip
 
 
 def drop_models(connection: duckdb.DuckDBPyConnection) -> None:

@@ -17,7 +17,7 @@ from typing import IO, Any
 from transit_etl import paths
 from transit_etl.files import make_folder
 from transit_etl.settings import Engine, Settings
-from transit_etl.warehouse.database import WarehouseError, database_path
+from transit_etl.warehouse.database import REMEDY, WarehouseError, database_path
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest, without_dbt_settings
 from transit_etl.warehouse.lineage import send_lineage
 
@@ -333,7 +333,8 @@ def _explain(target: Path, last_error: str) -> str:
     message = _in_one_line(str(first["message"]))
     more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
     what = "check" if kind == "test" else kind
-    return f"{what} {name} failed{more}: {message} Its SQL: {_compiled(target, first['unique_id'])}"
+    hint = f"; {REMEDY}." if "Corrupt" in message else ""  # as DuckDB says of blocks and segments
+    return f"{what} {name} failed{more}: {message}{hint} Its SQL: {_compiled(target, first['unique_id'])}"
 
 
 def _in_one_line(message: str) -> str:

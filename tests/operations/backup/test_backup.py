@@ -1,17 +1,20 @@
 """What cannot be made again is copied once, with its checksum, and comes back."""
 
+import json
 import os
 import shutil
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
+from transit_etl.checksums import entry_of, read_checksums, write_checksums
 from transit_etl.identity import accept
 from transit_etl.operations.backup import back_up, last_backup, release_old_raw, release_raw, restore
-from transit_etl.operations.backup.place import SETTINGS_FILE, BackupError, backup_checksums
+from transit_etl.operations.backup.place import SETTINGS, SETTINGS_FILE, BackupError, backup_checksums
 from transit_etl.operations.verification import verify
-from transit_etl.paths import alerts_file, open_raw_file, raw_files
+from transit_etl.paths import alerts_file, checksum_list, open_raw_file, raw_files, restore_lock
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings, load_with_sources
 from transit_etl.stage import stage
@@ -156,15 +159,50 @@ def test_what_people_were_told_is_restored_but_never_replaced(settings: Settings
     assert ('{"newer": {}}', "{}") == (kept, alerts_file(settings.data_dir).read_text())
 
 
-def test_a_path_that_leads_out_of_the_data_folder_is_not_restored(settings: Settings, target: Path) -> None:
-    back_up(settings, target)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "raw/../../outside", "../outside", "/{target}/outside", "{target}/outside", "outside", "raw/outside",
+        "raw/operator=a/endpoint=b/date=c/outside", "raw/operator=a/endpoint=b/outside.jsonl.zst",
+        "raw/operator=a/../../operator=a/endpoint=b/date=c/outside.jsonl.zst", "state/outside.json",
+        "raw/operator=a/endpoint=b/date=c/d/outside.jsonl.zst", "warehouse/warehouse.duckdb",
+        "raw/operator=a/endpoint=b/date=c/out\0side.jsonl.zst", "state/../folder.json",
+    ],
+)  # fmt: skip
+def test_a_path_that_leads_elsewhere_is_not_restored(settings: Settings, target: Path, name: str) -> None:
     (target / "outside").write_text("x")
-    line = backup_checksums(target).read_text().splitlines()[0]
-    forged = line.replace('"path": "', '"path": "raw/../../../')
-    backup_checksums(target).write_text(forged + "\n")
+    name = name.format(target=target)
+    if name.isprintable():
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        (target / name).write_text("x")
+    entry = {**asdict(entry_of(target, target / "outside")), "path": name}
+    backup_checksums(target).write_text(json.dumps(entry) + "\n")
+    before = sorted(target.parent.rglob("*"))
     report = restore(settings, target, target.parent)
 
-    assert (0, 0) == (report.n_files, report.n_restored)
+    assert (0, 0, []) == (report.n_files, report.n_restored, report.damaged)
+    assert before == sorted(
+        set(target.parent.rglob("*")) - {restore_lock(settings.data_dir), checksum_list(settings.data_dir)}
+    )
+
+
+@pytest.mark.parametrize("name", ["../outside", "{target}/outside", "stops_file/../../outside", "outside"])
+def test_settings_that_name_a_file_elsewhere_write_none_there(
+    settings: Settings, target: Path, tmp_path: Path, name: str
+) -> None:
+    back_up(Settings(data_dir=settings.data_dir, publisher="before"), target)
+    project, forged = tmp_path / "new" / "project", target / SETTINGS_FILE
+    project.mkdir(parents=True)
+    (target / "outside").write_text("x")
+    (target / SETTINGS / "outside").write_text("x")
+    forged.write_text(f"stops_file = {json.dumps(name.format(target=target))}\n")
+    entries, _ = read_checksums(backup_checksums(target))
+    write_checksums(backup_checksums(target), entries | {SETTINGS_FILE: entry_of(target, forged)})
+    report = restore(settings_at(tmp_path / "new" / "data"), target, project)
+
+    assert [str(project / "transit-etl.toml")] == report.settings_written
+    assert ["transit-etl.toml"] == [path.name for path in project.rglob("*")]
+    assert not (project.parent / "outside").exists()
 
 
 def test_released_files_are_no_loss_and_come_back(settings: Settings, target: Path) -> None:

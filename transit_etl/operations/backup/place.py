@@ -11,11 +11,12 @@ from pathlib import Path, PurePosixPath
 from transit_etl.checksums import Entry
 from transit_etl.errors import TransitError
 from transit_etl.files import open_atomic
-from transit_etl.paths import alerts_file, identity_file, raw_dir, rehearsal_journal
+from transit_etl.paths import RAW_SUFFIX, alerts_file, identity_file, rehearsal_journal
 from transit_etl.project import TOML
 
 SETTINGS = "settings"  # the folder of the settings, and of the file of stops that they name
 SETTINGS_FILE = f"{SETTINGS}/{TOML}"
+_RAW_FILES = f"raw/operator=*/endpoint=*/date=*/*{RAW_SUFFIX}"
 _CHUNK_BYTES = 1 << 20
 
 
@@ -46,10 +47,11 @@ def kept_state(data_dir: Path) -> list[Path]:
 
 
 def is_restorable(name: str, data_dir: Path) -> bool:
-    """Tell whether the path in a line of a checksum list is that of a file of a data folder."""
-    path = data_dir / name
-    is_inside = ".." not in PurePosixPath(name).parts and path.is_relative_to(data_dir)
-    return is_inside and (path.is_relative_to(raw_dir(data_dir)) or path in kept_state(data_dir))
+    """Tell whether the path in a line of a checksum list is that of a raw file or of kept state."""
+    path = PurePosixPath(name)
+    is_raw = path.match(_RAW_FILES) and len(path.parts) == len(PurePosixPath(_RAW_FILES).parts)
+    is_state = data_dir / name in kept_state(data_dir) and not path.is_absolute()
+    return name.isprintable() and (is_raw or is_state)
 
 
 def copy(source_root: Path, target_root: Path, name: str, sha256: str | None = None) -> Entry:

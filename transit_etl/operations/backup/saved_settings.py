@@ -65,8 +65,9 @@ def restore_settings(settings: Settings, backup: Path, project: Path) -> tuple[l
 def _write(saved: Path, values: dict[str, object], project: Path) -> list[str]:
     written = [project / TOML]
     write_text(project / TOML, saved.read_text(encoding="utf-8"))
-    for name in (str(values[setting]) for setting in _FILES if setting in values):
-        if (saved.parent / name).is_file() and not (project / name).exists():
+    for setting in _FILES:
+        name = f"{setting}/{Path(str(values.get(setting, ''))).name}"  # a forged one could lead elsewhere
+        if name == values.get(setting) and (saved.parent / name).is_file() and not (project / name).exists():
             copy(saved.parent, project, name)
             written.append(project / name)
     return [str(path) for path in written]
