@@ -12,7 +12,7 @@ import pytest
 from tests.collect.helpers import NOON, write_lake
 from tests.operations.status.installations import Exchange, land, minutes, stop
 from transit_etl import identity
-from transit_etl.collect import collect, collect_together
+from transit_etl.collect import collect, collect_round
 from transit_etl.identity import (
     OtherFolderError,
     OutdatedFolderError,
@@ -40,7 +40,7 @@ from transit_etl.warehouse.operators import are_other_rules_built, record_operat
 DAY = date(2026, 3, 4)
 WRITERS: dict[str, Callable[[Settings], object]] = {
     "collect": lambda it: collect(it, "lines"),
-    "run": lambda it: collect_together(it, ["status", "passages"], 1),
+    "run": lambda it: collect_round(it, 1, lambda: None),
     "rehearse": lambda it: rehearse(it, NOON, 1),
     "stage": stage,
     "reprocess": lambda it: restage(it, DAY, DAY),

@@ -65,16 +65,19 @@ def test_before_the_cutoff_today_is_still_yesterday(tmp_path: Path) -> None:
     assert ["v1/orari/015-00/2026-03-03"] == upstream.asked
 
 
-def test_a_timetable_without_a_good_answer_comes_before_one_that_has_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("dataset", "path", "of_today"), [("timetables", "orari", "/2026-03-04"), ("stops", "fermate", "")]
+)
+def test_what_never_had_a_good_answer_comes_before_what_had_one(
+    tmp_path: Path, dataset: str, path: str, of_today: str
+) -> None:
     write_network(tmp_path, NETWORK)
-    write_lake(
-        tmp_path, "requests", [{"endpoint": "timetables", "key": "015-00/2026-03-04", "outcome": "ok"}]
-    )
+    write_lake(tmp_path, "requests", [{"endpoint": dataset, "key": f"015-00{of_today}", "outcome": "ok"}])
     upstream = Upstream()
 
-    collect_from(upstream, settings_at(tmp_path, timetable_days_ahead=0), "timetables")
+    collect_from(upstream, settings_at(tmp_path, timetable_days_ahead=0), dataset)
 
-    assert ["v1/orari/016-00/2026-03-04", "v1/orari/015-00/2026-03-04"] == upstream.asked
+    assert [f"v1/{path}/016-00{of_today}", f"v1/{path}/015-00{of_today}"] == upstream.asked
 
 
 def test_of_later_dates_only_those_are_asked_for_whose_answer_is_old(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ import pytest
 
 from tests.collect.helpers import NOON, write_lake, write_network
 from transit_etl.collect.known_network import (
-    AskedTimetable,
     Catalogue,
+    LastAnswer,
     Line,
     LineDirection,
     NothingKnownError,
@@ -89,10 +89,10 @@ def test_a_timetable_is_known_by_its_last_good_answer_and_by_a_failure_since(tmp
     write_lake(tmp_path, "requests", [good, bad, unsent, failed_later, other])
 
     assert {
-        "015-00/2026-03-04": AskedTimetable(AT, is_failed=True),
-        "015-00/2026-03-05": AskedTimetable(AT),
-        "016-00/2026-03-04": AskedTimetable(None, is_failed=True),
-    } == catalogue(tmp_path).timetables()
+        "015-00/2026-03-04": LastAnswer(AT, is_failed=True),
+        "015-00/2026-03-05": LastAnswer(AT),
+        "016-00/2026-03-04": LastAnswer(None, is_failed=True),
+    } == catalogue(tmp_path).asked("timetables")
 
 
 def _listed(hour: int, title: str) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from transit_etl.collect.known_network import AskedTimetable
+from transit_etl.collect.known_network import LastAnswer
 from transit_etl.collect.timetable_dates import (
     MOST_LATER,
     NEAR_DAYS,
@@ -27,13 +27,13 @@ Run = list[tuple[str, date]]
 
 def _runs(n_days: int, jitter: timedelta = timedelta()) -> list[tuple[datetime, Run]]:
     """Ask for everything at runs of four hours, each answered at once; every second run is late."""
-    known: dict[str, AskedTimetable] = {}
+    known: dict[str, LastAnswer] = {}
     runs = []
     for number in range(6 * n_days):
         now = FIRST_RUN + number * RUN_EVERY + number % 2 * jitter
         asked = timetables_to_ask(LINES, now.date(), DAYS_AHEAD, known, now)
         runs.append((now, asked))
-        known |= {timetable_key(*pair): AskedTimetable(now) for pair in asked}
+        known |= {timetable_key(*pair): LastAnswer(now) for pair in asked}
     return runs
 
 
@@ -73,8 +73,8 @@ def test_a_day_is_asked_for_line_by_line_the_oldest_answer_first() -> None:
     now = FIRST_RUN
     today = now.date()
     known = {
-        timetable_key("001-00", today): AskedTimetable(now - timedelta(hours=4)),
-        timetable_key("002-00", today): AskedTimetable(now - timedelta(hours=8)),
+        timetable_key("001-00", today): LastAnswer(now - timedelta(hours=4)),
+        timetable_key("002-00", today): LastAnswer(now - timedelta(hours=8)),
     }
 
     asked = timetables_to_ask(["001-00", "002-00", "003-00"], today, 0, known, now)
@@ -86,8 +86,8 @@ def test_of_later_dates_failed_ones_come_first_then_those_never_answered_then_th
     now = FIRST_RUN
     today = now.date()
     ages = {2: timedelta(hours=30), 3: timedelta(hours=21), 4: timedelta(hours=23), 8: timedelta(hours=60)}
-    known = {timetable_key("l", today + n * DAY): AskedTimetable(now - age) for n, age in ages.items()}
-    known[timetable_key("l", today + 7 * DAY)] = AskedTimetable(now, is_failed=True)
+    known = {timetable_key("l", today + n * DAY): LastAnswer(now - age) for n, age in ages.items()}
+    known[timetable_key("l", today + 7 * DAY)] = LastAnswer(now, is_failed=True)
 
     asked = timetables_to_ask(["l"], today, 8, known, now)
 
@@ -98,7 +98,7 @@ def test_timetables_that_always_fail_leave_room_for_the_others() -> None:
     now = FIRST_RUN
     bad = LINES[:200]
     known = {
-        timetable_key(code, now.date() + n * DAY): AskedTimetable(None, is_failed=True)
+        timetable_key(code, now.date() + n * DAY): LastAnswer(None, is_failed=True)
         for code in bad
         for n in range(15)
     }

@@ -115,7 +115,7 @@ def _read(settings: Settings) -> None:
 def _read_catalogue(settings: Settings) -> None:
     """Read what collections read, apart from the network, which the status reads too."""
     catalogue = Catalogue(settings.data_dir, settings.operator)
-    catalogue.timetables()
+    catalogue.asked("timetables")
     catalogue.fetched_news()
     catalogue.status_categories()
 

@@ -1,24 +1,23 @@
 """The command that does the whole round: collect everything, stage, build, publish, say what was found."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from transit_etl import project
 from transit_etl.cli.findings import find, labelled
 from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, duration
 from transit_etl.cli.output import print_error, print_fields, print_json, print_step
 from transit_etl.cli.progress import building, collecting, staging
-from transit_etl.endpoints import collections_of
 from transit_etl.errors import TransitError
 from transit_etl.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from transit_etl.collect import CollectReport
-
-LISTS = [name for dag in ("network", "timetables", "news") for name in collections_of(dag)]
-POLLED = ["status", "passages"]  # together, in one allowance; the progress shown is that of the last one
 
 
 @dataclass(slots=True)
@@ -50,17 +49,18 @@ def run_round(
 ) -> None:
     """Do the whole round once: collect everything, stage, build and publish, and say what was found.
 
-    Collects lines, stops, timetables and news, which takes a request per line (and day) within the allowance;
-    then polls passages and status for one window (TRANSIT_WINDOW_SECONDS) or the duration given. An interrupt
-    ends the collecting alone: what was received is staged, built and published. Fails if a dataset had no
-    usable answer.
+    Asks for the lines and some of their stops; then polls passages and status for one window
+    (TRANSIT_WINDOW_SECONDS) or the duration given. Beside that it collects the other stops, timetables and
+    news, within half of the allowance: of a large network the next run goes on with them. An interrupt ends
+    the collecting alone: what was received is staged, built and published. Fails if a dataset had no usable
+    answer.
 
     Example: transit-etl run --for 10m
     """
     settings, done = load_settings(), Round()
-    _collect_lists(settings, done)
+    _collect_lines(settings, done)
     if not done.is_stopped:
-        _poll(settings, done, seconds or settings.window_seconds)
+        _collect_all(settings, done, seconds or settings.window_seconds)
     try:
         _stage(settings, done)
         _build(settings, done)
@@ -83,44 +83,42 @@ def run_round(
         raise typer.Exit(EXIT_FAILED)
 
 
-def _collect_lists(settings: Settings, done: Round) -> None:
-    """Collect lines, stops, timetables and news; without lines or stops nothing else can be asked for."""
-    for dataset in LISTS:
-        _collect(settings, done, dataset)
-        if done.is_stopped:
-            return
-        if dataset in collections_of("network"):
-            _stage(settings, done)
-            if done.is_failure:
-                raise TransitError(done.warnings[-1])
-
-
-def _collect(settings: Settings, done: Round, dataset: str) -> None:
+def _collect_lines(settings: Settings, done: Round) -> None:
+    """Collect the lines; without them nothing else can be asked for."""
     from transit_etl.collect import collect
     from transit_etl.collect.known_network import NothingKnownError
     from transit_etl.stage.repair import repairing
 
+    done.add(repairing(collect, NothingKnownError)(settings, "lines"))
+    _stop_if_failed(done)
+    _stage(settings, done)
+
+
+def _collect_all(settings: Settings, done: Round, seconds: float) -> None:
+    """Poll, and collect stops, timetables and news meanwhile."""
+    from transit_etl.collect import collect_round
+    from transit_etl.collect.known_network import NothingKnownError
+    from transit_etl.stage.repair import repairing
+
     with collecting() as on_progress:
-        done.add(repairing(collect, NothingKnownError)(settings, dataset, on_progress=on_progress))
+        collect = repairing(collect_round, NothingKnownError)
+        stage = partial(_stage, settings, done, is_shown=False)  # the progress of polling is being shown
+        reports = collect(settings, seconds, stage, on_progress=on_progress)
+    for report in reports:
+        done.add(report)
+    if "passages" not in done.requests:
+        _stop_if_failed(done)
 
 
-def _poll(settings: Settings, done: Round, seconds: float) -> None:
-    from transit_etl.collect import Progress, collect_together
-
-    with collecting() as on_progress:
-
-        def show(progress: Progress) -> None:
-            if progress.dataset == POLLED[-1]:
-                on_progress(progress)
-
-        for report in collect_together(settings, POLLED, seconds, on_progress=show):
-            done.add(report)
+def _stop_if_failed(done: Round) -> None:
+    if done.is_failure:
+        raise TransitError(done.warnings[-1])
 
 
-def _stage(settings: Settings, done: Round) -> None:
+def _stage(settings: Settings, done: Round, *, is_shown: bool = True) -> None:
     from transit_etl.stage import stage
 
-    with staging() as on_progress:
+    with staging() if is_shown else nullcontext() as on_progress:
         report = stage(settings, on_progress=on_progress)
     for name, count in report.rows.items():
         done.rows[name] = done.rows.get(name, 0) + count
@@ -143,8 +141,14 @@ def _build(settings: Settings, done: Round) -> None:
 def _labelled(done: Round) -> Iterator[tuple[str, str]]:
     yield "staged", ", ".join(f"{count:,} {name}" for name, count in done.rows.items())
     yield from labelled(done.found)
-    yield (
-        "next",
-        "`transit-etl run` goes on; `make up` collects without a pause"
-        + ("" if done.is_stopped else "; `transit-etl status` and `check` say how it is"),
+    yield "next", next_steps(is_stopped=done.is_stopped)
+
+
+def next_steps(*, is_stopped: bool) -> str:
+    """Say how to go on; only a checkout has `make up`."""
+    has_make = project.is_checkout(project.INSTALLED_IN)
+    longer = (
+        "`make up` collects without a pause" if has_make else "`transit-etl run --for 8h` polls for longer"
     )
+    how_it_is = "" if is_stopped else "; `transit-etl status` and `check` say how it is"
+    return f"`transit-etl run` goes on; {longer}{how_it_is}"

@@ -1,8 +1,8 @@
 """Composes a collection, in real or virtual time, and runs that of a dataset from settings to report."""
 
-import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from transit_etl.collect.raw.recovery import recover
 from transit_etl.collect.raw.windows import earliest_recent
 from transit_etl.collect.session import Session, landing_of, session_of
 from transit_etl.collect.signals import StopRequest, stop_on_signal
+from transit_etl.collect.sources import Source
 from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.identity import claim
@@ -58,47 +59,25 @@ def collect(
     clock = clock or settings.clock
     if seconds is None and is_polled(dataset):
         seconds = settings.window_seconds
-    recovered = _prepare(settings, clock, [dataset])
+    recovered = prepare(settings, clock, [dataset])
     session = session_of(settings, clock, client=Client(settings, clock, transport), store=store)
 
-    async def main() -> CollectReport:
+    collection = Collection(Tally(dataset, seconds))
+
+    async def main() -> None:
         with stop_on_signal() as stop:
-            return await _collect(
-                session, settings, dataset, stop,
+            await collection.go_on(
+                session, settings, stop,
                 seconds=seconds, begin_at=begin_at, patience_seconds=patience_seconds,
-                recovered=recovered, on_progress=on_progress,
+                on_progress=on_progress,
             )  # fmt: skip
 
-    report = clock.run(main())
+    clock.run(main())
     send_raw_if_possible(settings)
-    return report
+    return collection.report(settings, recovered)
 
 
-def collect_together(
-    settings: Settings, datasets: Sequence[str], seconds: float, on_progress: ProgressCallback | None = None
-) -> list[CollectReport]:
-    """Poll datasets for the same `seconds`, within one allowance; return the report of each."""
-    clock = settings.clock
-    recovered = _prepare(settings, clock, datasets)
-
-    async def main() -> list[CollectReport]:
-        with stop_on_signal() as stop:
-            collections = (
-                _collect(
-                    session_of(settings, clock), settings, dataset, stop,
-                    seconds=seconds, begin_at=None, patience_seconds=math.inf,
-                    recovered=recovered, on_progress=on_progress,
-                )
-                for dataset in datasets
-            )  # fmt: skip
-            return await asyncio.gather(*collections)
-
-    reports = clock.run(main())
-    send_raw_if_possible(settings)
-    return reports
-
-
-def _prepare(settings: Settings, clock: Clock, datasets: Sequence[str]) -> list[Path]:
+def prepare(settings: Settings, clock: Clock, datasets: Sequence[str]) -> list[Path]:
     """Make sure that the data folder can be written; finish the windows of killed collectors.
 
     What other hosts collected and staged is taken in, if the settings name an object store. Passages alone
@@ -113,39 +92,59 @@ def _prepare(settings: Settings, clock: Clock, datasets: Sequence[str]) -> list[
     return recovered
 
 
-async def _collect(
-    session: Session,
-    settings: Settings,
-    dataset: str,
-    stop: StopRequest,
-    *,
-    seconds: float | None,
-    begin_at: datetime | None,
-    patience_seconds: float,
-    recovered: list[Path],
-    on_progress: ProgressCallback | None,
-) -> CollectReport:
-    clock = session.clock
-    worker = worker_name(machine_id(settings.data_dir) if settings.lake_url else "")
-    begin_at = max(begin_at or clock.now(), clock.now())
-    deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
-    landing, tally = landing_of(settings, clock, worker), Tally(dataset, seconds)
-    with PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
-        source = source_of(dataset, settings, SteadyInstant(clock, begin_at))
-        async with session.client, session.budget:
-            with landing:
-                collector = Collector(
-                    session, landing, source, tally,
-                    deadline=deadline, patience_seconds=patience_seconds, on_progress=on_progress,
-                )  # fmt: skip
-                stop.on_made(collector.stop)
-                async with learning_from(peers, source, clock):
-                    await collector.run(begin_at)
-    return tally.report(
-        max(clock.now() - begin_at, timedelta()),
-        settings,
-        landing.finished,
-        recovered,
-        is_stopped=collector.is_stopped,
-        is_given_up=collector.is_given_up,
-    )
+@dataclass(slots=True)
+class Collection:
+    """The collection of a dataset, which may go on in parts, and what it did so far.
+
+    Its source is made anew for each part, unless one is given.
+    """
+
+    tally: Tally
+    source: Source | None = None
+    elapsed: timedelta = timedelta()
+    windows: list[Path] = field(default_factory=list)
+    is_stopped: bool = False
+    is_given_up: bool = False
+
+    async def go_on(
+        self,
+        session: Session,
+        settings: Settings,
+        stop: StopRequest,
+        *,
+        seconds: float | None,
+        begin_at: datetime | None = None,
+        patience_seconds: float = math.inf,
+        on_progress: ProgressCallback | None = None,
+    ) -> None:
+        """Collect for `seconds`, or until the list is done; the other arguments are those of `collect`."""
+        clock = session.clock
+        worker = worker_name(machine_id(settings.data_dir) if settings.lake_url else "")
+        begin_at = max(begin_at or clock.now(), clock.now())
+        deadline = None if seconds is None else begin_at + timedelta(seconds=seconds)
+        landing = landing_of(settings, clock, worker)
+        with PeerWindows(settings.data_dir, settings.operator, worker, clock) as peers:
+            source = self.source or source_of(self.tally.dataset, settings, SteadyInstant(clock, begin_at))
+            async with session.client, session.budget:
+                with landing:
+                    collector = Collector(
+                        session, landing, source, self.tally,
+                        deadline=deadline, patience_seconds=patience_seconds, on_progress=on_progress,
+                    )  # fmt: skip
+                    stop.on_made(collector.stop)
+                    async with learning_from(peers, source, clock):
+                        await collector.run(begin_at)
+        self.elapsed += max(clock.now() - begin_at, timedelta())
+        self.windows += landing.finished
+        self.is_stopped, self.is_given_up = collector.is_stopped, collector.is_given_up
+
+    def report(self, settings: Settings, recovered: list[Path]) -> CollectReport:
+        """Return what was done; `recovered` are windows of killed collectors, which were finished before."""
+        return self.tally.report(
+            self.elapsed,
+            settings,
+            self.windows,
+            recovered,
+            is_stopped=self.is_stopped,
+            is_given_up=self.is_given_up,
+        )

@@ -22,7 +22,7 @@ from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.policies import policy_of
 from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, requests_for
-from transit_etl.collect.timetable_dates import timetable_key, timetables_to_ask
+from transit_etl.collect.timetable_dates import never_or_longest_ago, timetable_key, timetables_to_ask
 from transit_etl.endpoints import COLLECTIONS, ENDPOINTS, Asked, Endpoint, endpoints_of
 from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
@@ -48,8 +48,9 @@ def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start
     return sources.Listed(endpoint.kind, RequestList([v1.all_of(endpoint.name)]))
 
 
-def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
-    codes = [line.code for line in catalogue.lines()]
+def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
+    known = catalogue.asked(endpoint.name, start.at.date() - DAY * MOST_DAYS_AHEAD)
+    codes = never_or_longest_ago([line.code for line in catalogue.lines()], known)
     listed = requests_for(endpoint.name, partial(v1.of_line, endpoint.name), codes, at_most=_MOST_LINES)
     return sources.Listed(endpoint.kind, listed)
 
@@ -57,7 +58,7 @@ def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _st
 def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
     today = service_date(start.at, settings.zone, settings.service_day_cutoff)
     codes = [line.code for line in catalogue.lines() if line.is_active]
-    known = catalogue.timetables(today - DAY * MOST_DAYS_AHEAD)
+    known = catalogue.asked(endpoint.name, today - DAY * MOST_DAYS_AHEAD)
     now = start.at.astimezone(UTC).replace(tzinfo=None)
     asked = timetables_to_ask(codes, today, settings.timetable_days_ahead, known, now)
     by_day = [

@@ -43,8 +43,8 @@ class LineDirection:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedTimetable:
-    """When a timetable last had a good answer (UTC, naive; None if never), and if a request failed since."""
+class LastAnswer:
+    """When something last had a good answer (UTC, naive; None if never), and if a request failed since."""
 
     received_at: datetime | None
     is_failed: bool = False
@@ -85,11 +85,10 @@ class Catalogue:
         """Return the status categories seen so far; none if no status was staged yet."""
         return {category for (category,) in self.rows("status", _CATEGORIES)}
 
-    def timetables(self, since: date = date.min) -> dict[str, AskedTimetable]:
-        """Return what came of asking for each timetable (`<line>/<YYYY-MM-DD>`) from a UTC day on."""
-        return {
-            key: AskedTimetable(*found) for key, *found in self.rows("requests", _TIMETABLES, since=since)
-        }
+    def asked(self, endpoint: str, since: date = date.min) -> dict[str, LastAnswer]:
+        """Return what came of asking an endpoint for each key, such as a line, from a UTC day on."""
+        found = self.rows("requests", _ASKED, since=since, endpoint=endpoint)
+        return {key: LastAnswer(*what_came) for key, *what_came in found}
 
     def departures(self, first: date, last: date) -> list[tuple[str, str, float, int]]:
         """Return the departures of some service dates by the newest timetables.
@@ -186,13 +185,13 @@ _CATEGORIES = f"""
     select distinct category from {scan("files")}
     where operator = $operator and category is not null
 """
-_TIMETABLES = f"""
+_ASKED = f"""
     select
         key,
         max(received_at) filter (where outcome = 'ok'),
         max_by(outcome, coalesce(received_at, planned_at)) != 'ok'
     from {scan("files")}
-    where operator = $operator and endpoint = 'timetables' and outcome != 'not_sent'
+    where operator = $operator and endpoint = $endpoint and outcome != 'not_sent'
     group by key
 """
 NEWEST_TIMETABLE = """

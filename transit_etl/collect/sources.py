@@ -69,7 +69,10 @@ class Source(Learner, Protocol):
 
 
 class Listed:
-    """A list of requests, each made once, in order; one that failed transiently is tried again at the end."""
+    """A list of requests, each made once, in order; one that failed transiently is tried again at the end.
+
+    One that is paced asks at even intervals, and so leaves the rest of the allowance to others.
+    """
 
     is_shared = False
 
@@ -80,14 +83,24 @@ class Listed:
         self.invalid = listed.invalid
         self._queue = deque(listed.requests)
         self._n_tries: dict[Request, int] = {}
+        self._every = timedelta()
+        self._next: SteadyInstant | None = None
         self.total: int | None = len(self._queue)
 
+    def pace(self, start: SteadyInstant, every: timedelta) -> None:
+        """Ask no sooner than `start`, and then not more often than `every` so much time."""
+        self._next, self._every = start, every
+
     def due_at(self, now: datetime) -> datetime | None:
-        """Return now while there is something left."""
-        return now if self._queue else None
+        """Return when the next of the list is due, while there is something left."""
+        if not self._queue:
+            return None
+        return now if self._next is None else max(now, self._next.at)
 
     def choose(self, now: datetime, leased: Collection[str] = ()) -> Request:  # noqa: ARG002 - it is a list
         """Return the next of the list."""
+        if self._next is not None:
+            self._next = self._next.later(max(now - self._next.at, timedelta()) + self._every)
         request = self._queue.popleft()
         self._n_tries[request] = self._n_tries.get(request, 0) + 1
         return request
@@ -99,8 +112,8 @@ class Listed:
             self._queue.append(request)
 
     def unsent(self, now: datetime) -> list[tuple[Request, datetime]]:
-        """Return the rest of the list."""
-        return [(request, now) for request in self._queue]
+        """Return the rest of the list; nothing if it is paced, as none of that had to be asked by now."""
+        return [(request, now) for request in self._queue] if self._next is None else []
 
     def add(self, listed: "RequestList") -> None:
         """Put more at the end of the list."""

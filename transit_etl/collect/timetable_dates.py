@@ -1,9 +1,12 @@
-"""Decides which timetables a run asks for: those of near dates always, those of far dates now and then."""
+"""Decides which timetables a run asks for: those of near dates always, those of far dates now and then.
+
+And in which order what is listed by line is asked for.
+"""
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
-from transit_etl.collect.known_network import AskedTimetable
+from transit_etl.collect.known_network import LastAnswer
 from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.service_day import DAY
 
@@ -14,7 +17,7 @@ OLDEST_ANSWERS = {7: timedelta(days=1), 14: timedelta(days=2)}
 MOST_LATER, MOST_LATER_PER_LINE = 500, 2
 # Of these, the share that may be for timetables whose last request failed: some may fail for ever.
 FAILED_SHARE = 0.5
-_NEVER_ASKED = AskedTimetable(None)
+_NEVER_ASKED = LastAnswer(None)
 _RUN_EVERY = CADENCES[ENDPOINTS["timetables"].dag].every or timedelta()
 
 
@@ -22,7 +25,7 @@ def timetables_to_ask(
     codes: Iterable[str],
     today: date,
     days_ahead: int,
-    known: Mapping[str, AskedTimetable],
+    known: Mapping[str, LastAnswer],
     now: datetime,
 ) -> list[tuple[str, date]]:
     """Return line code and date of the timetables to ask for at an instant (UTC, naive), in order.
@@ -35,8 +38,8 @@ def timetables_to_ask(
     codes = list(codes)
     near: list[tuple[str, date]] = []
     for ahead in range(min(NEAR_DAYS, days_ahead + 1)):
-        of_day = [(code, today + DAY * ahead) for code in codes]
-        near += sorted(of_day, key=lambda pair: _last_answer(known, *pair) or datetime.min)  # noqa: DTZ901
+        of_day = {timetable_key(code, today + DAY * ahead): (code, today + DAY * ahead) for code in codes}
+        near += [of_day[key] for key in never_or_longest_ago(of_day, known)]
     failed: list[tuple[str, date]] = []
     overdue: list[tuple[float, date, int, str]] = []
     for ahead in range(NEAR_DAYS, days_ahead + 1):
@@ -54,10 +57,15 @@ def timetables_to_ask(
     return near + later[:most]
 
 
+def never_or_longest_ago(keys: Iterable[str], known: Mapping[str, LastAnswer]) -> list[str]:
+    """Order keys: first those that never had a good answer, then those that had it longest ago."""
+    return sorted(keys, key=lambda key: known.get(key, _NEVER_ASKED).received_at or datetime.min)  # noqa: DTZ901
+
+
 def timetable_key(code: str, day: date) -> str:
     """Return the key of a timetable's requests in the ledger: `<line>/<YYYY-MM-DD>`."""
     return f"{code}/{day.isoformat()}"
 
 
-def _last_answer(known: Mapping[str, AskedTimetable], code: str, day: date) -> datetime | None:
+def _last_answer(known: Mapping[str, LastAnswer], code: str, day: date) -> datetime | None:
     return known.get(timetable_key(code, day), _NEVER_ASKED).received_at
