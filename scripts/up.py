@@ -43,7 +43,7 @@ def main() -> int:
             password = start(stack, inherited, is_emulated=is_emulated)
             login = f"user {USER}, password {password} (shown only now)"
     except (CannotStartError, TransitError, subprocess.CalledProcessError) as error:
-        Console(stderr=True).print(f"up: {error}", style="red", highlight=False)
+        Console(stderr=True).print(f"up: {error}", style="red", highlight=False, soft_wrap=True)
         stack.stop()
         return 1
     Console().print(

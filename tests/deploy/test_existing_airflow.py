@@ -84,7 +84,7 @@ def airflow(tmp_path: Path) -> Iterator[Airflow]:
 
 
 @pytest.mark.long
-@pytest.mark.whole_command
+@pytest.mark.exhaustive
 @pytest.mark.timeout(3 * LONGEST_SECONDS)
 def test_the_dags_run_in_an_airflow_that_exists(airflow: Airflow, tmp_path: Path) -> None:
     airflow.wait_until(airflow.is_healthy)

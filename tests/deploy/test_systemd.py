@@ -83,7 +83,7 @@ def host(tmp_path: Path) -> Iterator[Host]:
 
 
 @pytest.mark.long
-@pytest.mark.whole_command
+@pytest.mark.exhaustive
 @pytest.mark.timeout(4 * LONGEST_SECONDS)
 def test_a_host_publishes_every_answer_of_two_hours_and_of_its_own_also_after_restarts(
     host: Host, tmp_path: Path

@@ -248,7 +248,6 @@ def _settings_of_store() -> dict[str, str]:
 
 
 @pytest.mark.long
-@pytest.mark.whole_command
 @pytest.mark.exhaustive
 @pytest.mark.timeout(60 * MINUTES + 3 * LONGEST_SECONDS)
 def test_workers_that_are_killed_lose_no_answer_and_keep_the_allowance(hosts: Hosts) -> None:

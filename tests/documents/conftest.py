@@ -8,10 +8,13 @@ from typing import NamedTuple
 import httpx2
 import pytest
 
+from tests.browser.conftest import browser, page, requests_elsewhere
 from tests.documents.commands import INSTEAD
 from tests.documents.documents import TOUR
 from tests.documents.sessions import Session, Step, blocks, run
 from transit_emulator.process import emulator_process
+
+__all__ = ["browser", "page", "requests_elsewhere"]
 
 
 class Tour(NamedTuple):

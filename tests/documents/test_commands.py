@@ -106,7 +106,7 @@ def test_every_other_document_runs_from_top_to_bottom(tour: Tour, document: Path
     "command",
     [
         *ON_THE_TOUR,
-        *(pytest.param(command, marks=pytest.mark.whole_command) for command in LONG_ON_THE_TOUR),
+        *(pytest.param(command, marks=pytest.mark.exhaustive) for command in LONG_ON_THE_TOUR),
     ],
 )
 def test_every_inline_command_runs(tour: Tour, command: str) -> None:
@@ -122,7 +122,7 @@ def test_every_query_returns_rows(tour: Tour, block: Block) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.whole_command
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", SHORTENED.values())
 def test_every_measurement_runs_shortened(command: str, tmp_path: Path) -> None:
     Session(tmp_path, {}, timeout_seconds=500).run(f". .venv/bin/activate\n{command}")

@@ -31,6 +31,7 @@ def test_the_readmes_query_returns_figures_after_the_demonstration(session: Sess
     assert " % (95 % interval: " in answer
 
 
+@pytest.mark.exhaustive
 def test_the_demonstration_runs_on_another_network(session: Session) -> None:
     write_feed(session.folder / "feed.zip")
     shown = session.run("GTFS=feed.zip make demo")

@@ -6,10 +6,12 @@ from pathlib import Path
 import httpx2
 import psutil
 import pytest
+from playwright.sync_api import Page
 
 from scripts.stack import Stack
 from tests.documents.commands import INSTEAD
 from tests.documents.sessions import Session
+from transit_airflow.plugin import TransitPages
 
 pytestmark = [pytest.mark.long, pytest.mark.whole_command, pytest.mark.timeout(900)]
 AIRFLOW = "http://localhost:8080"
@@ -54,10 +56,23 @@ def logs(session: Session) -> list[Path]:
     return sorted((session.folder / "data" / "up").glob("*.log"))
 
 
-@pytest.mark.skipif(
-    any(map(is_taken, PORTS)), reason="one of the ports of `make up` is taken on this machine"
-)
-def test_what_make_up_starts_answers_and_make_down_stops_it(tmp_path: Path) -> None:
+def look_at_the_pages(page: Page, password: str) -> None:
+    """Log in, and look at Airflow's first page and at those of transit-etl, as a reader does."""
+    page.goto(AIRFLOW)
+    page.get_by_label("Username").fill("admin")
+    page.get_by_label("Password").fill(password)
+    page.keyboard.press("Enter")
+    page.get_by_text("Triggerer").wait_for()
+    with page.expect_response("**/monitor/health") as answer:
+        page.reload()
+    assert {"healthy"} == {part["status"] for part in answer.value.json().values()}
+    for address in [view["href"] for view in TransitPages.external_views]:
+        shown = page.goto(f"{AIRFLOW}/{address}")
+        assert shown is not None
+        assert shown.ok or "yet: " in page.inner_text("body"), address  # nothing was staged or built yet
+
+
+def test_what_make_up_starts_answers_and_make_down_stops_it(tmp_path: Path, page: Page) -> None:
     session = Session(tmp_path, {}, INSTEAD)
     try:
         printed = session.run("make up")
@@ -66,6 +81,7 @@ def test_what_make_up_starts_answers_and_make_down_stops_it(tmp_path: Path) -> N
         assert all(map(is_taken, PORTS))
         assert {"127.0.0.1"} == listening_addresses(session)
         password = printed.split("password ")[1].split()[0]
+        look_at_the_pages(page, password)
         assert 401 == login("not the password").status_code
         assert 401 == httpx2.get(f"{AIRFLOW}/api/v2/dags", timeout=30).status_code
         token = {"Authorization": f"Bearer {login(password).json()['access_token']}"}

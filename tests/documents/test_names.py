@@ -75,6 +75,28 @@ def test_every_make_target_exists() -> None:
     assert set() == named - targets
 
 
+def test_every_file_of_which_ci_leaves_out_tests_is_listed() -> None:
+    contributing = ROOT / "CONTRIBUTING.md"
+    _, listed = contributing.read_text(encoding="utf-8").split("### What `.ci/run` leaves out\n")
+
+    assert _test_files("exhaustive") == set(re.findall(r"`(tests/\S+\.py)`", listed.split("\n## ")[0]))
+
+
+def test_what_runs_alone_is_a_step_of_ci() -> None:
+    steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+    assert _test_files("whole_command") == set(re.findall(r"^step .*(tests/\S+\.py)", steps, re.MULTILINE))
+
+
+def _test_files(marker: str) -> set[str]:
+    """Return the paths of the test files in which a marker is used."""
+    used = f"pytest.mark.{marker}"
+    paths = (ROOT / "tests").rglob("test_*.py")
+    found = {path.relative_to(ROOT).as_posix() for path in paths if used in path.read_text(encoding="utf-8")}
+    assert found
+    return found
+
+
 def test_every_test_exists() -> None:
     named = [name for text in _texts().values() for name in re.findall(r"`(tests/\S+\.py)::(\w+)`", text)]
 
