@@ -37,10 +37,13 @@ VISITS = """
     from core.stop_visits where service_date > $day
 """
 DISRUPTIONS = """
-    select if(category = 'ASC', 'Lift out of use', coalesce(event_meaning, event)) as what,
-        array_to_string(lines, ', ') as lines_or_lift,
-        coalesce(cause, nullif(cause_class, 'unknown') || ' (by the message)') as cause,
-        strftime(local_time(coalesce(started_at, first_seen_at)), '%d %B, %H:%M') as since
+    select
+        if(category = 'ASC', 'Lift: ' || replace(effect_class, '_', ' '), coalesce(event_meaning, event))
+            as what,
+        coalesce(nullif(array_to_string(lines, ', '), ''), 'none is named') as lines_or_lift,
+        coalesce(cause, nullif(cause_class, 'unknown') || ' (by the message)', 'not told') as cause,
+        if(started_at > last_seen_at, 'from ', 'since ')
+            || strftime(local_time(coalesce(started_at, first_seen_at)), '%d %B, %H:%M') as listed_as_valid
     from marts.disruptions where is_open order by category, started_at limit 8
 """
 # What the README says that the warehouse answers. The queries are printed, to be copied and changed.
@@ -171,7 +174,9 @@ def _stop_visits(ask: _Questions, rehearsed: date) -> str:
 
 
 def _disruptions(ask: _Questions) -> Table:
-    table = Table(title="Disruptions and lifts out of use (at most 8)", title_justify="left")
+    table = Table(
+        title="Disruptions and notices about lifts that are listed (at most 8)", title_justify="left"
+    )
     rows = ask(DISRUPTIONS)
     for name in rows[0] if rows else ("no disruption is listed",):
         table.add_column(name.replace("_", " "))

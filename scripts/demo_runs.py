@@ -1,10 +1,12 @@
 """Runs groups of DAGs in parallel, each group in a process of its own, and prints the result of each DAG."""
 
 import json
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
@@ -13,6 +15,7 @@ from scripts.demo_progress import waiting
 from scripts.local_airflow import CHECKOUT
 
 LAST_LINES = 25
+_TASK_STARTS = re.compile(r"^(\S+) .*\[DAG TEST\] running task <TaskInstance: (\S+) ", re.MULTILINE)
 
 
 class DagFailedError(Exception):
@@ -33,7 +36,7 @@ class Runs:
         """Run groups in parallel, the DAGs of a group in order; raise DagFailedError once all have ended."""
         started = {"_".join(group): self._start(group) for group in groups}
         try:
-            self._watch(list(started.values()), [name for group in groups for name in group])
+            self._watch(started)
         finally:
             for process in started.values():
                 process.terminate()  # has no effect on a process that has ended
@@ -49,11 +52,14 @@ class Runs:
                 command, cwd=CHECKOUT, env=dict(self._environment), stdout=log, stderr=subprocess.STDOUT
             )
 
-    def _watch(self, processes: Sequence[subprocess.Popen[bytes]], names: Sequence[str]) -> None:
-        what = f"Airflow runs {', '.join(names)}"
-        with waiting(self._console, what) as update:
-            while any(process.poll() is None for process in processes):
-                update(f"{what}; {self._n_answers():,} live requests answered so far")
+    def _watch(self, started: Mapping[str, subprocess.Popen[bytes]]) -> None:
+        n_answers_before = self._n_answers()
+        with waiting(self._console, "Airflow runs DAGs") as update:
+            while running := [name for name, process in started.items() if process.poll() is None]:
+                n_answers = self._n_answers()
+                tasks = ", ".join(task_under_way(self._log(name)) for name in running)
+                live = f"; {n_answers:,} live requests answered" if n_answers > n_answers_before else ""
+                update(f"Airflow runs {tasks}{live}")
                 self._print_ended()
                 time.sleep(0.5)
             self._print_ended()
@@ -83,3 +89,12 @@ class Runs:
     def _message(self, name: str) -> str:
         end = self._log(name).read_text(errors="replace").splitlines()[-LAST_LINES:]
         return "\n".join([f"{name} failed; its log {self._log(name)} ends:", *end])
+
+
+def task_under_way(log: Path) -> str:
+    """Say which task runs by the log of a group of DAGs, and how many seconds; at first which DAGs start."""
+    starts = _TASK_STARTS.findall(log.read_text(errors="replace"))
+    if not starts:
+        return log.stem.replace("_", ", ")
+    at, task = starts[-1]
+    return f"{task} ({(datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds():.0f} s)"

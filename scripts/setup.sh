@@ -7,14 +7,17 @@ PYTHON=${PYTHON:-python3.11}
 
 say() { printf '%s\n' "setup: $*" >&2; }
 is_root() { [ "$(id -u)" = 0 ]; }
-apt_install() { # prints what apt says only when it fails
-    is_root && command -v apt-get >/dev/null 2>&1 || return 1
-    say "installing $* from Debian"
-    output=$(apt-get -qq update 2>&1 &&
-        DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@" 2>&1) || {
+quietly() { # prints what a command says only when it fails
+    output=$("$@" 2>&1) || {
         printf '%s\n' "$output" >&2
         return 1
     }
+}
+apt_install() {
+    is_root && command -v apt-get >/dev/null 2>&1 || return 1
+    say "installing $* from Debian"
+    quietly apt-get -qq update &&
+        quietly env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$@"
 }
 # Debian makes a database cluster and starts it with the first PostgreSQL of a machine, unless it is told not to.
 install_postgresql() {
@@ -44,7 +47,7 @@ fi
 say "installing requirements.lock"
 # uv installs the lock, and is in it; like every package it must have one of the checksums that the lock gives.
 sed -n '/^uv==/,/# via/p' requirements.lock > .venv/uv.txt
-.venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.txt
+quietly .venv/bin/python -m pip install --quiet --require-hashes -r .venv/uv.txt
 # uv does not read pip's settings: pass on the index and the certificates that pip is configured with.
 index=${PIP_INDEX_URL:-$(.venv/bin/python -m pip config get global.index-url 2>/dev/null || true)}
 if [ -n "$index" ] && [ -z "${UV_DEFAULT_INDEX:-}${UV_INDEX_URL:-}" ]; then
