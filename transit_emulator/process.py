@@ -53,7 +53,7 @@ def first_answer(url: str, is_alive: Callable[[], bool]) -> httpx2.Response:
 @contextmanager
 def server_process(command: Sequence[str], port: int, *, stderr: int | None = None) -> Iterator[Server]:
     """Run a server from its first answer to the end of the context; `port` is where it listens."""
-    process = subprocess.Popen(command, stderr=stderr)  # noqa: S603 - a program of the caller
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)  # noqa: S603 - a program of the caller
     try:
         first_answer(f"http://127.0.0.1:{port}/", lambda: process.poll() is None)
         yield Server(port, process)

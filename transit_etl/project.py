@@ -8,6 +8,7 @@ from typing import Any
 from transit_etl.paths import user_folder
 
 TOML, DOTENV, OPERATORS = "transit-etl.toml", ".env", "operators.toml"
+INSTALLED_IN = Path(__file__).resolve().parents[1]  # a checkout, or where a wheel was unpacked
 
 
 def project_folder(given: str | None = None) -> Path:
@@ -56,13 +57,17 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 def _candidates(here: Path) -> Iterator[Path]:
     yield from (folder for folder in (here, *here.parents) if _is_project(folder))
-    yield Path(__file__).resolve().parents[1]
+    yield INSTALLED_IN
     settings = user_folder("XDG_CONFIG_HOME", ".config")
     if settings is not None:
         yield settings
     yield here
 
 
+def is_checkout(folder: Path) -> bool:
+    """Tell whether a folder is a checkout of this project."""
+    return (folder / "pyproject.toml").is_file() and (folder / "transit_etl" / "settings.py").is_file()
+
+
 def _is_project(folder: Path) -> bool:
-    is_checkout = (folder / "pyproject.toml").is_file() and (folder / "transit_etl" / "settings.py").is_file()
-    return is_checkout or (folder / TOML).is_file()
+    return is_checkout(folder) or (folder / TOML).is_file()

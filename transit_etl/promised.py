@@ -1,5 +1,8 @@
 """Names the schemas of the warehouse, and says which of them analysts are promised."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 SCHEMAS = ("core", "marts", "quality", "headline")  # names without a schema are searched in this order
 NAMED = "named"  # the same tables once more, with names after codes; made when the warehouse is published
 LISTED = ("headline", "core", "marts", "quality", NAMED)
@@ -10,6 +13,20 @@ WORKING = "intermediate"  # the working tables of a build, promised to nobody
 EXPORTED_WORKING = tuple(
     f"{WORKING}.{name}" for name in ("leg_stops", "line_travel_times", "scheduled_calls")
 )
+
+
+def hint_at(name: str, places: Iterable[str]) -> str:
+    """Return the end of a message that no table has this name: those with one like it, or where to look.
+
+    `places` are the names of the tables with their schemas. A name that several of them have is told once, of
+    the first of LISTED.
+    """
+    rank = {schema: number for number, schema in enumerate(LISTED)}
+    by_name: dict[str, str] = {}
+    for place in sorted(places, key=lambda each: rank.get(each.partition(".")[0], len(rank))):
+        by_name.setdefault(place.partition(".")[2], place)
+    near = [by_name[each] for each in get_close_matches(name.rpartition(".")[2], by_name, n=2)]
+    return f": is it {' or '.join(near)}?" if near else "; transit-etl tables lists them"
 
 
 def original_schema(schema: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -150,9 +149,7 @@ class Source:
             (table for table in self.tables.values() if table.name == name), None
         )
         if found is None:
-            near = get_close_matches(name, [*self.tables, *(each.name for each in self.tables.values())], n=2)
-            hint = f": is it {' or '.join(near)}?" if near else "; transit-etl tables lists them"
-            raise ExportError(f"there is no table {name!r} to export{hint}")
+            raise ExportError(f"there is no table {name!r} to export{promised.hint_at(name, self.tables)}")
         return found
 
     def named(self, table: Table) -> Table:

@@ -16,6 +16,8 @@ import pytest
 from tests.cli.conftest import RunCli
 from tests.hostile import http, serving
 from transit_emulator.process import emulator_process
+from transit_etl import project
+from transit_etl.cli.run import next_steps
 from transit_etl.paths import published_database, raw_files
 
 
@@ -42,6 +44,12 @@ def test_a_round_that_gets_no_answer_fails_at_its_first_step_and_says_what_to_do
         f"transit-etl: no usable answer for lines: 1 client_error; {base_url} refuses a request without a "
         "token: HTTP 401; look at TRANSIT_TOKEN"
     ) == done.stderr.splitlines()[-1]
+
+
+def test_only_who_has_a_checkout_is_told_of_make_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "make up" in next_steps(is_stopped=False)
+    monkeypatch.setattr(project, "INSTALLED_IN", tmp_path)
+    assert "make" not in next_steps(is_stopped=False)
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ import pytest
 
 from tests.emulator.fixture_types import Send
 from transit_emulator.app import create_app
-from transit_emulator.process import free_port, server_process
+from transit_emulator.process import first_answer, free_port, server_process
 from transit_emulator.world import World
 
 PROGRAM = """
@@ -30,6 +30,20 @@ def server() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     assert server.process.stderr is not None
     assert server.process.stderr.read() == b"", "the server printed no errors"
+
+
+def test_the_command_says_into_a_file_where_it_listens_once_it_does(tmp_path: Path) -> None:
+    port, printed = free_port(), tmp_path / "printed"
+    command = [str(Path(sys.executable).with_name("transit-etl")), "emulator", "--port", str(port)]
+    with printed.open("wb") as file, subprocess.Popen(command, stdout=file) as process:
+        try:
+            first_answer(f"http://127.0.0.1:{port}/", lambda: process.poll() is None)
+            text = printed.read_text()
+        finally:
+            process.terminate()
+
+    assert f"TRANSIT_BASE_URL=http://127.0.0.1:{port}/api/v1/\n" in text
+    assert "serving small, " in text
 
 
 def test_the_emulator_answers_over_http(server: str) -> None:

@@ -52,7 +52,12 @@ def emulator(
         log=log,
         faults=world.faults(faults),
     )
-    serve(app, host=host, port=port)
+    network = served.network
+    text = (
+        f"serving {network.name}, {len(network.lines)} lines, {len(network.stops)} stops, until interrupted: "
+        f"TRANSIT_BASE_URL=http://{host}:{port}/api/v1/"
+    )
+    serve(app, host=host, port=port, on_listening=lambda: print_text(text))
 
 
 @emulator_app.command("stops")

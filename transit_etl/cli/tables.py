@@ -1,11 +1,10 @@
 """Asks the published warehouse and writes the answers; knows the queries for its tables and columns."""
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from transit_etl.cli.formats import OutputError, write
 from transit_etl.cli.options import Format
-from transit_etl.promised import LISTED
+from transit_etl.promised import LISTED, hint_at
 from transit_etl.queries import query, query_all
 from transit_etl.settings import Settings
 
@@ -48,9 +47,4 @@ def require_table(settings: Settings, table: str) -> None:
     if query(settings, columns_of(table)).num_rows:
         return
     names = [str(name) for name in query(settings, TABLES).column("table").to_pylist()]
-    short = {name.partition(".")[2]: name for name in reversed(names)}
-    near = get_close_matches(table.rpartition(".")[2], short, n=3)
-    hint = (
-        f": is it {' or '.join(short[name] for name in near)}?" if near else "; transit-etl tables lists them"
-    )
-    raise OutputError(f"there is no table {table!r}{hint}")
+    raise OutputError(f"there is no table {table!r}{hint_at(table, names)}")
