@@ -104,14 +104,18 @@ def test_one_odd_row_does_not_spoil_the_others() -> None:
         b'{"passaggi": [], "x": NaN}',
         '{"passaggi": [], "citt\u00e0": 1}'.encode("latin-1"),
         '{"passaggi": []}'.encode("utf-16"),
-        b'\xef\xbb\xbf{"passaggi": []}',
+        b'\xef\xbb\xbf\xef\xbb\xbf{"passaggi": []}',
         b"[" * 200_000,
         b'{"passaggi": [], "n": ' + b"9" * 5000 + b"}",
     ],
-    ids=["html", "truncated", "nan", "latin-1", "utf-16", "byte order mark", "deep", "endless number"],
+    ids=["html", "truncated", "nan", "latin-1", "utf-16", "two byte order marks", "deep", "endless number"],
 )
 def test_what_is_not_json_in_utf_8_is_not_json(body: bytes) -> None:
     assert Outcome.NOT_JSON == classify(v1.passages("0416"), 200, body).outcome
+
+
+def test_a_byte_order_mark_before_json_is_passed_over() -> None:
+    assert Outcome.OK == classify(v1.passages("0416"), 200, b'\xef\xbb\xbf{"passaggi": []}').outcome
 
 
 @pytest.mark.parametrize("body", [b"", b"  \r\n"])

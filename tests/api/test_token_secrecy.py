@@ -222,6 +222,17 @@ def test_a_reason_cut_short_does_not_hold_a_half_of_it() -> None:
     assert TOKEN[:6] not in answer.error
 
 
+@pytest.mark.parametrize("n_before", [0, 265, 275, 290])
+def test_where_a_redirection_leads_is_told_without_it(n_before: int) -> None:
+    location = f"https://elsewhere.test/{'x' * n_before}?key={TOKEN}"
+    response = httpx2.Response(302, headers={"Location": location})
+
+    answer = _send(httpx2.MockTransport(lambda _: response), v1.all_of("lines"))
+
+    assert "a redirection to https://elsewhere.test/" in str(answer.error)
+    assert TOKEN[:6] not in str(answer.error)
+
+
 def test_no_text_of_the_settings_or_the_client_holds_it() -> None:
     settings = _settings(limiter_url="postgresql://user:database-password@db/transit")
     client = Client(settings, SystemClock(), httpx2.MockTransport(lambda _: httpx2.Response(200)))

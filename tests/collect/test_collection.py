@@ -136,21 +136,36 @@ def test_a_collection_without_a_usable_answer_says_which_setting_to_look_at(
     assert f"no usable answer for {dataset}: {report.outcome_text}; {advice}" == report.failure_text
 
 
+@pytest.mark.parametrize(("status", "n_attempts"), [(None, 2), (502, 1), (503, 1), (504, 1)])
 def test_polling_slows_down_without_answers_and_goes_on_at_full_rate_after_that(
-    tmp_path: Path,
+    tmp_path: Path, status: int | None, n_attempts: int
 ) -> None:
     write_network(tmp_path, NETWORK)
     n_silent = 8
     count = iter(range(10_000))
 
     def silent_at_first(request: httpx2.Request) -> httpx2.Response:
-        return unreachable(request) if next(count) < 2 * n_silent else Upstream()(request)
+        if next(count) >= n_attempts * n_silent:
+            return Upstream()(request)
+        return unreachable(request) if status is None else httpx2.Response(status)
 
     report = collect_from(silent_at_first, settings_at(tmp_path), "passages", seconds=300)
+    bad = [row["sent_at"] for row in rows(tmp_path) if row["outcome"] != "ok"]
+    first, last = datetime.fromisoformat(min(bad)), datetime.fromisoformat(max(bad))
 
-    assert n_silent == report.outcomes["connection_error"]
+    assert n_silent == len(bad)
+    assert timedelta(seconds=30) < last - first
     assert report.outcomes["ok"] > 150
     assert not report.is_failure
+
+
+def test_requests_that_never_left_use_no_allowance(tmp_path: Path) -> None:
+    settings = settings_at(tmp_path)
+    away = collect_from(unreachable, settings, "lines")
+    there = collect_from(Upstream(), settings, "lines")
+
+    assert (3, 0) == (away.sent, away.allowance_share)
+    assert round(1 / 60, 4) == there.allowance_share
 
 
 def test_a_window_is_given_up_when_no_answer_is_usable_for_too_long(tmp_path: Path) -> None:
@@ -188,18 +203,24 @@ def unreachable(_: httpx2.Request) -> httpx2.Response:
     raise httpx2.ConnectError("connection refused")
 
 
-def test_after_a_429_the_collection_pauses_and_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("status", "outcome", "fewest", "most"), [(429, "rate_limited", 45, 75), (503, "server_error", 93, 101)]
+)
+def test_when_told_to_wait_the_collection_does_and_only_a_429_slows_it_down(
+    tmp_path: Path, status: int, outcome: str, fewest: int, most: int
+) -> None:
     write_network(tmp_path, NETWORK)
     count = iter(range(10_000))
 
-    def limited_once(request: httpx2.Request) -> httpx2.Response:
+    def told_once(request: httpx2.Request) -> httpx2.Response:
         if next(count) == 5:
-            return httpx2.Response(429, headers={"Retry-After": "20"})
+            return httpx2.Response(status, headers={"Retry-After": "20"})
         return Upstream()(request)
 
-    collect_from(limited_once, settings_at(tmp_path), "passages", seconds=120)
+    collect_from(told_once, settings_at(tmp_path), "passages", seconds=120)
     sent = sorted(datetime.fromisoformat(row["sent_at"]) for row in rows(tmp_path))
     longest = max(later - earlier for earlier, later in itertools.pairwise(sent))
 
     assert timedelta(seconds=20) <= longest < timedelta(seconds=30)
-    assert 1 == sum(row["outcome"] == "rate_limited" for row in rows(tmp_path))
+    assert 1 == sum(row["outcome"] == outcome for row in rows(tmp_path))
+    assert fewest <= len(sent) <= most

@@ -53,6 +53,24 @@ def test_an_entity_that_is_half_of_a_pair_stays_as_it_is_written(folder: Folder)
     assert ["SAGRA &#55357;&#56832; é"] == [row["destination"] for row in folder.rows("passages")]
 
 
+def test_an_answer_is_judged_by_its_bytes_as_they_are_read_now(folder: Folder) -> None:
+    marked = "\ufeff" + json.dumps(answer(passage()))
+    then = "not JSON: Unexpected UTF-8 BOM"
+    folder.land("passages", [("0001", marked), ("0002", "<html>")], outcome="not_json", error=then)
+    folder.land("passages", [("0003", marked)], worker="b")
+    broken = "DecodingError: broken compression"
+    folder.land("passages", [("0004", answer(passage()))], worker="c", outcome="not_json", error=broken)
+    report = stage(folder.settings)
+    requests = {row["key"]: row for row in folder.rows("requests")}
+
+    assert report.is_clean
+    assert ["0001", "0003"] == sorted(row["stop_code"] for row in folder.rows("passages"))
+    assert [("ok", None), ("ok", None)] == [
+        (requests[key]["outcome"], requests[key]["error"]) for key in ("0001", "0003")
+    ]
+    assert ["not_json", "not_json"] == [requests[key]["outcome"] for key in ("0002", "0004")]
+
+
 def test_an_answer_that_fails_is_set_aside_alone_and_staged_again_once_that_is_repaired(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

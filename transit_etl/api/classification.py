@@ -1,17 +1,23 @@
 """Classifies an answer by its status and its body, which must have the shape of its endpoint."""
 
 import json
+import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any, NamedTuple, NoReturn
 
 from transit_etl.api.exchange import Outcome, Request
 from transit_etl.endpoints import ENDPOINTS, Shape
 
 ERROR_MARK = "*ERR*"
+_BYTE_ORDER_MARK = "\ufeff"  # RFC 8259 lets a reader ignore it
 
 _NO_CONTENT = (204, 205)
+NOT_JSON, PAGE, CUT = "not JSON", "a page of HTML", "it breaks off"  # in reasons; `NOT_JSON` begins one
 REDIRECTION = 300  # from here on the status alone decides
 _RATE_LIMITED, _SERVER_ERROR = 429, 500
+_TITLE = re.compile(r"<title[^>]*>([^<]{1,500})", re.IGNORECASE)
+_LONGEST_TITLE, _LONGEST_LOCATION, _LONGEST_HEAD = 60, 300, 4096
 
 
 class Verdict(NamedTuple):
@@ -21,29 +27,48 @@ class Verdict(NamedTuple):
     reason: str | None = None
 
 
-def classify(request: Request, status: int, body: bytes) -> Verdict:
-    """Classify a complete answer. Single rows are not checked here; staging validates them."""
+def classify(request: Request, status: int, body: bytes, location: str = "") -> Verdict:
+    """Classify a complete answer; `location` is where a redirection leads.
+
+    Single rows are not checked here; staging validates them.
+    """
     if status == _RATE_LIMITED:
         return Verdict(Outcome.RATE_LIMITED, "HTTP 429")
     if status >= _SERVER_ERROR:
         return Verdict(Outcome.SERVER_ERROR, f"HTTP {status}")
     if status >= REDIRECTION:
-        return Verdict(Outcome.CLIENT_ERROR, f"HTTP {status}")
+        to = f", a redirection to {location[:_LONGEST_LOCATION]}" if location else ""
+        return Verdict(Outcome.CLIENT_ERROR, f"HTTP {status}{to}")
     if status in _NO_CONTENT:
         return Verdict(Outcome.NO_CONTENT, f"HTTP {status}")
     if not body.strip():
         return Verdict(Outcome.EMPTY_BODY, "an empty body")
-    return _judge_body(request.endpoint, body)
+    return judge_body(request.endpoint, body)
 
 
-def _judge_body(endpoint: str, body: bytes) -> Verdict:
+def judge_body(endpoint: str, body: bytes) -> Verdict:
+    """Classify a whole body that came with a status of success."""
     try:
         # RFC 8259 requires UTF-8; Python would also accept UTF-16 and NaN, which no later step reads.
-        document = json.loads(body.decode("utf-8"), parse_constant=_refuse_constant)
+        document = json.loads(without_mark(body.decode("utf-8")), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        return Verdict(Outcome.NOT_JSON, f"not JSON: {_in_words(error)}")
+        return Verdict(Outcome.NOT_JSON, f"{NOT_JSON}: {_page(body) or _in_words(error)}")
     row = ENDPOINTS[endpoint]
     return _CHECKS[row.shape](document, *row.shape_keys)
+
+
+def without_mark(body: str) -> str:
+    """Return a body without the byte order mark that it may begin with."""
+    return body.removeprefix(_BYTE_ORDER_MARK)
+
+
+def _page(body: bytes) -> str:
+    """Say which page for people a body is; nothing of a body that is none."""
+    text = without_mark(body[:_LONGEST_HEAD].decode("utf-8", "replace")).lstrip()
+    if not text.lower().startswith(("<!doctype html", "<html")):
+        return ""
+    title = " ".join(unescape("".join(_TITLE.findall(text)[:1])).split())[:_LONGEST_TITLE]
+    return f"{PAGE} titled {title!r}" if title else PAGE
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -53,6 +78,10 @@ def _refuse_constant(name: str) -> NoReturn:
 def _in_words(error: ValueError | RecursionError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return f"{error.reason} at byte {error.start}, not UTF-8"
+    if isinstance(error, json.JSONDecodeError) and (
+        error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
+    ):
+        return f"{CUT} after {len(error.doc)} characters"
     return str(error)
 
 

@@ -3,15 +3,17 @@
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Self
+from functools import partial
+from typing import Any, Self
 
 import httpx2
 
 from transit_etl.api.classification import REDIRECTION, Verdict, classify
+from transit_etl.api.connections import open_pool
 from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
 from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
 from transit_etl.api.retry_after import retry_after_seconds
@@ -22,10 +24,8 @@ from transit_etl.settings import Settings
 NOW_HEADER = "X-Emulated-Now"
 RETRY_PAUSE_SECONDS = 0.2
 _MILLISECOND = timedelta(milliseconds=1)
-# httpx2 decompresses chunks of 64 KiB. One layer of these encodings expands a chunk to 64 MiB at most before
-# the size limit is checked; other encodings, or two layers, have no such bound.
+# httpx2 decompresses these in pieces of 1 MiB, after each of which the size limit is checked.
 ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
-_LIMITS = httpx2.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
 
 _log = logging.getLogger(__name__)
 
@@ -50,6 +50,8 @@ class _Reply:
     outcome: Outcome | None = None
     error: str | None = None
     retry_after_seconds: float | None = None
+    location: str = ""
+    is_sent: bool = True
 
 
 class Client(AbstractAsyncContextManager["Client"]):
@@ -69,9 +71,10 @@ class Client(AbstractAsyncContextManager["Client"]):
         self._settings = settings
         self._clock = clock
         self._redactor = Redactor(_tokens(settings))
-        self._http = _connection_pool(settings, transport)
+        self._http = open_pool(settings, transport)
         self._open = AsyncExitStack()
         self._warned_of: set[str] = set()
+        self._peers: dict[bytes, str] = {}
 
     async def __aenter__(self) -> Self:
         self._open.enter_context(WireLogGuard(self._redactor))
@@ -96,7 +99,8 @@ class Client(AbstractAsyncContextManager["Client"]):
             await before_retry()
         except RetryRefusedError:
             return answer
-        return await self._attempt(request, attempts=2)
+        second = await self._attempt(request, attempts=2)
+        return replace(second, n_sent=answer.n_sent + second.n_sent)
 
     async def _attempt(self, request: Request, attempts: int) -> Answer:
         outgoing = self._build(request)
@@ -113,29 +117,47 @@ class Client(AbstractAsyncContextManager["Client"]):
             attempts=attempts,
             http_status=reply.status,
             retry_after_seconds=reply.retry_after_seconds,
+            n_sent=int(reply.is_sent),
+            proxy=self._proxy_of(outgoing.url),
         )
         return self._judged(answer, reply)
 
     async def _exchange(self, outgoing: httpx2.Request, sent_at: datetime) -> _Reply:
         reply = _Reply()
+        outgoing.extensions["trace"] = partial(self._note_peer, outgoing.url)
         try:
             async with asyncio.timeout(self._settings.total_timeout_seconds):
                 await self._receive(outgoing, sent_at, reply)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
+            is_late = isinstance(error, httpx2.ConnectTimeout)
+            reply.outcome = Outcome.TIMEOUT if is_late else Outcome.CONNECTION_ERROR
+            proxy = self._proxy_of(outgoing.url)
+            to = f"the proxy {proxy}" if proxy else outgoing.url.netloc.decode()
+            reply.error = f"cannot connect to {to}: {str(error) or 'nothing answers in time'}"
+            reply.is_sent = False
         except (httpx2.TimeoutException, TimeoutError) as error:
             reply.outcome, reply.error = Outcome.TIMEOUT, _in_words(error, "no complete answer in time")
         except httpx2.DecodingError as error:
             reply.outcome, reply.error = Outcome.NOT_JSON, _in_words(error, "broken compression")
-        except httpx2.ConnectError as error:
-            host = outgoing.url.netloc.decode()
-            reply.outcome, reply.error = Outcome.CONNECTION_ERROR, f"cannot connect to {host}: {error}"
         except (httpx2.HTTPError, OSError) as error:
             reply.outcome, reply.error = Outcome.CONNECTION_ERROR, _in_words(error, "connection lost")
         return reply
+
+    async def _note_peer(self, url: httpx2.URL, event: str, details: Mapping[str, Any]) -> None:
+        """Remember to which address a connection for this URL is made: its own, or that of a proxy."""
+        if event == "connection.connect_tcp.started":
+            self._peers[url.raw_host] = f"{details['host']}:{details['port']}"
+
+    def _proxy_of(self, url: httpx2.URL) -> str | None:
+        peer = self._peers.get(url.raw_host)
+        port = url.port or {"https": 443}.get(url.scheme, 80)
+        return None if peer in {None, f"{url.raw_host.decode()}:{port}"} else peer
 
     async def _receive(self, outgoing: httpx2.Request, sent_at: datetime, reply: _Reply) -> None:
         response = await self._http.send(outgoing, stream=True)
         try:
             reply.status = response.status_code
+            reply.location = response.headers.get("Location", "")
             reply.retry_after_seconds = retry_after_seconds(response.headers, sent_at)
             await self._read(response, reply)
         finally:
@@ -162,7 +184,7 @@ class Client(AbstractAsyncContextManager["Client"]):
         verdict = Verdict(reply.outcome, reply.error) if reply.outcome else None
         if answer.http_status is not None and (verdict is None or answer.http_status >= REDIRECTION):
             # An error status is more specific than an incomplete body.
-            verdict = classify(answer.request, answer.http_status, body)
+            verdict = classify(answer.request, answer.http_status, body, self._redactor.text(reply.location))
         outcome, reason = verdict or Verdict(Outcome.CONNECTION_ERROR, "no answer")
         if body is not reply.body:
             reason = "; ".join(filter(None, [reason, f"the body repeated the token: {MARK}"]))
@@ -210,20 +232,6 @@ def _tokens(settings: Settings) -> list[str]:
 def _is_here(url: str) -> bool:
     host = httpx2.URL(url).host
     return host in {"localhost", "::1"} or re.fullmatch(r"127(\.\d+){3}", host) is not None
-
-
-def _connection_pool(settings: Settings, transport: httpx2.AsyncBaseTransport | None) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(
-        headers={
-            "User-Agent": settings.user_agent,
-            "Accept": "application/json",
-            "Accept-Encoding": "gzip, deflate",
-        },
-        timeout=httpx2.Timeout(settings.read_timeout_seconds, connect=settings.connect_timeout_seconds),
-        limits=_LIMITS,
-        follow_redirects=False,
-        transport=transport,
-    )
 
 
 def _in_words(error: Exception, otherwise: str) -> str:

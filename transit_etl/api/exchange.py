@@ -69,7 +69,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a request; `body` holds the exact bytes received, decompressed."""
+    """The answer to a request; `body` holds the exact bytes received, decompressed.
+
+    Of the `attempts`, `n_sent` left this machine. `proxy` is the one by which it was asked, if there is one.
+    """
 
     request: Request
     outcome: Outcome
@@ -81,6 +84,8 @@ class Answer:
     body: bytes | None = field(default=None, repr=False)
     error: str | None = None
     retry_after_seconds: float | None = None
+    n_sent: int = 1
+    proxy: str | None = None
 
 
 class RetryRefusedError(Exception):

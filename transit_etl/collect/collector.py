@@ -199,6 +199,8 @@ class Collector:
             await self._session.budget.settle(used)
         if answer.outcome is Outcome.RATE_LIMITED:
             await self._session.budget.report_rate_limited(permits[-1], answer.retry_after_seconds)
+        elif answer.outcome is Outcome.SERVER_ERROR and answer.retry_after_seconds:
+            await self._session.budget.pause(answer.retry_after_seconds)
 
     async def _take_permit_for_retry(self, permits: list[Permit]) -> None:
         timeout_at = self._now() + _RETRY_TIMEOUT

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from transit_etl.api.classification import without_mark
 from transit_etl.api.exchange import Answer, Outcome
 from transit_etl.collect.planning.policy import Listing, Observation
 from transit_etl.line_labels import normal_label
@@ -37,7 +38,8 @@ class PassageParser:
     def listings(self, body: bytes | str, received_at: datetime) -> Iterator[Listing]:
         """Yield the passages with a plausible time that the body of a good answer lists."""
         face, at = ClockFace(received_at, self._zone), received_at.timestamp()
-        for row in json.loads(body).get("passaggi") or ():
+        text = body if isinstance(body, str) else body.decode("utf-8")
+        for row in json.loads(without_mark(text)).get("passaggi") or ():
             ahead = _seconds_ahead(row, face)
             if ahead is not None:
                 yield Listing(

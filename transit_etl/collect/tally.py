@@ -30,9 +30,10 @@ class Progress:
 class CollectReport:
     """What a collection did. `windows` are the raw files it finished, `recovered` those of earlier ones.
 
-    `allowance_share` is the number of requests sent, retries included, over what the allowance permits in
-    the time. `is_stopped` says that a signal ended it early, `is_given_up` that the upstream did not answer.
-    `advice` says what the last answer that was not usable means, if no answer was usable.
+    `allowance_share` is the number of requests that left this machine, retries included, over what the
+    allowance permits in the time, at least in a minute. `is_stopped` says that a signal ended it early,
+    `is_given_up` that the upstream did not answer. `advice` says what the last answer that was not usable
+    means, if no answer was usable.
     """
 
     dataset: str
@@ -78,6 +79,7 @@ class Tally:
     planned: int = 0
     sent: int = 0
     retries: int = 0
+    never_left: int = 0
     received: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
     warnings: list[str] = field(default_factory=list)
@@ -86,6 +88,7 @@ class Tally:
     def add(self, answer: Answer) -> None:
         """Count an answer; it was received if the upstream said anything at all."""
         self.retries += answer.attempts - 1
+        self.never_left += answer.attempts - answer.n_sent
         self.received += answer.http_status is not None
         self.outcomes[answer.outcome.value] += 1
         if answer.outcome is not Outcome.OK:
@@ -124,14 +127,14 @@ class Tally:
     ) -> CollectReport:
         """Return the final counts."""
         unusable = None if self.outcomes[Outcome.OK.value] else self.last_unusable
-        allowed = settings.rate_per_minute * max(1.0, elapsed.total_seconds()) / 60
+        allowed = settings.rate_per_minute * max(1.0, elapsed.total_seconds() / 60)
         return CollectReport(
             dataset=self.dataset,
             planned=self.planned,
             sent=self.sent,
             outcomes=dict(sorted(self.outcomes.items())),
             seconds=round(elapsed.total_seconds(), 3),
-            allowance_share=round((self.sent + self.retries) / allowed, 4),
+            allowance_share=round((self.sent + self.retries - self.never_left) / allowed, 4),
             windows=windows,
             recovered=recovered,
             warnings=list(self.warnings),

@@ -9,6 +9,9 @@ GIVE_UP_AFTER = 6  # in a row, which takes half a minute of pauses
 LONGEST_PAUSE_SECONDS = 15.0
 
 
+_UNAVAILABLE = (502, 503, 504)  # another server says that the upstream gives no answer
+
+
 class UnansweredRequests:
     """The series of requests, up to the last one, to which the upstream gave no answer at all."""
 
@@ -33,7 +36,7 @@ class UnansweredRequests:
 
     def add(self, answer: Answer) -> None:
         """Count an unanswered request; an answer ends the series. Those in flight together count once."""
-        if answer.http_status is not None:
+        if answer.http_status not in {None, *_UNAVAILABLE}:
             self.count = 0
         elif answer.sent_at >= self._last_at:
             self.count += 1

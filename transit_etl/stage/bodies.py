@@ -3,16 +3,18 @@
 import json
 from typing import Any
 
+from transit_etl.api.classification import without_mark
 from transit_etl.surrogates import escape_surrogates
 
 
 def as_read(body: str) -> str:
     """Return a JSON body with the values that Python reads: of a name given twice, the last one.
 
-    Lone surrogates become the texts of their escapes. A body without either is returned as it is, and so is
-    one that cannot be written again, such as with a number beyond all bounds.
+    Lone surrogates become the texts of their escapes, and a byte order mark is left out. A body without any
+    of these is returned as it is, and so is one that cannot be written again, such as with a number beyond
+    all bounds.
     """
-    is_repeated = False
+    is_repeated, body = False, without_mark(body)
 
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         nonlocal is_repeated

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 import duckdb
 import pyarrow as pa
 
+from transit_etl.api.classification import NOT_JSON, judge_body
+from transit_etl.api.exchange import Outcome
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.service_day import offsets
@@ -127,6 +129,7 @@ class Normaliser:
     def _piece(self, normalised: Normalised) -> Piece:
         """Normalise what table `raw` holds."""
         self._set_zone(normalised.window)
+        self._judge_again()
         dataset = normalised.dataset
         if dataset is None:
             self._connection.execute(
@@ -174,6 +177,38 @@ class Normaliser:
             raise TooManyRowsError(n_rows, self._max_rows, "the value of TRANSIT_STAGE_MAX_ROWS")
         if n_longest > (most := _MOST_ROWS.get(dataset, n_longest)):
             raise TooManyRowsError(n_longest, most, f"the most that a credible answer of {dataset} lists")
+
+    def _judge_again(self) -> None:
+        """Judge bodies that were not usable when they came as they are judged now.
+
+        What cannot be read of those that were usable is set aside, so that they need no second judgement.
+        """
+        bodies = self._connection.execute(
+            """
+            select rowid, endpoint, outcome, body from raw
+            where body is not null and (
+                outcome in ($wrong_shape, $error_row) or (outcome = $not_json and starts_with(error, $read))
+            )
+            """,
+            {
+                "wrong_shape": Outcome.WRONG_SHAPE, "error_row": Outcome.ERROR_ROW,
+                "not_json": Outcome.NOT_JSON, "read": NOT_JSON,
+            },
+        ).fetchall()  # fmt: skip
+        verdicts = [
+            (number, judge_body(endpoint, body.encode()), outcome)
+            for number, endpoint, outcome, body in bodies
+            if endpoint in ENDPOINTS
+        ]
+        changed = [(now.outcome, now.reason, number) for number, now, then in verdicts if now.outcome != then]
+        if changed:
+            self._connection.executemany(
+                """
+                update raw set outcome = $1, error = $2, is_read = may_hold_rows($1, api_version, body)
+                where rowid = $3
+                """,
+                changed,
+            )
 
     def _read_alike(self) -> None:
         """Write the bodies anew that Python and DuckDB would read differently."""

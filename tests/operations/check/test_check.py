@@ -84,7 +84,7 @@ def test_what_the_upstream_refuses_is_found_where_nothing_collects(
 
 
 def test_an_upstream_that_answers_is_no_problem(tmp_path: Path) -> None:
-    with serving(lambda _: json_reply({"stato": []})) as base_url:
+    with serving(lambda _: json_reply([])) as base_url:
         assert ["empty"] == names(check(Settings(data_dir=tmp_path, base_url=base_url)))
 
 

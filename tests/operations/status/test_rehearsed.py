@@ -65,7 +65,7 @@ def test_what_is_collected_beside_a_rehearsal_counts(rehearsed: Settings) -> Non
 
 
 def test_check_says_that_a_folder_is_rehearsed_and_asks_whether_anybody_answers(rehearsed: Settings) -> None:
-    with serving(lambda _: json_reply({"stato": []})) as base_url:
+    with serving(lambda _: json_reply([])) as base_url:
         answered = check(rehearsed.model_copy(update={"base_url": base_url}))
 
     assert ["rehearsed"] == [problem.name for problem in answered]

@@ -67,6 +67,8 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         await budget.settle(permit)
         if answer.outcome is Outcome.RATE_LIMITED:
             await budget.report_rate_limited(permit, answer.retry_after_seconds)
+        elif answer.retry_after_seconds:
+            await budget.pause(answer.retry_after_seconds)
 
     The state is kept in real time, so callers whose clocks are shifted differently share it.
     """
@@ -139,6 +141,15 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         def work(state: BudgetState, now: float) -> None:
             state.advance(now, self._limits, self._expiry)
             state.slow_down(now, permit.granted_at, retry_after_seconds, self._limits)
+
+        await self._transact(work)
+
+    async def pause(self, seconds: float) -> None:
+        """Stop all callers for a while, as a server that is overloaded asks; they go on at the same rate."""
+
+        def work(state: BudgetState, now: float) -> None:
+            state.advance(now, self._limits, self._expiry)
+            state.block(now, seconds, self._limits)
 
         await self._transact(work)
 

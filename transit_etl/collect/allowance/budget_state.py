@@ -14,7 +14,8 @@ Times are seconds on the store's clock. With `N` requests allowed per `W` second
   windows hold, and `m / 2` is always left for clocks that do not agree.
 - Slow-down: `rate = N * share`. A 429 blocks all callers until `Retry-After` has passed, and halves `share`,
   but only if its permit is younger than the last slow-down: several 429s at once halve it once.
-  `share` grows again by `1 / recovery` a second, from the end of the block.
+  `share` grows again by `1 / recovery` a second, from the end of the block. A 503 with
+  `Retry-After` blocks alike, and halves nothing: it tells of the server, and not of how often was asked.
 - Leases: what a caller asks for with its permit is leased to it until `lease` seconds have passed, or
   `learning` seconds after the answer, in which the others can read it. Meanwhile no other can lease it.
 - Loss: of a state that is lost it is only known that the whole allowance may have been used, so nobody gets
@@ -180,7 +181,12 @@ class BudgetState:
         if granted_at > self.slowed_at:
             self.slow_share = max(limits.smallest_share, self._share(now, limits) / 2)
             self.slowed_at = now
-        self.blocked_until = max(self.blocked_until, now + min(wait, LONGEST_BLOCK_SECONDS))
+        self.block(now, wait, limits)
+
+    def block(self, now: float, seconds: float, limits: Limits) -> None:
+        """Let nobody go for some seconds, and nobody make up afterwards for what was missed."""
+        self.slow_share = self._share(now, limits)
+        self.blocked_until = max(self.blocked_until, now + min(seconds, LONGEST_BLOCK_SECONDS))
         self.paced_at = max(
             self.paced_at, self.blocked_until - limits.span / (limits.allowance * self.slow_share)
         )

@@ -18,7 +18,8 @@ from transit_etl.operations.status import span
 from transit_etl.paths import alerts_file
 from transit_etl.settings import Settings
 
-_NO_ANSWER = {"token", "address", "allowance"}  # problems with which the upstream gives no usable answer
+# Problems with which the upstream gives no usable answer.
+_NO_ANSWER = {"token", "address", "allowance", "proxy", "certificate", "network", "server", "environment"}
 _QUIET = logging.getLogger("apprise")  # its messages hold addresses, and with them passwords
 
 

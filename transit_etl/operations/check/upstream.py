@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from transit_etl.api.advice import advice_about
+from transit_etl.api.connections import ConnectionSettingError
 from transit_etl.api.exchange import Outcome
 from transit_etl.collect.allowance.budget import BudgetClosedError
 from transit_etl.collect.allowance.budget_store import BudgetStoreError
@@ -45,6 +46,9 @@ def _answers(settings: Settings, status: Status, *, asks: bool) -> Iterator[Prob
     except (BudgetClosedError, BudgetStoreError) as error:
         yield Problem("allowance", f"no request could be sent: {error}")
         return
+    except ConnectionSettingError as error:
+        yield Problem("environment", str(error))
+        return
     if answer.outcome is not Outcome.OK:
         advice = advice_about(settings, answer)
         yield Problem(advice.subject, advice.text)
@@ -56,7 +60,7 @@ def _allowance(status: Status) -> Iterator[Problem]:
     if pace is not None and pace.blocked_until is not None:
         yield Problem(
             "refused",
-            f"the upstream refused requests (429): none is sent until {pace.blocked_until:%H:%M:%S} UTC",
+            f"the upstream asked to wait (429, 503): none is asked until {pace.blocked_until:%H:%M:%S} UTC",
         )
     elif n_refused:
         yield Problem(

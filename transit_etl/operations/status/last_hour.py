@@ -267,7 +267,9 @@ _UNUSABLE = """
 """
 _CLOCK_ERROR = """
     select median(epoch(received_at) - epoch(answered_at)) from (
-        select received_at, try_cast(try(body::json ->> 'timestamp') as timestamp) as answered_at
+        select
+            received_at,
+            try_cast(try(ltrim(body, chr(65279))::json ->> 'timestamp') as timestamp) as answered_at
         from requests where endpoint = 'passages' and outcome = 'ok'
         order by received_at desc limit 30
     )

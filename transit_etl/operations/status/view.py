@@ -93,7 +93,9 @@ def _pace(status: Status) -> Iterator[Text]:
         return
     if pace.blocked_until is not None:
         seconds = max(0, (pace.blocked_until - status.now).total_seconds())
-        yield Text(f"refused (429): no request is sent for another {seconds:.0f} seconds", style="red")
+        yield Text(
+            f"told to wait (429, 503): no request is sent for another {seconds:.0f} seconds", style="red"
+        )
     if pace.rate_per_minute < status.rate_per_minute:
         yield Text(f"slowed down after a 429: {pace.rate_per_minute:.0f} requests a minute", style="yellow")
     if pace.waiting:
