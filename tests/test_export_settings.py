@@ -17,6 +17,7 @@ from transit_etl.settings import Settings
         ("base_url", "https://upstream.test/api/v1/", "interface_url"),
         ("export_licence", "CC0-1.0", "licence"),
         ("export_url", "https://data.test/", "address"),
+        ("report_url", "https://data.test/reports/", "report_address"),
         ("export_keep_days", 3, "keep_days"),
         ("language", "de-CH", "language"),
     ],

@@ -82,6 +82,7 @@ BAD = {
     "language": ["", "i", "Italian", "it_IT", "it IT", "it\n", "it-" + "x" * 9],
     "export_licence": [" x", "x\t", "x" * 201],
     "export_url": BAD_URLS,
+    "report_url": BAD_URLS,
     "publisher_contact": ["nobody", "a b@example.org", "ftp://example.org", "<a@example.org>"],
     "report_languages": ["en it", "EN", "en,", "en,en", "fr", "it,en,it", "en,fr", " en", "en\n"],
     "export_keep_days": [*NO_NUMBERS, "-1", "3651", "0.5"],

@@ -31,4 +31,5 @@ def export_settings(settings: Settings) -> ExportSettings:
         licence=settings.export_licence or NO_LICENCE,
         language=settings.language,
         address=settings.export_url or "",
+        report_address=settings.report_url or "",
     )

@@ -122,6 +122,7 @@ class Settings(BaseSettings):
     publisher_contact: Annotated[str | None, AfterValidator(setting_checks.contact)] = None
     export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
     export_url: Url | None = None
+    report_url: Url | None = None
     # of the pages of reports, the first without a folder of its own
     report_languages: str = Field("en,it", pattern="^(en|it|en,it|it,en)$")
     export_keep_days: int = Field(30, ge=0, le=3650)
@@ -224,7 +225,7 @@ _MAY_DIFFER = {
     "total_timeout_seconds", "max_body_bytes", "window_seconds", "status_interval_seconds",
     "down_after_seconds", "policy", "audit_share", "audit_seed", "timetable_days_ahead", "publisher",
     "ruleset", "language", "publisher_url", "publisher_contact", "export_licence", "export_url",
-    "report_languages",
+    "report_url", "report_languages",
 }  # fmt: skip
 
 

@@ -15,8 +15,8 @@ class ExportSettings:
     `folder` is served to readers; versions that were replaced are kept in `older_folder` for `keep_days`. The
     folders of `scratch_folder`, on the same file system, hold unfinished datasets, and the files of
     `locks_folder` the locks of who writes them. Without a `publisher` it is the operator. `address` is where
-    `folder` is served. `interface_url` is named by feeds that need an address where there is no
-    `publisher_url`.
+    `folder` is served, and `report_address` where the pages of reports are. `interface_url` is named by feeds
+    that need an address where there is no `publisher_url`.
     """
 
     database: Path
@@ -33,6 +33,7 @@ class ExportSettings:
     licence: str = NO_LICENCE
     language: str = "und"
     address: str = ""
+    report_address: str = ""
 
     def scratch(self, name: str) -> Path:
         """Return the folder in which a dataset is built; it is held by the lock of the same name."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 from uuid import NAMESPACE_URL, uuid5
 
 from lxml import etree
@@ -74,7 +75,7 @@ def write_index(source: Source, folder: Path, codes: Sequence[str]) -> None:
     }
     place = folder / folder_of(code, first)
     write_changed(place / "index.html", render("periods.html", values))
-    write_changed(place / _FEED, _feed(source, reports))
+    write_changed(place / _FEED, _feed(source, reports, folder_of(code, first)))
 
 
 def _translations(code: str, codes: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -111,8 +112,14 @@ where days.service_date > closed_date
 """
 
 
-def _feed(source: Source, reports: Sequence[Mapping[str, Any]]) -> str:
-    """Return an Atom feed with an entry for each report; addresses are relative to the feed."""
+def _feed(source: Source, reports: Sequence[Mapping[str, Any]], place: str) -> str:
+    """Return an Atom feed with an entry for each report.
+
+    place: of the feed in the folder of reports, such as `it/`. Addresses are absolute where it is known at
+    which address that folder is served, and else relative to the feed, as from disk.
+    """
+    address = source.settings.report_address
+    base = f"{address.rstrip('/')}/{place}" if address else ""
     space = "http://www.w3.org/2005/Atom"
     feed = etree.Element(f"{{{space}}}feed", nsmap={None: space})
 
@@ -121,19 +128,22 @@ def _feed(source: Source, reports: Sequence[Mapping[str, Any]]) -> str:
         element.text = text or None
         return element
 
-    place = uuid5(
+    publication = uuid5(
         NAMESPACE_URL, f"{source.publisher}/{language()}" if language() != SOURCE else source.publisher
     )
     add(feed, "title", _("Punctuality reports: {publisher}", publisher=source.publisher))
-    add(feed, "id", place.urn)
+    add(feed, "id", publication.urn)
     add(feed, "updated", f"{source.publication.published_at:%Y-%m-%dT%H:%M:%SZ}")
+    if base:
+        add(feed, "link", rel="self", href=urljoin(base, _FEED))
+    add(feed, "link", href=urljoin(base, "index.html"))
     author = add(feed, "author")
     add(author, "name", source.publisher)
     for each in reports:
         entry = add(feed, "entry")
         add(entry, "title", each["title"])
-        add(entry, "id", uuid5(place, each["name"]).urn)
+        add(entry, "id", uuid5(publication, each["name"]).urn)
         add(entry, "updated", f"{each['last_date']}T23:59:59Z")
-        add(entry, "link", href=each["address"])
+        add(entry, "link", href=urljoin(base, each["address"]))
         add(entry, "summary", each["answer"])
     return str(etree.tostring(feed, pretty_print=True, xml_declaration=True, encoding="utf-8"), "utf-8")

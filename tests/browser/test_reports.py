@@ -16,6 +16,12 @@ from transit_reports import ReportError, ReportRequest, ReportSummary, write_rep
 __all__ = ["own", "report"]
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(600)]
 NARROW = 375  # CSS pixels
+A4_WIDTH = 688  # CSS pixels between the margins
+TOO_WIDE = """width => [...document.querySelectorAll("main table, main svg")]
+    .filter(each => each.getBoundingClientRect().right > width + 1).map(each => each.closest("figure")?.id)"""
+KEPT_WHOLE = """() => [...document.querySelectorAll("figure")]
+    .filter(each => !each.querySelector("svg") && getComputedStyle(each).breakInside == "avoid").length"""
+COLOUR = """name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim()"""
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)> \u202etxt {{ 7 * 7 }} & Co"
 
@@ -105,10 +111,10 @@ def test_five_questions_are_answered_within_two_clicks(page: Page, report: Repor
         "How sure is that?": [],
     }
     answers = {
-        "Which line is the worst?": "Surely the worst is|Which line is the worst cannot be told|Too little",
+        "Which line is the worst?": "worst for certain is|Which line is the worst cannot be told|Too little",
         "Which stop is the worst?": "leave open that it is the worst|Too little",
         "What went wrong?": "disruptions? held|named no disruption",
-        "Did the new timetable help?": "had a new timetable|New timetables began|No line had other",
+        "Did the new timetable help?": "had a new timetable|New timetables began|none had other|is not known",
         "How sure is that?": "95 % interval|It is not known",
     }
     for question, links in ways.items():
@@ -122,13 +128,54 @@ def test_five_questions_are_answered_within_two_clicks(page: Page, report: Repor
         assert re.search(answers[question], text), question
 
 
-def test_print_has_the_figures_and_not_the_links_between_pages(page: Page, report: ReportSummary) -> None:
-    page.goto(report.page.as_uri())
+def test_print_has_the_figures_whole_and_not_what_can_only_be_clicked(
+    browser: Browser, report: ReportSummary
+) -> None:
+    page = browser.new_page(viewport={"width": A4_WIDTH, "height": 1000})
     page.emulate_media(media="print")
+    for each in kinds_of(report):
+        page.goto(each.as_uri())
 
-    assert not page.locator("nav").is_visible()
-    assert page.locator("h1").is_visible()
+        assert page.locator("h1").is_visible(), each
+        assert 0 == page.locator("nav:visible, summary:visible, details:visible, .links:visible").count(), (
+            each
+        )
+        assert [] == page.evaluate(TOO_WIDE, A4_WIDTH), each
+        assert 0 == page.evaluate(KEPT_WHOLE), (
+            each
+        )  # a long table that moves to the next page leaves half of one empty
+    page.goto(report.page.as_uri())
     assert page.pdf(format="A4").startswith(b"%PDF")
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_lowest_shares_stand_out_most_and_a_legend_says_which_colour_is_which(
+    browser: Browser, report: ReportSummary, scheme: str
+) -> None:
+    context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(min((report.page.parent / "line").glob("*/index.html")).as_uri())
+    paper, *shades = [
+        luminance(page.evaluate(COLOUR, name)) for name in ("paper", *(f"q{n}" for n in range(5)))
+    ]
+    contrasts = [(max(shade, paper) + 0.05) / (min(shade, paper) + 0.05) for shade in shades]
+
+    assert sorted(contrasts) == contrasts
+    assert [f"{low}–{low + 20}\u00a0%" for low in (80, 60, 40, 20, 0)] == page.locator(
+        ".legend"
+    ).first.locator("span").all_inner_texts()
+    assert not re.search("[Dd]arker|[Ll]ighter", page.locator("main").inner_text())
+    context.close()
+
+
+def luminance(colour: str) -> float:
+    """Return the relative luminance of a colour such as #0b4279, as WCAG defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def test_the_overview_is_printed_as_pdf_by_a_browser(

@@ -4,6 +4,7 @@ import csv
 import html
 import json
 import re
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -201,6 +202,25 @@ def test_without_dates_the_last_date_its_week_and_its_month_are_written(
     assert all(f'href="{each.page.parent.name}/index.html"' in index for each in written)
     feed = etree.fromstring((tmp_path / "reports" / "feed.atom").read_bytes())
     assert 3 == len(feed.findall("{http://www.w3.org/2005/Atom}entry"))
+
+
+@pytest.mark.parametrize(
+    ("address", "italian"),
+    [
+        ("", ["index.html", f"../{DAY}/it/index.html"]),
+        ("https://city.test/r", ["it/feed.atom", "it/index.html", f"{DAY}/it/index.html"]),
+    ],
+)
+def test_the_links_of_the_feed_are_absolute_where_the_address_of_the_folder_is_known(
+    own: ExportSettings, tmp_path: Path, address: str, italian: list[str]
+) -> None:
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"], languages=["en", "it"])
+    write_reports(replace(own, report_address=address), tmp_path / "reports", asked)
+    feed = etree.fromstring((tmp_path / "reports" / "it" / "feed.atom").read_bytes())
+    links = [link.get("href") for link in feed.iter("{http://www.w3.org/2005/Atom}link")]
+
+    assert [f"{address}/{link}" if address else link for link in italian] == links
+    assert address or all((tmp_path / "reports" / "it" / link).is_file() for link in links)
 
 
 def test_a_report_of_a_date_without_data_is_refused(own: ExportSettings, tmp_path: Path) -> None:
