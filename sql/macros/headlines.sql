@@ -102,6 +102,12 @@
         case when figures.null_reason is null then labels.precision end as precision,
         coalesce(reasons.words, figures.null_reason) as reason,
         case
+            {%- if is_certain %}
+            when figures.null_reason is null and {{ number_text(low, 'floor') }} = {{ number_text(high, 'ceil') }}
+                then
+                    figures.words_before || regexp_replace({{ number_text(low) }}, '[.]0+$', '')
+                    || ' {{ unit }} (for certain)' || figures.words_after || ' ' || {{ when_words }}
+            {%- endif %}
             when figures.null_reason is null
                 then
                     figures.words_before || {{ number_text(figure) }} || ' {{ unit }} ('
