@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.collect.helpers import rows, write_lake, write_network
@@ -33,7 +33,7 @@ def test_most_of_ten_minutes_in_a_city_go_to_passages_and_the_first_is_asked_wit
     tmp_path: Path,
 ) -> None:
     settings, clock, store = settings_at(tmp_path, rate_per_minute=60), VirtualClock(START), MemoryStore()
-    transport = httpx.ASGITransport(create_app(build_world("city", None, 1)))
+    transport = httpx2.ASGITransport(create_app(build_world("city", None, 1)))
 
     collect(settings, "lines", clock=clock, store=store, transport=transport)
     stage(settings)
@@ -58,7 +58,7 @@ def test_most_of_ten_minutes_in_a_city_go_to_passages_and_the_first_is_asked_wit
 
 def test_a_small_network_is_wholly_asked_for_in_one_round(tmp_path: Path) -> None:
     write_network(tmp_path, {"015-00": ["0001"]}, at=START)
-    clock, transport = VirtualClock(START), httpx.MockTransport(Upstream())
+    clock, transport = VirtualClock(START), httpx2.MockTransport(Upstream())
 
     reports = {
         report.dataset: report
@@ -81,7 +81,7 @@ def test_a_small_network_is_wholly_asked_for_in_one_round(tmp_path: Path) -> Non
 
 def test_a_round_that_learns_of_no_stop_ends_with_the_failure_of_stops(tmp_path: Path) -> None:
     write_lake(tmp_path, "lines", [{"line_code": "015-00", "is_active": True}], at=START)
-    clock, transport = VirtualClock(START), httpx.MockTransport(lambda _: httpx.Response(500))
+    clock, transport = VirtualClock(START), httpx2.MockTransport(lambda _: httpx2.Response(500))
 
     [report] = collect_round(
         settings_at(tmp_path), 300, list, clock=clock, store=MemoryStore(), transport=transport

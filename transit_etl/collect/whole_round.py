@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-import httpx
+import httpx2
 
 from transit_etl.api.client import Client
 from transit_etl.clock import Clock, SteadyInstant
@@ -36,7 +36,7 @@ def collect_round(
     *,
     clock: Clock | None = None,
     store: BudgetStore | None = None,
-    transport: httpx.AsyncBaseTransport | None = None,
+    transport: httpx2.AsyncBaseTransport | None = None,
     on_progress: ProgressCallback | None = None,
 ) -> list[CollectReport]:
     """Poll passages and status for `seconds`, and ask for stops, timetables and news beside them.
@@ -60,7 +60,7 @@ class _Round:
     stage: Callable[[], object]
     clock: Clock
     store: BudgetStore | None
-    transport: httpx.AsyncBaseTransport | None
+    transport: httpx2.AsyncBaseTransport | None
     on_progress: ProgressCallback | None
 
     def run(self) -> list[CollectReport]:
