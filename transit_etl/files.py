@@ -5,7 +5,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -44,9 +44,18 @@ def in_words(error: OSError) -> str:
         return misplaced_text(path)
     if isinstance(error, NotADirectoryError) and path is not None:
         return f"{path}: a file is where a folder belongs: move it away"
+    if isinstance(error, FileNotFoundError) and path is not None and Path(path).is_symlink():
+        return f"{path} is a link that leads nowhere: remove it, or bring back what it leads to"
     if error.filename is None or error.strerror is None:
         return str(error)
     return f"{error.filename}: {error.strerror}"
+
+
+def passed_over_texts(passed_over: Mapping[Path, OSError]) -> list[str]:
+    """Say of each file or folder why it cannot be read or listed."""
+    return [
+        in_words(type(error)(error.errno, error.strerror, str(path))) for path, error in passed_over.items()
+    ]
 
 
 def misplaced_text(path: Path | str) -> str:

@@ -6,6 +6,7 @@ from typing import TypeVar
 from pydantic import TypeAdapter
 
 from transit_etl.files import named_in_errors, write_text
+from transit_etl.listing import pass_over
 
 Fact = TypeVar("Fact")
 
@@ -16,6 +17,10 @@ def recall(path: Path, shape: TypeAdapter[Fact]) -> Fact | None:
         with named_in_errors(path):
             return shape.validate_json(path.read_bytes())
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
+        return None
+    except OSError as error:
+        if not pass_over(path, error):
+            raise
         return None
 
 

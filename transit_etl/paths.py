@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path, PurePath
 
-from transit_etl.listing import files_below, listed
+from transit_etl.listing import files_below, listed, passing_over
 from transit_etl.stamps import stamp
 
 RAW_SUFFIX = ".jsonl.zst"
@@ -39,8 +39,9 @@ def misplaced_folders(data_dir: Path) -> list[Path]:
         (state_dir(data_dir), ("*-locks", "*.lock")),
     )
     found = [path for place in single if (path := place(data_dir)).is_dir()]
-    for folder, patterns in places:
-        found += files_below(folder, *patterns, are_folders=True)
+    with passing_over():
+        for folder, patterns in places:
+            found += files_below(folder, *patterns, are_folders=True)
     return sorted(found)
 
 
@@ -315,6 +316,16 @@ def durations_file(data_dir: Path) -> Path:
     return state_dir(data_dir) / "durations.json"
 
 
+def publication_record(data_dir: Path) -> Path:
+    """Return the file that says which files were published, with their checksums."""
+    return state_dir(data_dir) / "published.json"
+
+
+def checksum_lock(data_dir: Path) -> Path:
+    """Return the file whose lock is held by who changes the checksum list."""
+    return state_dir(data_dir) / "checksums.lock"
+
+
 def schedules_file(data_dir: Path, operator: str) -> Path:
     """Return the file that says which scheduled times of an operator were read from the lists of stops."""
     return state_dir(data_dir) / f"schedules-{operator}.json"
@@ -413,7 +424,7 @@ def _lake_locks(data_dir: Path) -> Path:
 
 
 def checksum_list(data_dir: Path) -> Path:
-    """Return the file that holds a checksum of every file of raw, lake, quarantine and published data."""
+    """Return the file that holds a checksum of every file of raw, lake and quarantine."""
     return data_dir / "checksums.jsonl"
 
 

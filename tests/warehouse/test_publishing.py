@@ -15,6 +15,7 @@ from benchmarks.synthetic_year import FIRST, repeat_day
 from tests.warehouse.lakes import TUESDAY
 from tests.warehouse.test_older_clients import OLDER
 from transit_etl import queries, warehouse
+from transit_etl.operations import verify
 from transit_etl.paths import build_database, dbt_manifest, detail_dir, detail_files, published_database
 from transit_etl.promised import original_schema
 from transit_etl.settings import Settings
@@ -98,6 +99,20 @@ def test_of_tables_by_date_only_the_dates_built_since_are_copied(copy: Settings)
     _change_a_day(copy)
     warehouse.publish(copy)
 
+    assert [] == _differences(copy)
+
+
+def test_damage_of_the_published_file_is_not_carried_into_the_next(copy: Settings) -> None:
+    path = published_database(copy.data_dir)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    damaged = verify(copy, repairs=False)
+    warehouse.publish(copy)
+    after = verify(copy, repairs=False)
+
+    assert [str(path)] == [text.split(": ")[0] for text in damaged.damaged]
+    assert ([], []) == (after.damaged, after.missing)
     assert [] == _differences(copy)
 
 

@@ -101,6 +101,7 @@ def prune(
         raise typer.BadParameter("--raw-before and --backup go together: give both, or neither")
     settings = load_settings()
     fields = output.fields_of(run(settings))
+    errors = fields.pop("errors")
     with spinner("comparing with the backup"):
         if before is not None and saved_in is not None:
             fields["n_raw_files"], n_bytes = release_raw(settings, saved_in, before)
@@ -108,6 +109,9 @@ def prune(
             fields["n_raw_files"], n_bytes = release_old_raw(settings)
     fields["n_bytes"] += n_bytes
     if as_json:
-        output.print_json(fields)
+        output.print_json({**fields, "errors": errors})
     else:
-        output.print_fields({name.removeprefix("n_").replace("_", " "): str(n) for name, n in fields.items()})
+        numbers = {name.removeprefix("n_").replace("_", " "): str(n) for name, n in fields.items()}
+        output.print_fields({**numbers, "errors": "\n".join(errors)})
+    if errors:
+        raise typer.Exit(EXIT_FAILED)

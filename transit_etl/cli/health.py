@@ -24,8 +24,9 @@ def verify(
     """Check that no file has changed by itself, and make damaged lake files again from raw.
 
     The first time a file is seen its checksum goes into the checksum list, data/checksums.jsonl; from then on
-    the file must not change. Fails if a raw file, or the published warehouse, is damaged or missing;
-    warns of a damaged export.
+    the file must not change. What is published must be what was recorded when it was published. Fails if a
+    raw file, or what is published, is damaged, missing or cannot be read, or if raw cannot replace a damaged
+    lake file; warns of a damaged export.
 
     Example: transit-etl verify
     """

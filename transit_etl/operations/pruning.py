@@ -3,11 +3,12 @@
 import logging
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from transit_etl.files import clear_away
+from transit_etl.files import clear_away, in_words, passed_over_texts
 from transit_etl.identity import claim
+from transit_etl.listing import passing_over
 from transit_etl.paths import lake_day, logs_dirs, quarantine_files, raw_dir, restaging_root, state_dir
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
@@ -21,25 +22,30 @@ _LEFTOVERS = ("*.new", ".replacement-*")
 
 @dataclass(slots=True)
 class PruneReport:
-    """How many files were removed, and their size."""
+    """How many files were removed, and their size; `errors` say what could not be."""
 
     n_quarantine_files: int = 0
     n_log_files: int = 0
     n_leftovers: int = 0
     n_objects: int = 0
     n_bytes: int = 0
+    errors: list[str] = field(default_factory=list)
 
 
 def prune(settings: Settings) -> PruneReport:
     """Remove quarantine and logs older than their settings, leftovers older than a day, and unused objects.
 
     Raw answers, lake and warehouse stay, and files set aside as damaged too. Quarantine goes by its UTC day,
-    and `transit-etl reprocess` makes it again; logs and leftovers go by when they were written last.
+    and `transit-etl reprocess` makes it again; logs and leftovers go by when they were written last. What
+    cannot be removed is named, and the rest removed.
     """
     claim(settings)
     report, root = PruneReport(), settings.data_dir
     first = settings.clock.now().date() - DAY * settings.quarantine_keep_days
-    for path in quarantine_files(root):
+    with passing_over() as unlisted:
+        quarantine = quarantine_files(root)
+    report.errors += passed_over_texts(unlisted)
+    for path in quarantine:
         if lake_day(path)[1] < first:
             report.n_quarantine_files += _remove(path, report)
     for path in _files(logs_dirs(root), _older_than(DAY.total_seconds() * settings.logs_keep_days)):
@@ -84,11 +90,17 @@ def _older_than(seconds: float) -> Callable[[Path], bool]:
 
 
 def _remove(path: Path, report: PruneReport) -> int:
-    """Remove a file or a folder; return how many files that were."""
-    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
-    report.n_bytes += sum(each.stat().st_size for each in files)
-    if path.is_dir():
-        clear_away(path)
-    else:
-        path.unlink(missing_ok=True)
+    """Remove a file or a folder, or name what cannot be; return how many files that were."""
+    files = [each for each in path.rglob("*") if each.is_file()] if path.is_dir() else [path]
+    try:
+        n_bytes = sum(each.lstat().st_size for each in files)
+        if path.is_dir():
+            clear_away(path)
+        else:
+            path.unlink()
+    except OSError as error:
+        if not isinstance(error, FileNotFoundError):  # another process was faster
+            report.errors.append(in_words(error))
+        return 0
+    report.n_bytes += n_bytes
     return len(files)

@@ -23,7 +23,7 @@ _log = logging.getLogger(__name__)
 
 
 class DamageError(FinalError):
-    """A file that cannot be made again is damaged or missing."""
+    """A file that cannot be made again is damaged or missing, or one cannot be removed."""
 
 
 class ProblemsError(FinalError):
@@ -128,12 +128,18 @@ def verify_files() -> dict[str, int]:
 
 
 def prune_old() -> dict[str, int]:
-    """Remove what is kept for a time only; return the counts of the report, and of raw files."""
+    """Remove what is kept for a time only; return the counts of the report, and of raw files.
+
+    Raises DamageError once everything else is removed, if something could not be.
+    """
     from transit_etl.operations import prune, release_old_raw
 
     settings = load_settings()
     found = asdict(prune(settings))
+    errors = found.pop("errors")
     found["n_raw_files"], n_bytes = release_old_raw(settings)
+    if errors:
+        raise DamageError("\n".join(errors))
     return found | {"n_bytes": found["n_bytes"] + n_bytes}
 
 

@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 
 from transit_etl.files import repair_folder, replace_folder, replacement_of
 from transit_etl.identity import claim
-from transit_etl.lake_reading import windows_of
+from transit_etl.lake_reading import UNREADABLE, windows_of
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING, older_schema
+from transit_etl.listing import passing_over
 from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, write_table
@@ -24,13 +25,22 @@ def compact(settings: Settings, day: date) -> int:
     """Merge a closed UTC day's staged windows into one file per dataset; return how many files were merged.
 
     Rows do not change. Windows staged later are merged by the next call. Running it again changes nothing,
-    and finishes or clears away what a killed run left.
+    and finishes or clears away what a killed run left. An operator of which a file cannot be read is an error
+    once those of the others are merged.
     """
     claim(settings)
     merged = 0
-    for operator in operators_on(settings.data_dir, day):
-        with day_lock(settings.data_dir, operator, day):
-            merged += compact_operator(settings.data_dir, operator, day)
+    with passing_over() as unlisted:
+        operators = operators_on(settings.data_dir, day)
+    errors: list[Exception] = list(unlisted.values())
+    for operator in operators:
+        try:
+            with day_lock(settings.data_dir, operator, day):
+                merged += compact_operator(settings.data_dir, operator, day)
+        except UNREADABLE as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
     return merged
 
 

@@ -4,12 +4,14 @@ import functools
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import date
+from itertools import chain
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from transit_etl.files import rename
-from transit_etl.lake_reading import UNREADABLE, damage_of, damages_in, windows_of
+from transit_etl.lake_reading import UNREADABLE, damages_in, windows_of
 from transit_etl.paths import NO_OPERATOR, all_lake_files, lake_day, raw_files
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import SCHEMA_DAY, ensure_schemas
@@ -38,7 +40,7 @@ def repairing(
             damaged = find_damaged(settings.data_dir)
             if not damaged:
                 raise
-            for message in repair(settings, damaged):
+            for message in chain(*repair(settings, damaged)):
                 _log.warning(message)
         return step(settings, *args, **kwargs)
 
@@ -50,21 +52,35 @@ def find_damaged(data_dir: Path) -> dict[Path, str]:
     return damages_in(all_lake_files(data_dir))
 
 
-def repair(settings: Settings, damaged: Mapping[Path, str]) -> list[str]:
-    """Stage the days of damaged lake files again; return for each file what was wrong and what was done.
+def repair(settings: Settings, damaged: Mapping[Path, str]) -> tuple[list[str], list[str]]:
+    """Stage the days of lake files that are damaged or gone again; say what was wrong with each.
 
-    A file that raw cannot replace is renamed, so that no step reads it.
+    Returns what was said of those that are as they should be, and of those that raw cannot replace: these
+    are renamed, so that no step reads them. Of those that were and are gone nothing is said.
     """
+    before = {path: _state(path) for path in damaged}
     by_day: dict[tuple[str, date], list[Path]] = defaultdict(list)
     for path in damaged:
         by_day[lake_day(path)].append(path)
     for path in by_day.pop((NO_OPERATOR, SCHEMA_DAY), []):
-        path.unlink()  # it holds no row, and staging needs all of them
+        path.unlink(missing_ok=True)  # it holds no row, and staging needs all of them
     ensure_schemas(settings.data_dir)
     for (operator, day), paths in by_day.items():
         if _has_raw(settings.data_dir, operator, day, paths):
             restage(settings, day, day)
-    return [f"{path}: {damage}; {_set_aside(path)}" for path, damage in damaged.items()]
+    made, kept = [], []
+    for path, damage in damaged.items():
+        if before[path] != _state(path):
+            made.append(f"{path}: {damage}; made again from raw")
+        elif before[path] is not None:
+            set_aside(path)
+            kept.append(f"{path}: {damage}; raw cannot replace it: renamed to {path.name}.damaged")
+    return made, kept
+
+
+def set_aside(path: Path) -> None:
+    """Rename a damaged file, so that nothing reads it."""
+    rename(path, path.with_name(f"{path.name}.damaged"))
 
 
 def _has_raw(data_dir: Path, operator: str, day: date, damaged: list[Path]) -> bool:
@@ -75,9 +91,9 @@ def _has_raw(data_dir: Path, operator: str, day: date, damaged: list[Path]) -> b
     return bool(in_raw) and in_lake <= in_raw
 
 
-def _set_aside(path: Path) -> str:
-    """Rename a file that is still damaged; say what became of it."""
-    if not path.exists() or damage_of(path) is None:
-        return "made again from raw"
-    rename(path, path.with_name(f"{path.name}.damaged"))
-    return f"raw cannot replace it: renamed to {path.name}.damaged"
+def _state(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from one that was written in its place; None without a file."""
+    with suppress(FileNotFoundError):
+        status = path.lstat()
+        return status.st_ino, status.st_mtime_ns
+    return None

@@ -13,9 +13,18 @@ from itertools import islice
 from pathlib import Path
 
 from transit_etl.errors import TransitError
-from transit_etl.files import clear_away, in_words, make_folder, misplaced_text, remove_folder, replace_folder
+from transit_etl.files import (
+    clear_away,
+    in_words,
+    make_folder,
+    misplaced_text,
+    passed_over_texts,
+    remove_folder,
+    replace_folder,
+)
 from transit_etl.identity import claim, mark_reprocessed
 from transit_etl.lake_schemas import IN_ORDER_OF_WRITING
+from transit_etl.listing import passing_over
 from transit_etl.paths import DAY_STEM, lake_file, misplaced_raw, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator
@@ -57,7 +66,12 @@ def stage(
     report = StageReport()
     claim(settings)
     ensure_schemas(settings.data_dir)
-    waiting = waiting_windows(settings.data_dir, endpoints)
+    with passing_over() as unlisted:
+        waiting = [
+            window
+            for window in waiting_windows(settings.data_dir, endpoints)
+            if unlisted.keys().isdisjoint(_requests_file(settings.data_dir, window).parents)
+        ]
     if waiting:
         with closing(Stager(settings, _threads(len(waiting)))) as stager:
             listed_lines = ListedLines([settings.data_dir])
@@ -69,6 +83,7 @@ def stage(
         operators = {window.operator for window in waiting} if builds_pages else ()
         keep_results(settings, results, operators)
     report.errors += map(misplaced_text, misplaced_raw(settings.data_dir))
+    report.errors += passed_over_texts(unlisted)
     report.seconds = time.monotonic() - started
     return report
 
@@ -86,13 +101,18 @@ def restage(
     report = StageReport()
     claim(settings)
     ensure_schemas(settings.data_dir)
-    days = _by_day(settings.data_dir, first_day, last_day)
+    with passing_over() as unlisted:
+        days = _by_day(settings.data_dir, first_day, last_day)
+    report.errors += passed_over_texts(unlisted)
     total = sum(map(len, days.values()))
     if days:
         with closing(Stager(settings, _threads(total))) as stager:
             for (operator, day), windows in days.items():
-                with day_lock(settings.data_dir, operator, day):
-                    _restage_day(stager, settings.data_dir, windows, report)
+                try:
+                    with day_lock(settings.data_dir, operator, day):
+                        _restage_day(stager, settings.data_dir, windows, report)
+                except PermissionError as error:
+                    report.errors.append(f"{day} of {operator} stays as it is: {in_words(error)}")
                 if on_progress is not None:
                     on_progress(StageProgress(report.windows, total, windows[-1].name))
             results = stager.validator.last
@@ -100,6 +120,11 @@ def restage(
     mark_reprocessed(settings, first_day, last_day)
     report.seconds = time.monotonic() - started
     return report
+
+
+def _requests_file(data_dir: Path, window: RawWindow) -> Path:
+    """Return the file that marks a window as staged."""
+    return lake_file(data_dir, window.operator, "requests", window.day, window.name)
 
 
 def _threads(n_windows: int) -> int:

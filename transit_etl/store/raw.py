@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter
 
 from transit_etl.checksums import CHANGED, Entry, read_checksums
-from transit_etl.files import locked, open_atomic
+from transit_etl.files import in_words, locked, open_atomic, passed_over_texts
 from transit_etl.kept_facts import keep, recall
-from transit_etl.listing import files_below
+from transit_etl.listing import files_below, passing_over
 from transit_etl.paths import RAW_SUFFIX, checksum_list, partition_of, raw_dir, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
@@ -46,7 +46,10 @@ def unsent_raw(settings: Settings, operators: Iterable[str]) -> list[Path]:
 def send_raw(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
     """Send the finished raw files that the store has not; what was sent is remembered also if one fails."""
     place, checked = place_of(settings), None
-    for day, paths in sorted(_by_day(settings, settings.operators).items()):
+    with passing_over() as unlisted:
+        by_day = _by_day(settings, settings.operators)
+    report.errors += passed_over_texts(unlisted)
+    for day, paths in sorted(by_day.items()):
         if not (unsent := _unsent(place, *day, paths)):
             continue
         if checked is None:
@@ -120,7 +123,12 @@ class _Sending:
 
     def send(self, path: Path) -> int | None:
         """Send a file; return its size, None if nothing was to be sent or could be."""
-        name, body = str(path.relative_to(self.place.root)), path.read_bytes()
+        name = str(path.relative_to(self.place.root))
+        try:
+            body = path.read_bytes()
+        except OSError as error:
+            self.report.errors.append(in_words(error))
+            return None
         digest = hashlib.sha256(body).hexdigest()
         if name in self.checked and self.checked[name].sha256 != digest:
             self.report.errors.append(f"{path}: {CHANGED}: `transit-etl restore`")

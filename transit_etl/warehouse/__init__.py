@@ -21,6 +21,12 @@ from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.model_pages import model_page_policy
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
+from transit_etl.warehouse.published_record import (
+    PublishedFile,
+    lost_publication,
+    read_published,
+    unreadable,
+)
 from transit_etl.warehouse.publisher import UncheckedBuildError, publish
 from transit_etl.warehouse.variants import Variant
 from transit_etl.warehouse.variants import build_variant as _build_variant
@@ -40,6 +46,7 @@ __all__ = [
     "Differences",
     "EmptyLakeError",
     "NotPublishedError",
+    "PublishedFile",
     "QueryError",
     "UncheckedBuildError",
     "UnreadableError",
@@ -54,11 +61,14 @@ __all__ = [
     "contract_changes",
     "deprecations_table",
     "last_durations",
+    "lost_publication",
     "model_page_policy",
     "publish",
     "published_findings",
     "query",
     "query_all",
     "read_contract",
+    "read_published",
+    "unreadable",
     "write_contract",
 ]

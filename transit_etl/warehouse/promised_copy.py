@@ -38,6 +38,7 @@ from transit_etl.warehouse.detail_files import (
     recorded_files,
 )
 from transit_etl.warehouse.models import DatedBy
+from transit_etl.warehouse.published_record import is_as_published
 from transit_etl.warehouse.ranges import date_ranges
 
 _STORAGE = "v1.4.0"
@@ -89,7 +90,7 @@ def copy_promised(
     build.execute("set enable_progress_bar = false")
     contents = published_contents(build)
     previous = paths.published_database(settings.data_dir)
-    earlier = _earlier(build, previous, contents)
+    earlier = _earlier(build, settings.data_dir, contents)
     identity = str(uuid4())
     most_bytes = settings.published_max_gb * _GB
     detail = None
@@ -114,11 +115,12 @@ def copy_promised(
     return identity
 
 
-def _earlier(build: duckdb.DuckDBPyConnection, previous: Path, contents: Contents) -> _Earlier:
-    """Say what of the file published last can be continued."""
-    nothing = _Earlier(None, [], ())
+def _earlier(build: duckdb.DuckDBPyConnection, data_dir: Path, contents: Contents) -> _Earlier:
+    """Say what of the file published last can be continued: nothing of one that has changed since."""
+    nothing, previous = _Earlier(None, [], ()), paths.published_database(data_dir)
     if not previous.is_file():
         return nothing
+    is_whole = is_as_published(data_dir)
     try:
         with _attached(build, previous, "read_only"):
             rows = build.execute(_BUILT_SINCE, [_STORAGE]).fetchall()
@@ -129,7 +131,7 @@ def _earlier(build: duckdb.DuckDBPyConnection, previous: Path, contents: Content
     for place in MADE_LATER:
         tables.pop(place, None)
     held = {(schema.removeprefix(RECENT), name): columns for (schema, name), columns in tables.items()}
-    is_continued = bool(rows) and not rows[0][0] and held == contents.tables
+    is_continued = is_whole and bool(rows) and not rows[0][0] and held == contents.tables
     if not is_continued or not are_there(previous.with_name(paths.DETAIL), files):
         return _Earlier(None, files, tables)
     return _Earlier(set(rows[0][1] or ()), files, tables)

@@ -27,6 +27,7 @@ from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.models import tables_by_date
 from transit_etl.warehouse.promised_copy import copy_promised
 from transit_etl.warehouse.publication import complete
+from transit_etl.warehouse.published_record import record_next, record_published
 from transit_etl.warehouse.variants import drop_unfinished
 
 
@@ -37,7 +38,8 @@ class UncheckedBuildError(WarehouseError):
 def publish(settings: Settings) -> Path:
     """Replace the published file by what is promised of the checked build, atomically; return its path.
 
-    Readers that hold the old file open keep it, and its files of detail until the next publication.
+    Readers that hold the old file open keep it, and its files of detail until the next publication. Checksums
+    are recorded before the file takes its place.
     UncheckedBuildError leaves the published file unchanged.
     """
     target = paths.published_database(settings.data_dir).absolute()
@@ -52,6 +54,8 @@ def publish(settings: Settings) -> Path:
             identity = copy_promised(build, unfinished, settings, by_date)
             manifest = last or parsed_manifest()
             dictionary = complete(unfinished, settings, identity, found_columns(build), manifest)
+            record_next(settings.data_dir, unfinished)
+        record_published(settings.data_dir)
         remove_unused(settings.data_dir, [*files_of(target), *replaced])
         write_dictionary_files(target.parent, dictionary)
         write_contract(paths.contract_dir(settings.data_dir), contracts(dictionary, manifest, settings))

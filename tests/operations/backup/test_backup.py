@@ -14,7 +14,7 @@ from transit_etl.identity import accept
 from transit_etl.operations.backup import back_up, last_backup, release_old_raw, release_raw, restore
 from transit_etl.operations.backup.place import SETTINGS, SETTINGS_FILE, BackupError, backup_checksums
 from transit_etl.operations.verification import verify
-from transit_etl.paths import alerts_file, checksum_list, open_raw_file, raw_files, restore_lock
+from transit_etl.paths import alerts_file, checksum_list, checksum_lock, open_raw_file, raw_files, restore_lock
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings, load_with_sources
 from transit_etl.stage import stage
@@ -182,7 +182,8 @@ def test_a_path_that_leads_elsewhere_is_not_restored(settings: Settings, target:
 
     assert (0, 0, []) == (report.n_files, report.n_restored, report.damaged)
     assert before == sorted(
-        set(target.parent.rglob("*")) - {restore_lock(settings.data_dir), checksum_list(settings.data_dir)}
+        set(target.parent.rglob("*"))
+        - {each(settings.data_dir) for each in (restore_lock, checksum_list, checksum_lock)}
     )
 
 

@@ -6,13 +6,17 @@ data folder, `settings/`, and the checksum list, which has the SHA-256 of every 
 
 import hashlib
 import os
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
-from transit_etl.checksums import Entry
+from transit_etl.checksums import Entry, entry_of
 from transit_etl.errors import TransitError
-from transit_etl.files import open_atomic
-from transit_etl.paths import RAW_SUFFIX, alerts_file, identity_file, rehearsal_journal
+from transit_etl.files import in_words, named_in_errors, open_atomic, passed_over_texts
+from transit_etl.listing import passing_over
+from transit_etl.paths import RAW_SUFFIX, alerts_file, identity_file, raw_files, rehearsal_journal
 from transit_etl.project import TOML
+from transit_etl.stage.raw import RawFileError, check_whole
 
 SETTINGS = "settings"  # the folder of the settings, and of the file of stops that they name
 SETTINGS_FILE = f"{SETTINGS}/{TOML}"
@@ -62,7 +66,7 @@ def copy(source_root: Path, target_root: Path, name: str, sha256: str | None = N
     source, target = source_root / name, target_root / name
     digest = hashlib.sha256()
     with source.open("rb") as read, open_atomic(target) as written:
-        while chunk := read.read(_CHUNK_BYTES):
+        while chunk := _next_of(read, source):
             digest.update(chunk)
             written.write(chunk)
         status = os.fstat(read.fileno())
@@ -70,3 +74,36 @@ def copy(source_root: Path, target_root: Path, name: str, sha256: str | None = N
             raise DifferentFileError
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
     return Entry(name, target.stat().st_size, status.st_mtime_ns, digest.hexdigest())
+
+
+def _next_of(file: BinaryIO, path: Path) -> bytes:
+    with named_in_errors(path):
+        return file.read(_CHUNK_BYTES)
+
+
+def names_any_below(error: OSError, folder: Path) -> bool:
+    """Tell whether an error of the system is about a file below a folder."""
+    names = (error.filename, error.filename2)
+    return any(isinstance(name, str) and Path(name).is_relative_to(folder) for name in names)
+
+
+def unlisted_raw(backup: Path, known: Collection[str], faults: list[str]) -> list[Entry]:
+    """Read the raw files of a backup that its checksum list lacks; name those that are not whole as faults.
+
+    A list that was cut lacks some, and one that a killed backup did not write.
+    """
+    found = []
+    with passing_over() as unlisted:
+        paths = sorted(raw_files(backup))
+    faults += passed_over_texts(unlisted)
+    for path in paths:
+        if str(path.relative_to(backup)) in known:
+            continue
+        try:
+            check_whole(path)
+            found.append(entry_of(backup, path))
+        except RawFileError as error:
+            faults.append(f"{error}, and its checksum list lacks it")
+        except OSError as error:
+            faults.append(in_words(error))
+    return found

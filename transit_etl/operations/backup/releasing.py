@@ -4,10 +4,10 @@ from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-from transit_etl.checksums import is_whole, read_checksums, write_checksums
+from transit_etl.checksums import change_checksums, is_whole, read_checksums
 from transit_etl.identity import claim
 from transit_etl.operations.backup.place import BackupError, backup_checksums
-from transit_etl.paths import checksum_list, partition_of, raw_files
+from transit_etl.paths import partition_of, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
@@ -80,7 +80,5 @@ def _release(
 
 def _forget(root: Path, paths: list[Path]) -> None:
     """Take files out of the checksum list, so that they do not count as lost."""
-    entries, _ = read_checksums(checksum_list(root))
-    for path in paths:
-        entries.pop(str(path.relative_to(root)), None)
-    write_checksums(checksum_list(root), entries)
+    forgotten = {str(path.relative_to(root)) for path in paths}
+    change_checksums(root, lambda now: {name: now[name] for name in now if name not in forgotten})

@@ -3,13 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transit_etl.checksums import (
-    Entry,
-    is_whole,
-    read_checksums,
-    write_checksums,
-)
-from transit_etl.files import locked, make_folder, rename
+from transit_etl.checksums import Entry, change_checksums, is_whole, read_checksums
+from transit_etl.files import in_words, locked, make_folder, rename
 from transit_etl.identity import claim, identity_of, kept_identity
 from transit_etl.operations.backup.place import (
     SETTINGS,
@@ -18,9 +13,11 @@ from transit_etl.operations.backup.place import (
     backup_checksums,
     copy,
     is_restorable,
+    names_any_below,
+    unlisted_raw,
 )
 from transit_etl.operations.backup.saved_settings import restore_settings
-from transit_etl.paths import checksum_list, raw_dir, restore_lock
+from transit_etl.paths import raw_dir, restore_lock
 from transit_etl.settings import Settings
 
 
@@ -46,8 +43,9 @@ class RestoreReport:
 def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
     """Copy every file of a backup that the data folder has not, or has damaged; delete nothing.
 
-    State that is there stays. The settings are written if `project` has none. Lake and warehouse are made
-    from the raw files afterwards. Running it again changes nothing. Raises BackupError without a backup.
+    Raw files that its checksum list lacks are restored too if they are whole. State that is there stays. The
+    settings are written if `project` has none. Lake and warehouse are made from the raw files afterwards.
+    Running it again changes nothing. What cannot be restored is named. BackupError without a backup.
     """
     if not backup_checksums(source).exists():
         raise BackupError(f"{source} is no backup: it has no {backup_checksums(source).name}")
@@ -58,7 +56,8 @@ def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
     with locked(restore_lock(root)):
         entries, n_damaged = read_checksums(backup_checksums(source))
         if n_damaged:
-            report.damaged.append(f"{backup_checksums(source)}: {n_damaged} lines cannot be read")
+            report.damaged.append(f"{backup_checksums(source)}: {n_damaged} lines are damaged or missing")
+        entries |= {entry.path: entry for entry in unlisted_raw(source, entries, report.damaged)}
         restored = {
             name: entry
             for name, entry in entries.items()
@@ -96,8 +95,13 @@ def _put_back(root: Path, source: Path, entry: Entry, report: RestoreReport) -> 
             _set_aside(path)
             report.replaced.append(entry.path)
         copy(source, root, entry.path, entry.sha256)
-    except (DifferentFileError, FileNotFoundError):
-        report.damaged.append(f"{source / entry.path}: damaged or missing")
+    except DifferentFileError:
+        report.damaged.append(f"{source / entry.path}: damaged")
+        return False
+    except OSError as error:
+        if names_any_below(error, root):
+            raise
+        report.damaged.append(in_words(error))
         return False
     report.n_restored += 1
     report.n_bytes_copied += entry.size_bytes
@@ -119,7 +123,7 @@ def _set_aside(path: Path) -> None:
 def _add_checksums(root: Path, restored: dict[str, Entry]) -> None:
     """Let `transit-etl verify` compare the raw files with the checksums that they had in the backup."""
     raw = {name: entry for name, entry in restored.items() if (root / name).is_relative_to(raw_dir(root))}
-    write_checksums(checksum_list(root), read_checksums(checksum_list(root))[0] | raw)
+    change_checksums(root, lambda now: now | raw)
 
 
 def _next_steps(report: RestoreReport) -> list[str]:

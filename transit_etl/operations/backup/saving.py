@@ -1,6 +1,7 @@
 """Backs up a data folder: copies what is new, and never what is damaged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,8 +14,9 @@ from transit_etl.checksums import (
     read_checksums,
     write_checksums,
 )
-from transit_etl.files import locked, misplaced_text
+from transit_etl.files import in_words, locked, misplaced_text, named_in_errors, passed_over_texts
 from transit_etl.identity import claim
+from transit_etl.listing import passing_over
 from transit_etl.operations.backup.place import (
     BackupError,
     DifferentFileError,
@@ -22,6 +24,8 @@ from transit_etl.operations.backup.place import (
     backup_lock,
     copy,
     kept_state,
+    names_any_below,
+    unlisted_raw,
 )
 from transit_etl.operations.backup.record import LastBackup, last_backup, remember
 from transit_etl.operations.backup.saved_settings import save_settings
@@ -54,7 +58,8 @@ def back_up(settings: Settings, target: Path, *, verifies: bool = False) -> Back
     A raw file is copied if its checksum is the one that `transit-etl verify` saw first, or, if it saw none,
     if the file can be read to its end. Files that the backup has are compared by size; with `verifies` each
     is read and compared with its checksum. Collecting may go on meanwhile. Raises BackupError for a folder
-    that cannot be right.
+    that cannot be right. What cannot be read is named, and the rest copied; a fault of the backup's disk ends
+    it.
     """
     claim(settings)
     _check_place(settings, target)
@@ -64,17 +69,23 @@ def back_up(settings: Settings, target: Path, *, verifies: bool = False) -> Back
     with locked(backup_lock(target)):
         known, n_damaged = read_checksums(backup_checksums(target))
         if n_damaged:
-            report.warnings.append(f"the checksum list of {target} is damaged: some files are copied again")
+            report.warnings.append(f"the checksum list of {target} is damaged or was cut: it is made again")
+        if n_damaged or verifies:
+            known |= {entry.path: entry for entry in unlisted_raw(target, known, report.damaged)}
         kept = {name: entry for name, entry in known.items() if _is_sound(target, entry, reads=verifies)}
         lost = known.keys() - kept.keys()
         try:
-            _copy_raw(root, target, kept, report)
-            kept |= {entry.path: entry for entry in _small_files(settings, target)}
+            with passing_over() as unlisted:
+                report.n_open = len(list(open_raw_files(root)))
+                raw = sorted(raw_files(root))
+            report.damaged += passed_over_texts(unlisted)
+            _copy_raw(root, target, raw, kept, report)
+            kept |= {entry.path: entry for entry in _small_files(settings, target, report)}
         finally:
             write_checksums(backup_checksums(target), kept)
     report.repaired = sorted(lost & kept.keys())
     report.damaged += [f"{target / name}: damaged, and nowhere else" for name in sorted(lost - kept.keys())]
-    report.n_files, report.n_open = len(kept), len(list(open_raw_files(root)))
+    report.n_files = len(kept)
     misplaced = [path for path in kept_state(root) if path.is_dir()]
     report.damaged += map(misplaced_text, [*misplaced_raw(root), *misplaced])
     if not report.damaged:
@@ -107,33 +118,51 @@ def _is_sound(target: Path, entry: Entry, *, reads: bool) -> bool:
     return path.is_file() and path.stat().st_size == entry.size_bytes
 
 
-def _copy_raw(root: Path, target: Path, kept: dict[str, Entry], report: BackupReport) -> None:
-    """Copy the finished raw files that are not kept yet, and add their entries."""
+def _copy_raw(
+    root: Path, target: Path, raw: Sequence[Path], kept: dict[str, Entry], report: BackupReport
+) -> None:
+    """Copy the raw files that are not kept yet, and add their entries."""
     checked, _ = read_checksums(checksum_list(root))
-    for path in sorted(raw_files(root)):
+    for path in raw:
         name = str(path.relative_to(root))
-        if name in kept:
-            if path.stat().st_size != kept[name].size_bytes:
-                report.damaged.append(f"{path}: it is not the file that was backed up: `transit-etl restore`")
-            continue
-        try:
+        with _going_on(target, path, report):
+            if name in kept:
+                if path.stat().st_size != kept[name].size_bytes:
+                    report.damaged.append(
+                        f"{path}: it is not the file that was backed up: `transit-etl restore`"
+                    )
+                continue
             if name not in checked:
                 check_whole(path)
             entry = copy(root, target, name, checked[name].sha256 if name in checked else None)
-        except DifferentFileError:
-            report.damaged.append(f"{path}: {CHANGED}")
-        except RawFileError as error:
-            report.damaged.append(str(error))
-        else:
             kept[name] = entry
             report.n_new += 1
             report.n_bytes_copied += entry.size_bytes
 
 
-def _small_files(settings: Settings, target: Path) -> Iterator[Entry]:
+def _small_files(settings: Settings, target: Path, report: BackupReport) -> Iterator[Entry]:
     """Copy the settings and some state, which may change from one backup to the next."""
-    for name in save_settings(settings, target):
-        yield entry_of(target, target / name)
-    for path in kept_state(settings.data_dir):
-        if path.is_file():
-            yield copy(settings.data_dir, target, str(path.relative_to(settings.data_dir)))
+    root = settings.data_dir
+    with _going_on(target, root, report):
+        for name in save_settings(settings, target):
+            yield entry_of(target, target / name)
+    for path in kept_state(root):
+        with _going_on(target, path, report):
+            if path.is_file():
+                yield copy(root, target, str(path.relative_to(root)))
+
+
+@contextmanager
+def _going_on(target: Path, path: Path, report: BackupReport) -> Iterator[None]:
+    """Name a file that cannot be copied for a reason of its own, and go on; raise a fault of the backup."""
+    try:
+        with named_in_errors(path):
+            yield
+    except DifferentFileError:
+        report.damaged.append(f"{path}: {CHANGED}")
+    except RawFileError as error:
+        report.damaged.append(str(error))
+    except OSError as error:
+        if names_any_below(error, target):
+            raise
+        report.damaged.append(in_words(error))

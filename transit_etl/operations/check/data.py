@@ -8,6 +8,7 @@ from pathlib import Path
 
 from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.identity import difference, outdated_of
+from transit_etl.listing import listed, passing_over
 from transit_etl.operations.check.problem import Problem
 from transit_etl.operations.status import Status, ago, last_answer
 from transit_etl.operations.status.lake import LastDay
@@ -62,12 +63,13 @@ def _folder(settings: Settings, status: Status) -> Iterator[Problem]:
 
 def _began_at(settings: Settings) -> datetime | None:
     """Return when the first window of the operator began that is of no rehearsal; None if there is none."""
-    folders = raw_dir(settings.data_dir).glob(f"operator={settings.operator}/*/date=*")
-    for _, of_day in groupby(sorted(folders, key=_name), _name):
-        names = (path.name for folder in of_day for path in folder.iterdir())
-        began = [at for name in names if not is_rehearsed(name) and (at := stamped_at(name))]
-        if began:
-            return min(began).replace(tzinfo=UTC)
+    with passing_over():
+        folders = listed(raw_dir(settings.data_dir), f"operator={settings.operator}", "*", "date=*")
+        for _, of_day in groupby(sorted(folders, key=_name), _name):
+            names = (path.name for folder in of_day for path in listed(folder, "*"))
+            began = [at for name in names if not is_rehearsed(name) and (at := stamped_at(name))]
+            if began:
+                return min(began).replace(tzinfo=UTC)
     return None
 
 
@@ -141,13 +143,13 @@ def _staged_after(settings: Settings) -> timedelta:
 
 def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[Problem]:
     longest = timedelta(hours=settings.check_published_hours)
-    if status.published_at is None:
-        if age > longest:
-            yield Problem("published", "nothing is published yet: `transit-etl build`, `transit-etl publish`")
-        return
     if status.published_error is not None:
         yield Problem("published", status.published_error)
-    elif status.real_now - status.published_at > longest:
+    if status.published_at is None:
+        if status.published_error is None and age > longest:
+            yield Problem("published", "nothing is published yet: `transit-etl build`, `transit-etl publish`")
+        return
+    if status.published_error is None and status.real_now - status.published_at > longest:
         yield Problem(
             "published",
             f"the published warehouse was made {ago(status.published_at, status.real_now)}, "

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from transit_etl.collect.raw.rawfile import DataFolderError, check_writable
 from transit_etl.files import misplaced_text
+from transit_etl.listing import files_below, passing_over
 from transit_etl.operations.check.problem import Problem
 from transit_etl.operations.status import Status
 from transit_etl.paths import lake_dir, raw_dir
@@ -54,6 +55,10 @@ def _misplaced(status: Status) -> Iterator[Problem]:
         first, n_others = status.misplaced[0], len(status.misplaced) - 1
         more = f"; {n_others} more: `transit-etl status`" if n_others else ""
         yield Problem("misplaced", misplaced_text(first) + more)
+    if status.unreadable:
+        n_others = len(status.unreadable) - 1
+        more = f"; {n_others} more: `transit-etl status`" if n_others else ""
+        yield Problem("unreadable", status.unreadable[0] + more)
 
 
 def file_system(folder: Path) -> str:
@@ -109,13 +114,14 @@ def _bytes_per_day(settings: Settings) -> float:
     """Return how many bytes of raw and lake the last days have made, on average."""
     today = settings.clock.now().date()
     days = [today - DAY * ago for ago in range(1, N_MEASURED_DAYS + 1)]
-    sizes = [
-        sum(
-            path.stat().st_size
-            for root in (raw_dir(settings.data_dir), lake_dir(settings.data_dir))
-            for path in root.glob(f"operator=*/*/date={day}/*")
-        )
-        for day in days
-    ]
+    with passing_over():
+        sizes = [
+            sum(
+                path.lstat().st_size
+                for root in (raw_dir(settings.data_dir), lake_dir(settings.data_dir))
+                for path in files_below(root, "operator=*", "*", f"date={day}", "*")
+            )
+            for day in days
+        ]
     used = [size for size in sizes if size]
     return sum(used) / len(used) if used else 0.0

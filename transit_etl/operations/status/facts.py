@@ -10,7 +10,9 @@ from pathlib import Path
 
 from transit_etl.clock import naive_utc
 from transit_etl.collect.allowance.budget_store import BudgetStoreError
+from transit_etl.files import passed_over_texts
 from transit_etl.identity import Rehearsal, rehearsals_in
+from transit_etl.listing import passing_over
 from transit_etl.operations.backup import LastBackup, last_backup
 from transit_etl.operations.status import lake
 from transit_etl.operations.status.allowance import KindRequests, Pace, read_pace, requests_by_kind
@@ -42,6 +44,7 @@ from transit_etl.warehouse import (
     UnreadableError,
     audit_figures,
     last_durations,
+    lost_publication,
     published_findings,
     query,
 )
@@ -80,8 +83,9 @@ class Status:
     are how long the last build that passed, and the last publication, took. Answers after `now` are not
     counted: `future_until` is the last of them. Nor are those of `rehearsals`, in the ledger or in
     `published_until`: they are of a virtual clock, whatever time they speak of. `misplaced` are folders that
-    stand where files belong, and are passed over. `store` is what waits for the object store, if there is
-    one. `free_bytes` are those of the disk that the data folder is on, or will be.
+    stand where files belong, and are passed over, as is what cannot be read: `unreadable` says why. `store`
+    is what waits for the object store, if there is one. `free_bytes` are those of the disk that the data
+    folder is on, or will be.
     """
 
     now: datetime
@@ -122,13 +126,23 @@ class Status:
     future_until: datetime | None
     rehearsals: tuple[Rehearsal, ...]
     misplaced: list[Path]
+    unreadable: list[str]
     last_backup: LastBackup | None
     store: Waiting | None
     free_bytes: int
 
 
 def read_status(settings: Settings) -> Status:
-    """Read raw files, lake, budget and published warehouse; nothing is written or locked."""
+    """Read raw files, lake, budget and published warehouse; nothing is written or locked.
+
+    What cannot be listed or read is passed over, and named.
+    """
+    with passing_over() as unreadable:
+        status = _read_status(settings)
+    return replace(status, unreadable=passed_over_texts(unreadable))
+
+
+def _read_status(settings: Settings) -> Status:
     clock = settings.clock
     now = clock.now()
     waiting = waiting_windows(settings.data_dir, leaves_out_damaged=True)
@@ -188,6 +202,7 @@ def read_status(settings: Settings) -> Status:
         future_until=lake.last_future_answer(settings, now),
         rehearsals=rehearsals,
         misplaced=misplaced_folders(settings.data_dir.absolute()),
+        unreadable=[],
         last_backup=last_backup(settings.data_dir),
         store=waiting_for_store(settings, [settings.operator]) if settings.lake_url else None,
         free_bytes=_free_bytes(settings.data_dir.absolute()),
@@ -250,6 +265,7 @@ class _Published:
 
 def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal]) -> _Published:
     """Read the published warehouse; one of an older version does not say everything."""
+    lost = lost_publication(settings.data_dir)
     try:
         build, until = query(settings, _BUILD).to_pylist()[0].values()
         tables = set(query(settings, _TABLES)["name"].to_pylist())
@@ -260,15 +276,18 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
         drift = _NEW_NAMES.format(since=since)
         names = query(settings, drift).to_pylist() if "quality.drift" in tables else []
     except NotPublishedError:
-        return _Published()
+        return _Published(error=lost)
     except UnreadableError as error:  # damaged, or not for us to read: all the rest can still be said
-        return _Published(error=str(error))
+        return _Published(error=lost or str(error))
     except QueryError as error:
-        return _Published(error=f"the published warehouse cannot be read: {error}: `transit-etl publish`")
+        return _Published(
+            error=lost or f"the published warehouse cannot be read: {error}: `transit-etl publish`"
+        )
     return _Published(
         build=build,
         until=until and until.replace(tzinfo=UTC),
         version=str(versions[0]["version"]) if versions else None,
+        error=lost,
         new_names=[
             str(each["name"])
             for each in names

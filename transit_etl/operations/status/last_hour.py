@@ -20,6 +20,7 @@ from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.errors import MISSHAPEN
+from transit_etl.listing import pass_over
 from transit_etl.paths import finished_raw_file, is_rehearsed
 from transit_etl.settings import Settings
 
@@ -197,9 +198,14 @@ def _read(
 
 def _lines(file: Path) -> list[bytes]:
     try:
-        return list(read_lines(file))
-    except FileNotFoundError:  # finished since it was listed: read it under its final name
-        return list(read_lines(finished_raw_file(file)))
+        try:
+            return list(read_lines(file))
+        except FileNotFoundError:  # finished since it was listed: read it under its final name
+            return list(read_lines(finished_raw_file(file)))
+    except OSError as error:
+        if not pass_over(file, error):
+            raise
+        return []
 
 
 def _aware(instant: datetime | None) -> datetime | None:

@@ -187,6 +187,8 @@ def _windows_and_warehouse(status: Status) -> Iterator[RenderableType]:
         yield _section("Future", [Text(said, style="yellow")])
     if status.misplaced:
         yield _section("Misplaced", [Text(misplaced_text(path)) for path in status.misplaced], style="red")
+    if status.unreadable:
+        yield _section("Unreadable", map(Text, status.unreadable), style="red")
     rejected = [f"{each.dataset} of {each.window}: {each.rule}: {each.reason}" for each in status.rejected]
     if rejected:
         again = "after a repair, `transit-etl reprocess --from DATE --to DATE` stages their days again"
@@ -203,10 +205,10 @@ def _store(status: Status) -> Iterator[RenderableType]:
 
 
 def _published(status: Status) -> str:
-    if status.published_at is None:
-        return "nothing yet"
     if status.published_error is not None:
         return status.published_error
+    if status.published_at is None:
+        return "nothing yet"
     took = "" if status.publish_seconds is None else f" in {status.publish_seconds:,.0f} s"
     return (
         f"build {status.published_build}, {ago(status.published_at, status.real_now)}{took}, "
