@@ -37,7 +37,7 @@ def network(one: CollectingDag) -> None:
 
     @step(trigger_rule=TriggerRule.ALL_DONE)
     def stage(collection: str) -> dict[str, int]:
-        rows = stage_collected(collection)
+        rows = stage_collected(collection, one.operator)
         if collection == last:
             tell({"rows": rows}, one.lake)
         return rows

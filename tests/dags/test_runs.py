@@ -14,6 +14,8 @@ from airflow.sdk.types import DagRunProtocol
 from tests.collect.helpers import rows
 from tests.dags.runs import NOW, a_run
 from tests.hostile import http, json_reply, serving
+from tests.stage.landing import Folder, line, passage
+from tests.stage.landing import answer as passages
 from transit_emulator.process import free_port
 from transit_etl.collect import CollectReport
 from transit_etl.collect.raw.rawfile import DataFolderError
@@ -29,6 +31,7 @@ from transit_etl.scheduling.polling import (
     usable,
     within_its_window,
 )
+from transit_etl.scheduling.steps import NotAcceptedError, stage_collected
 from transit_etl.settings import Settings, load_settings
 
 RunDag = Callable[..., dict[str, Any]]
@@ -228,6 +231,47 @@ def test_a_failed_collection_fails_the_run_and_what_was_landed_is_staged(
     assert "success" == run_dag("staging")["state"]
     assert list(tmp_path.glob("data/lake/operator=*/dataset=requests/date=*/*.parquet"))
     assert events(airflow_environment, "lake/status")[-1]["rows"]["requests"]
+
+
+TWO_OPERATORS = """
+[bari]
+base_url = "https://bari.test/api/v1/"
+
+[genova]
+base_url = "https://genova.test/api/v1/"
+"""
+
+
+@pytest.mark.long
+def test_what_one_operator_answers_badly_fails_the_run_and_publishes_the_others(
+    run_dag: RunDag, airflow_environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "operators.toml").write_text(TWO_OPERATORS)
+    landed = Folder(Settings(data_dir=tmp_path / "data"))
+    unreadable = [passage(orario="presto") for _ in range(20)]
+    landed.land("passages", [("0001", passages(*unreadable))], operator="bari")
+    landed.land("passages", [("0001", passages(passage()))], operator="genova")
+    result = run_dag("staging", TRANSIT_PROJECT_DIR=str(tmp_path))
+
+    assert ("failed", {"stage": "success", "accepted": "failed"}) == (result["state"], result["tasks"])
+    assert "clocks_mostly_read" in result["log"]
+    assert events(airflow_environment, "lake/genova/passages")
+
+
+def test_a_task_stages_what_its_operator_answered_and_is_not_failed_by_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "operators.toml").write_text(TWO_OPERATORS)
+    monkeypatch.setenv("TRANSIT_PROJECT_DIR", str(tmp_path))
+    landed = Folder(Settings(data_dir=tmp_path / "data"))
+    for operator in ("bari", "genova"):
+        landed.land("lines", [("", [] if operator == "bari" else [line("018-00")])], operator=operator)
+
+    assert {"lines": 1} == {
+        name: n for name, n in stage_collected("lines", "genova").items() if name == "lines"
+    }
+    with pytest.raises(NotAcceptedError, match="lines"):
+        stage_collected("lines", "bari")
 
 
 @pytest.mark.long

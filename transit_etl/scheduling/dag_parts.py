@@ -115,7 +115,7 @@ def collect_and_stage(dag: CollectingDag) -> None:
 
     @step(trigger_rule=TriggerRule.ALL_DONE, outlets=[dag.lake])
     def stage() -> dict[str, int]:
-        rows = stage_collected(collection)
+        rows = stage_collected(collection, dag.operator)
         tell({"rows": rows}, dag.lake)
         return rows
 

@@ -2,11 +2,12 @@
 
 import logging
 import os
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from airflow.sdk import Asset, get_current_context
 
@@ -30,32 +31,34 @@ class ProblemsError(FinalError):
     """Something is wrong with the installation; the message has a line for each problem."""
 
 
-class StagingError(FinalError):
-    """A batch was rejected, or a raw file cannot be read."""
+class NotAcceptedError(FinalError):
+    """A batch was rejected, a file cannot be read, or something cannot be sent to the store or fetched."""
 
 
-class SyncError(FinalError):
-    """Something cannot be sent to the object store, or fetched from it, before somebody acts."""
+class Staged(NamedTuple):
+    """What a task staged: counts, and what could not be, which a later task fails with."""
+
+    counts: dict[str, int]
+    problems: list[str]
 
 
-def stage_collected(*collections: str) -> dict[str, int]:
-    """Stage the finished windows of some collections that are not in the lake yet; return rows by dataset.
+def stage_collected(collection: str, operator: str) -> dict[str, int]:
+    """Stage what an operator's collection landed and the lake has not yet; return rows by dataset.
 
-    Raises StagingError once everything else is staged, if a batch was rejected or a file could not be read.
+    Raises NotAcceptedError once everything else is staged, if a batch was rejected or a file cannot be read.
     """
     from transit_etl.stage import stage
 
-    endpoints = [endpoint.name for name in collections for endpoint in endpoints_of(name)]
-    report = stage(load_settings(), endpoints=endpoints)
-    if not report.is_clean:
-        raise StagingError("\n".join([*report.rejected, *report.errors]))
+    endpoints = [endpoint.name for endpoint in endpoints_of(collection)]
+    report = stage(load_settings(), endpoints=endpoints, operator=operator)
+    refuse(report.problems)
     return dict(report.rows)
 
 
-def sync_and_stage() -> dict[str, int]:
+def sync_and_stage() -> Staged:
     """Compare with the object store, and stage what other hosts collected; return the counts of both.
 
-    Raises StoreError if the store fails, and StagingError as `stage_collected` does.
+    Raises StoreError if the store fails.
     """
     from transit_etl.stage import stage
     from transit_etl.store.sync import sync
@@ -63,17 +66,20 @@ def sync_and_stage() -> dict[str, int]:
     found = sync(load_settings())
     for warning in found.warnings:
         _log.warning(warning)
-    if found.errors:
-        raise SyncError("\n".join(found.errors))
     report = stage(load_settings())
-    if not report.is_clean:
-        raise StagingError("\n".join([*report.rejected, *report.errors]))
-    return {
+    counts = {
         "n_raw_sent": found.n_raw_sent,
         "n_files_sent": found.n_files_sent,
         "n_files_fetched": found.n_files_fetched,
         "n_windows_staged": report.windows,
     }
+    return Staged(counts, [*found.errors, *report.problems])
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise NotAcceptedError, with one line for each, if anything could not be staged, sent or fetched."""
+    if problems:
+        raise NotAcceptedError("\n".join(problems))
 
 
 def tell(details: dict[str, Any], *assets: Asset) -> None:
@@ -83,9 +89,14 @@ def tell(details: dict[str, Any], *assets: Asset) -> None:
         events[asset].extra = {**events[asset].extra, **details}
 
 
-def stage_polled() -> dict[str, int]:
-    """Stage every finished window of the DAGs that poll, as `stage_collected` does."""
-    return stage_collected(*(name for dag in polled() for name in collections_of(dag)))
+def stage_polled() -> Staged:
+    """Stage every finished window of the DAGs that poll, of every operator."""
+    from transit_etl.stage import stage
+
+    collections = [name for dag in polled() for name in collections_of(dag)]
+    endpoints = [endpoint.name for name in collections for endpoint in endpoints_of(name)]
+    report = stage(load_settings(), endpoints=endpoints)
+    return Staged(dict(report.rows), report.problems)
 
 
 def build_new() -> dict[str, int]:

@@ -52,15 +52,17 @@ def stage(
     settings: Settings,
     *,
     endpoints: Sequence[str] | None = None,
+    operator: str | None = None,
     builds_pages: bool = True,
     on_progress: OnProgress | None = None,
 ) -> StageReport:
     """Stage every finished raw window that is not in the lake yet, lines before the answers that name them.
 
-    An answer or a line that cannot be staged is set aside, and so is a whole window that cannot be, such as
-    of a damaged raw file; the rest is staged. They and rejected batches are kept in quarantine and not tried
-    again until their day is restaged. Without `builds_pages` the pages about quality stay as they are until
-    the next `build_data_docs`, which shows these results as well.
+    Those of some endpoints or of one operator alone, if given. An answer or a line that cannot be staged
+    is set aside, and so is a whole window that cannot be, such as of a damaged raw file; the rest is
+    staged. They and rejected batches are kept in quarantine and not tried again until their day is
+    restaged. Without `builds_pages` the pages about quality stay as they are until the next
+    `build_data_docs`, which shows these results as well.
     """
     started = time.monotonic()
     report = StageReport()
@@ -70,7 +72,8 @@ def stage(
         waiting = [
             window
             for window in waiting_windows(settings.data_dir, endpoints)
-            if unlisted.keys().isdisjoint(_requests_file(settings.data_dir, window).parents)
+            if operator in (None, window.operator)
+            and unlisted.keys().isdisjoint(_requests_file(settings.data_dir, window).parents)
         ]
     if waiting:
         with closing(Stager(settings, _threads(len(waiting)))) as stager:

@@ -34,6 +34,11 @@ class StageReport:
     seconds: float = 0.0
 
     @property
+    def problems(self) -> list[str]:
+        """What makes the run not clean."""
+        return [*self.rejected, *self.errors]
+
+    @property
     def is_clean(self) -> bool:
         """Whether every batch was accepted and every raw file could be read."""
-        return not self.rejected and not self.errors
+        return not self.problems
