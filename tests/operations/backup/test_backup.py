@@ -14,7 +14,14 @@ from transit_etl.identity import accept
 from transit_etl.operations.backup import back_up, last_backup, release_old_raw, release_raw, restore
 from transit_etl.operations.backup.place import SETTINGS, SETTINGS_FILE, BackupError, backup_checksums
 from transit_etl.operations.verification import verify
-from transit_etl.paths import alerts_file, checksum_list, checksum_lock, open_raw_file, raw_files, restore_lock
+from transit_etl.paths import (
+    alerts_file,
+    checksum_list,
+    checksum_lock,
+    open_raw_file,
+    raw_files,
+    restore_lock,
+)
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings, load_with_sources
 from transit_etl.stage import stage
