@@ -7,6 +7,7 @@ import unicodedata
 from datetime import datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -148,6 +149,14 @@ def test_parquet_keeps_the_types(tmp_path: Path) -> None:
         field.type for field in read.drop_columns("lines").schema
     ]
     assert str(ROWS.to_pylist()) == str(read.to_pylist())
+
+
+@pytest.mark.parametrize("form", [Format.TABLE, Format.CSV, Format.JSON, Format.MARKDOWN])
+def test_a_value_that_duckdb_cannot_write_is_named_in_one_line(form: Format, tmp_path: Path) -> None:
+    rows = duckdb.sql("select hugeint from test_all_types()").to_arrow_table()
+
+    with pytest.raises(OutputError, match=rf"^a value cannot be written as {form}: .+$"):
+        write([rows], form, tmp_path / "rows.out")
 
 
 def test_columns_of_one_name_are_numbered() -> None:

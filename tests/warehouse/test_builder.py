@@ -1,5 +1,6 @@
 """Which service dates a build takes on: what changed and what an interrupted build left, if possible."""
 
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 from transit_etl.stage.repair import find_damaged
+from transit_etl.warehouse import dbt
 from transit_etl.warehouse.database import WarehouseError, open_build_database
 from transit_etl.warehouse.dbt import BuildProgress
 from transit_etl.warehouse.ranges import answered_until, date_ranges
@@ -150,6 +152,28 @@ def _all_rows(settings: Settings) -> list[list[tuple[object, ...]]]:
         return [
             connection.execute(f"from {schema}.{table}").fetchall() for schema, table in tables.fetchall()
         ]
+
+
+@pytest.mark.parametrize(
+    ("message", "is_damage"),
+    [
+        ("Corrupt database file: computed checksum 5 does not match stored checksum 0 in block", True),
+        ("Corrupted RLE segment: rle_count_offset is corrupted", True),
+        ("Binder Error: no such column", False),
+    ],
+)
+def test_damage_that_a_model_meets_is_named_with_what_to_do(
+    tmp_path: Path, message: str, *, is_damage: bool
+) -> None:
+    node = {"status": "error", "unique_id": "model.transit.stop_visits", "message": message}
+    nodes = {node["unique_id"]: {"compiled_path": "stop_visits.sql"}}
+    (tmp_path / "run_results.json").write_text(json.dumps({"results": [node]}))
+    (tmp_path / "manifest.json").write_text(json.dumps({"nodes": nodes}))
+
+    said = dbt._explain(tmp_path, "")  # noqa: SLF001
+
+    assert said.startswith(f"model stop_visits failed: {message}")
+    assert is_damage == ("delete build.duckdb: the next build" in said)
 
 
 @pytest.mark.parametrize("command", [pytest.param("build", marks=pytest.mark.long), "publish"])

@@ -263,26 +263,3 @@ def test_a_refused_question_says_what_the_database_says(built: Settings) -> None
         warehouse.query(built, "from no_such_table")
     with pytest.raises(warehouse.QueryError, match="only a query is run here"):
         warehouse.query(built, "create table core.mine as select 1")
-
-
-@pytest.mark.long
-def test_a_table_that_is_damaged_in_the_build_database_is_named_with_what_to_do(
-    built: Settings, tmp_path: Path
-) -> None:
-    settings = built.model_copy(update={"data_dir": tmp_path / "data"})
-    shutil.copytree(built.data_dir, settings.data_dir)
-    published = _sha256(paths.published_database(settings.data_dir))
-    with duckdb.connect(paths.build_database(settings.data_dir)) as connection:
-        connection.execute("create or replace table core.stop_visits as from core.stop_visits")
-        connection.execute("checkpoint")
-        blocks = connection.execute(
-            "select distinct block_id from pragma_storage_info('core.stop_visits') where block_id >= 0"
-        ).fetchall()
-    with paths.build_database(settings.data_dir).open("r+b") as file:
-        for (block,) in blocks:
-            file.seek(3 * 4096 + block * (1 << 18))
-            file.write(bytes(4096))
-
-    with pytest.raises(warehouse.BuildFailedError, match=r"Corrupt .*delete build\.duckdb: the next build"):
-        warehouse.build(settings, first_date=TUESDAY, last_date=TUESDAY)
-    assert published == _sha256(paths.published_database(settings.data_dir))

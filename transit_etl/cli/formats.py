@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+import duckdb
 import pyarrow as pa
 
 from transit_etl.cli import grid
@@ -22,7 +23,7 @@ from transit_etl.cli.values import (
     texts,
     with_distinct_names,
 )
-from transit_etl.errors import TransitError
+from transit_etl.errors import TransitError, first_line
 from transit_etl.files import open_atomic
 
 _UNLIMITED = 1 << 20  # characters: what is written into a file or a pipe is not cut to a terminal
@@ -57,7 +58,10 @@ def write(results: Iterable[pa.Table], asked: Format | None, file: Path | None) 
                 raise OutputError(f"a {form} file holds the rows of one query; this text has several")
             if file is None and form is Format.PARQUET and out.is_terminal:
                 raise OutputError("Parquet is not for a terminal: name a file with --output")
-            _WRITERS[form](rows, target, is_shown=file is None and out.is_terminal)
+            try:
+                _WRITERS[form](rows, target, is_shown=file is None and out.is_terminal)
+            except duckdb.Error as error:  # such as of the least HUGEINT
+                raise OutputError(f"a value cannot be written as {form}: {first_line(error)}") from error
             if file is None:
                 sys.stdout.flush()
 
