@@ -41,7 +41,7 @@ from transit_etl.settings import Settings
 
 HOUR = 3600.0
 POLL_SECONDS = 60
-TOLD_LATE_SECONDS = 14 * 60  # an event is listed for so long at most after its end
+TOLD_LATE_SECONDS = 15 * 60  # the bounds of availability allow for it, and of repairs the comparison
 OUTAGE_AFTER, OUTAGE_HOURS = timedelta(days=8, hours=5), 6
 ONLY = ("status", "news", "network")
 
@@ -337,30 +337,33 @@ def _periods(month: Month) -> dict[str, list[Span]]:
 def _measure_availability(
     month: Month, plant_of: Mapping[tuple[str, str], str], periods: Mapping[str, list[Span]]
 ) -> Iterator[Measure]:
-    holds = Measure("lift x month: availability holds, but for 14 minutes an outage (told late)", "100 %")
+    holds = Measure("lift x month: the true time out of use inside its bounds", "100 %")
     narrow = Measure(
-        "lift x month: width <= absence of the collector, 2 polls a listing, flaps, two starts", "100 %"
+        "lift x month: width <= absence of the collector, 17 minutes a listing, flaps, two starts", "100 %"
     )
     answered = [-math.inf, *month.polls, math.inf]
-    away = [Span(*each) for each in pairwise(answered) if each[1] - each[0] > 1.5 * POLL_SECONDS]
+    away = [
+        Span(start - TOLD_LATE_SECONDS, end)
+        for start, end in pairwise(answered)
+        if end - start > 1.5 * POLL_SECONDS
+    ]
     for row in month.rows("select * from marts.lift_availability_monthly where definition = 'all_hours'"):
         plant = plant_of.get((row["category"], _plain(row["lift"])), "")
         own = month.truth.outages.get(plant, [])
         period = periods[row["month_period"]]
         out = sum(_overlap(own, span.start, span.end) for span in period)
-        n_outages = sum(_overlap([each], period[0].start, period[-1].end) > 0 for each in own)
         low, high = row["out_low_seconds"], row["out_high_seconds"]
         what = (row["lift"], row["month_period"], out, low, high)
-        holds.count(low - TOLD_LATE_SECONDS * n_outages - 1 <= out <= high + 1, what)
+        holds.count(low - 1 <= out <= high + 1, what)
         events = [
             event_id for event_id in month.truth.listings if month.truth.events[event_id]["plant_id"] == plant
         ]
         listed = [month.truth.listings[event_id] for event_id in events]
         unsure = _union([*away, *(span for event_id in events for span in _told_twice(month, event_id))])
         allowed = sum(_overlap(unsure, span.start, span.end) for span in period)
-        begins, ends = period[0].start - POLL_SECONDS, period[-1].end + POLL_SECONDS
+        begins, ends = period[0].start - POLL_SECONDS, period[-1].end + POLL_SECONDS + TOLD_LATE_SECONDS
         n_listings = sum(_overlap([each], begins, ends) > 0 for spans in listed for each in spans)
-        allowed += 2 * POLL_SECONDS * n_listings
+        allowed += (2 * POLL_SECONDS + TOLD_LATE_SECONDS) * n_listings
         narrow.count(high - low <= allowed, (*what, allowed))
     yield from (holds, narrow)
 

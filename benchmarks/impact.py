@@ -8,7 +8,9 @@ Rehearses five weeks, builds, and compares:
   the same calls by the same draws, if no event had disturbed any line. Episodes in which the line was in
   another event as well are left out, since the truth knows no world without just one of two events;
 - the share delivered of what was promised at 18:00 of the day before, and what became of each departure, with
-  the trips of the timetable that was then in force.
+  the trips of the timetable that was then in force;
+- by line, direction and month, the share of the departures that ran (`headline.trips_delivered`), with the
+  trips of the timetable of each date.
 
 The comparison shares no SQL with the warehouse. With --data a rehearsal that was kept is measured again.
 """
@@ -71,6 +73,7 @@ class Weeks:
     calls: Mapping[str, Calls]
     timetables: Timetables
     outcomes: Mapping[date, Mapping[str, str]]
+    trips: Path
 
 
 def is_on_time(delay: float) -> bool:
@@ -92,7 +95,8 @@ def weeks_of(options: argparse.Namespace, folder: Path) -> Weeks:
     for row in rows_of(connection, query, str(truth / "trips.parquet")):
         outcomes[row["service_date"]][row["trip_id"]] = row["outcome"]
     timetables = Timetables(truth / "timetable_versions.parquet")
-    return Weeks(begins, connection, read_truth(truth), _calls(connection, truth), timetables, outcomes)
+    calls = _calls(connection, truth)
+    return Weeks(begins, connection, read_truth(truth), calls, timetables, outcomes, truth / "trips.parquet")
 
 
 def _calls(connection: duckdb.DuckDBPyConnection, truth: Path) -> dict[str, Calls]:
@@ -251,11 +255,62 @@ def _measure_fates(weeks: Weeks) -> Iterator[Measure]:
     yield from measures.values()
 
 
+def measure_delivered(weeks: Weeks) -> Iterator[Measure]:
+    """Compare the share of the departures that ran, by line, direction and month, with the true one."""
+    holds = Measure("share that ran, line x direction x month: the true one inside [low, high]", ">= 95 %")
+    exact = Measure("the same: figures within 0.2 points of the true share", "100 %")
+    leans, widths = [], []
+    n_cancelled = n_known = 0
+    query = """
+        with sums as (
+            select month_period, line_code, direction, sum(n_scheduled_trips) as n, sum(n_run) as n_run,
+                sum(n_not_run) as n_not_run
+            from marts.service_delivered inner join core.closed_dates using (operator, service_date)
+            group by all
+        ), true_sums as (
+            select month_period, line_code, direction, count(*) as n,
+                count(*) filter (outcome = 'not_run') as n_not_run
+            from read_parquet(?) inner join core.closed_dates using (service_date)
+            where not is_added and scheduled_departure_at <= (
+                select max(received_at) from core.requests where endpoint = 'passages' and is_good
+            )
+            group by all
+        )
+        select sums.*, true_sums.n_not_run as n_cancelled,
+            1 - true_sums.n_not_run / true_sums.n as true_share,
+            headlines.low, headlines.high, headlines.figure
+        from sums
+        inner join true_sums using (month_period, line_code, direction)
+        -- which has names in place of codes; rows of equal bounds are alike
+        left join (select distinct period, low, high, figure from headline.trips_delivered) as headlines
+            on headlines.period = sums.month_period and headlines.low = round(sums.n_run / sums.n, 6)
+            and headlines.high = round((sums.n - sums.n_not_run) / sums.n, 6)
+        order by all
+    """
+    for row in rows_of(weeks.connection, query, str(weeks.trips)):
+        true, low, high, figure = (row[name] for name in ("true_share", "low", "high", "figure"))
+        what = (row["month_period"], row["line_code"], row["direction"], low, round(true, 4), high, figure)
+        holds.count(low is not None and low - 1e-6 <= true <= high + 1e-6, what)
+        if figure is not None:
+            exact.count(abs(figure - true) <= 0.002, what)
+        widths.append(row["high"] - row["low"])
+        n_cancelled, n_known = n_cancelled + row["n_cancelled"], n_known + row["n_not_run"]
+        if row["n_run"] + row["n_not_run"]:
+            leans.append(row["n_run"] / (row["n_run"] + row["n_not_run"]) - true)
+    print(
+        f"departures that did not run: {n_cancelled}, known not to have run: {n_known}; median width of the "
+        f"bounds: {100 * sorted(widths)[len(widths) // 2]:.1f} points; the share that ran of the known ones, "
+        f"which is not published, would lean by {100 * sum(leans) / len(leans):+.2f} points"
+    )
+    yield from (holds, exact)
+
+
 def measures_in(options: argparse.Namespace, folder: Path) -> Iterator[Measure]:
     """Measure some weeks."""
     weeks = weeks_of(options, folder)
     yield from measure_impact(weeks)
     yield from measure_promises(weeks)
+    yield from measure_delivered(weeks)
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ ANSWERS = {
         "from headline.excess_waiting where figure is null having count(*) > 0)"
     ),
     "Which trips ran, which did not, and which could not be observed?": (
-        "(select sentence from headline.trips_delivered where figure is not null order by figure limit 1) "
-        "union all (select sentence from headline.trips_delivered where figure is null limit 1)"
+        "(select sentence from headline.trips_delivered order by high, low, sentence limit 1) "
+        "union all (select sentence from headline.trips_delivered order by coverage, sentence limit 1)"
     ),
     "Which lift was out of use, and for how long?": (
         "select sentence from headline.lifts order by low, lift limit 2"

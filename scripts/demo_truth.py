@@ -27,7 +27,7 @@ PREPARE = """
         select trips.* from truth_trips as trips
         join span on trips.scheduled_departure_at between span.first_at and span.last_at;
     create table departures as
-        select departures.outcome, trips.outcome as true_outcome
+        select departures.line_code, departures.direction, departures.outcome, trips.outcome as true_outcome
         from (
             select *, row_number() over (
                 partition by service_date, line_code, direction, scheduled_departure_at, is_slash_variant
@@ -78,16 +78,22 @@ QUESTIONS = """
                 true_at between passed_after - interval 1 second and passed_before + interval 1 second
             )::int) as percent_within_bounds
         from matched where arrival_quality = 'evidenced';
-    create view trip_outcomes as  -- what is known of departures, and how much of it is right
+    create view trip_outcomes as  -- what is known of departures, and which did not run
         select count(*) as n_scheduled,
             count(*) filter (outcome = 'run') as n_run,
             count(*) filter (outcome = 'not_run') as n_not_run,
             count(*) filter (outcome not in ('run', 'not_run')) as n_unknown,
-            count(*) filter (outcome = 'run' and true_outcome <> 'not_run') as n_rightly_run,
-            count(*) filter (outcome = 'not_run' and true_outcome = 'not_run') as n_rightly_not_run,
-            count(*) filter (outcome not in ('run', 'not_run') and true_outcome <> 'not_run')
-                as n_unknown_that_ran
+            count(*) filter (true_outcome = 'not_run') as n_cancelled,
+            count(*) filter (true_outcome = 'not_run' and outcome = 'run') as n_cancelled_run,
+            count(*) filter (true_outcome = 'not_run' and outcome = 'not_run') as n_cancelled_not_run,
+            count(*) filter (true_outcome = 'not_run' and outcome not in ('run', 'not_run'))
+                as n_cancelled_unknown
         from departures;
+    create view delivered as  -- of all, and by line and direction: the share that ran
+        select avg((outcome = 'run')::int) as low, avg((outcome <> 'not_run')::int) as high,
+            avg((true_outcome <> 'not_run')::int) as true_share
+        from departures group by grouping sets ((), (line_code, direction))
+        order by grouping(line_code) desc, line_code, direction;
     create view disruptions as
         select
             (select count(distinct (event, category, started_at, lines_text))
@@ -116,12 +122,12 @@ WORDS = (
     (
         "departures of the timetable",
         (
-            "{n_scheduled:,} were due: {n_run:,} were seen to run, {n_not_run:,} did not run, and of "
-            "{n_unknown:,} it is not known"
+            "{n_scheduled:,} were due: {n_run:,} were seen to run, {n_not_run:,} are known not to have run, "
+            "and of {n_unknown:,} it is not known"
         ),
         (
-            "of those seen to run, {n_rightly_run:,} ran; of those that did not, {n_rightly_not_run:,} did "
-            "not; of the unknown, {n_unknown_that_ran:,} ran"
+            "{n_cancelled:,} did not run: {n_cancelled_not_run:,} of those known not to, "
+            "{n_cancelled_unknown:,} of the unknown, {n_cancelled_run:,} of those seen to run"
         ),
     ),
     ("disruptions", "{n_listed:,} were listed", "{n_announced:,} were announced"),
@@ -147,7 +153,7 @@ def compare(warehouse: Path, truth: Path, first: date, last: date) -> dict[str, 
         script = (PREPARE + QUESTIONS).replace("$first", f"date '{first}'").replace("$last", f"date '{last}'")
         for statement in script.split(";"):
             connection.execute(statement)
-        views = ("on_time", *SINGLE_ROWS)
+        views = ("on_time", "delivered", *SINGLE_ROWS)
         return {view: connection.sql(f"from {view}").to_arrow_table().to_pylist() for view in views}
 
 
@@ -155,10 +161,22 @@ def _rows(figures: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[
     for row in figures["on_time"]:
         day = date.fromisoformat(row["period"])
         yield f"share of passages on time, {day:%A %d %B}", _interval(row), _share(row["true_share"])
+    yield from _delivered(*figures["delivered"])
     values = {name: value for view in SINGLE_ROWS for name, value in figures[view][0].items()}
     for question, found, true in WORDS:
         if values["median"] is not None or "{median" not in true:
             yield question, found.format(**values), true.format(**values)
+
+
+def _delivered(network: Mapping[str, Any], *lines: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    if lines:
+        low, high = outward_percents(network["low"], network["high"])
+        n_held = sum(line["low"] <= line["true_share"] <= line["high"] for line in lines)
+        yield (
+            "share of departures that ran",
+            f"between {low:.1f} and {high:.1f} % (hard bounds)",
+            f"{_share(network['true_share'])}; by line and direction {n_held} of {len(lines)} bounds hold",
+        )
 
 
 def _interval(row: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
--- Where and when are buses full? Share of the visits flagged as full, with lower and upper bounds: flagged in all of
--- their live listings, or in any. Only dates that are over count. Of each operator the twenty fullest.
+-- Where and when are buses full? Share of the visits listed live that were flagged as full, with lower and upper
+-- bounds: flagged in all of their live listings, or in any. Only dates that are over count. Of each operator the twenty
+-- fullest.
 with shares as (
     select
         operator,

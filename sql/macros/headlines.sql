@@ -79,10 +79,12 @@
    factor:      what the figure is multiplied by in the sentence; `unit`: what follows it there.
    is_certain:  whether low and high are hard bounds; else they are a 95 % interval. Hard bounds are also given where
                 the figure is not known.
+   bounds_reason: the null_reason with which hard bounds alone are the answer.
    is_covered:  whether there is a coverage.
    is_named:    whether the parts of the sentence name the operator. #}
 {% macro headline(
-    columns, quantity, decimals, factor, unit, is_certain, is_covered=true, last_columns=[], is_named=false
+    columns, quantity, decimals, factor, unit, is_certain, bounds_reason=none, is_covered=true, last_columns=[],
+    is_named=false
 ) -%}
     {%- set figure = "figures.figure * " ~ factor %}
     {%- set low = "figures.low * " ~ factor %}
@@ -114,6 +116,12 @@
                     || {{ "'hard bounds, not a 95 % interval: '" if is_certain else "'95 % interval: '" }}
                     || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }} || ' {{ unit }})'
                     || figures.words_after || ' ' || {{ when_words }}
+            {%- if bounds_reason %}
+            when figures.null_reason = '{{ bounds_reason }}'
+                then
+                    'Between ' || {{ number_text(low, 'floor') }} || ' and ' || {{ number_text(high, 'ceil') }}
+                    || ' {{ unit }} (hard bounds, not a 95 % interval)' || figures.words_after || ' ' || {{ when_words }}
+            {%- endif %}
             else
                 'It is not known ' || figures.question || ' ' || {{ when_words }} || ': '
                 || coalesce(reasons.words, figures.null_reason)

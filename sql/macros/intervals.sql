@@ -1,8 +1,8 @@
 {# Merges intervals that overlap or touch, so that no second counts twice: once those that are certain, and once those that
    are possible, as the column `bound` (`low`, `high`) says. An interval that ends before it starts takes no time.
 
-   relation: rows with the columns of `keys`, and low_from, low_to, high_from and high_to. #}
-{% macro merged_intervals(relation, keys) -%}
+   relation: rows with the columns of `keys`, and for each of the bounds its _from and _to, such as low_from and low_to. #}
+{% macro merged_intervals(relation, keys, bounds=["low", "high"]) -%}
     {%- set grain = (keys + ["bound"]) | join(", ") -%}
     select
         {{ grain }},
@@ -27,7 +27,7 @@
                     else 1
                 end as is_apart
             from (
-                {%- for bound in ["low", "high"] %}
+                {%- for bound in bounds %}
                 select
                     {{ keys | join(", ") }},
                     '{{ bound }}' as bound,

@@ -12,6 +12,7 @@ from transit_etl.service_day import DAY, service_date
 
 pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 MOST_COLUMNS = 11
+OUTCOMES_UNKNOWN = "of some departures it is not known whether they ran"
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +46,18 @@ def test_every_row_has_a_figure_with_its_interval_or_a_reason(headlines: dict[st
     assert all(
         row["sentence"].startswith("It is not known") and row["reason"] in row["sentence"]
         for row in rows
-        if row["figure"] is None
+        if row["figure"] is None and row["reason"] != OUTCOMES_UNKNOWN
     )
+
+
+def test_the_share_of_departures_that_ran_is_never_that_of_the_known_ones_alone(
+    headlines: dict[str, Rows],
+) -> None:
+    rows = headlines["trips_delivered"]
+
+    assert any(0 < row["coverage"] < 1 for row in rows)
+    assert all((row["figure"] is None) == (row["low"] < row["high"]) for row in rows)
+    assert all(row["sentence"].startswith("Between ") for row in rows if row["reason"] == OUTCOMES_UNKNOWN)
 
 
 def test_no_two_rows_of_a_view_are_about_the_same(headlines: dict[str, Rows]) -> None:

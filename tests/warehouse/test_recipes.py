@@ -255,7 +255,6 @@ def test_the_delivered_share_lies_between_what_ran_and_what_was_not_seen_missing
     rows = recipe("which_lines_did_not_run")
 
     assert all(0 <= row["delivered_share_low"] <= row["delivered_share_high"] <= 1 for row in rows)
-    assert all((row["delivered_share"] is None) == (row["reason"] is not None) for row in rows)
     assert sum(row["delivered_share_low"] for row in rows) > 0
 
 

@@ -3,7 +3,8 @@
 {%- set lift_day = "operator, service_date, definition, category, lift" %}
 -- One row per operator, service_date, definition of availability and lift (or other plant): how long it was out of use
 -- in the hours that are over, and how often it failed. One that was never named but is in the plant file was never out
--- of use. Time in which the service status was not watched is in the upper bound.
+-- of use. Time in which the service status was not watched is in the upper bound, and so are the `told_late_seconds`
+-- before it: what began then may have been listed when nobody looked.
 with days as (
     select
         hours.operator,
@@ -41,30 +42,28 @@ unwatched as (
         plant.category,
         plant.plant as lift,
         gaps.from_at,
-        gaps.to_at
+        gaps.to_at,
+        {{ add_seconds('gaps.from_at', '-parameters.told_late_seconds') }} as told_to
     from {{ ref('plant') }} as plant
     inner join {{ ref('status_unwatched') }} as gaps using (operator)
     cross join {{ ref('lift_definitions') }} as definitions
+    cross join {{ ref('inference_parameters') }} as parameters
     where gaps.category_asked = ''
 ),
 
 possible as (
-    -- together with the time that nobody watched
+    -- together with the time that nobody watched, and that of which nobody was told in time
     select
         {{ keys | join(", ") }},
         from_at as high_from,
-        to_at as high_to,
-        cast(null as timestamp) as low_from,
-        cast(null as timestamp) as low_to
+        to_at as high_to
     from {{ ref('lift_stretches') }}
     where bound = 'high'
     union all
     select
         {{ keys | join(", ") }},
-        from_at as high_from,
-        to_at as high_to,
-        cast(null as timestamp) as low_from,
-        cast(null as timestamp) as low_to
+        told_to as high_from,
+        to_at as high_to
     from unwatched
 ),
 
@@ -74,7 +73,7 @@ intervals as (
         bound,
         from_at,
         to_at
-    from ({{ merged_intervals('possible', keys) }}) as merged
+    from ({{ merged_intervals('possible', keys, bounds=['high']) }}) as merged
     union all
     select
         {{ keys | join(", ") }},

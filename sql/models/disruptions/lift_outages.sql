@@ -1,7 +1,7 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an outage may last for many days'}) }}
 {%- set grain = "operator, definition, category, lift" %}
 -- One row per operator, definition of availability, lift (or other plant) and outage: a stretch of time in which it may
--- have been out of use. `low_seconds` of it are certain.
+-- have been out of use. In `low_seconds` of it a notice said so.
 with outages as (
     select
         possible.operator,
@@ -10,24 +10,24 @@ with outages as (
         possible.lift,
         possible.from_at as begun_after,
         possible.to_at as ended_before,
-        min(certain.from_at) as begun_before,
-        max(certain.to_at) as ended_after,
-        sum({{ seconds_between('certain.from_at', 'certain.to_at') }}) as low_seconds
+        min(told.from_at) as begun_before,
+        max(told.to_at) as ended_after,
+        sum({{ seconds_between('told.from_at', 'told.to_at') }}) as low_seconds
     from (
         select * from {{ ref('lift_stretches') }}
         where bound = 'high'
     ) as possible
     left join (
         select * from {{ ref('lift_stretches') }}
-        where bound = 'low'
-    ) as certain
+        where bound = 'told'
+    ) as told
         on
-            possible.operator = certain.operator
-            and possible.definition = certain.definition
-            and possible.category = certain.category
-            and possible.lift = certain.lift
-            and certain.from_at >= possible.from_at
-            and certain.to_at <= possible.to_at
+            possible.operator = told.operator
+            and possible.definition = told.definition
+            and possible.category = told.category
+            and possible.lift = told.lift
+            and told.from_at >= possible.from_at
+            and told.to_at <= possible.to_at
     group by possible.operator, possible.definition, possible.category, possible.lift, possible.from_at, possible.to_at
 )
 

@@ -1,8 +1,8 @@
 {{ config(materialized='view') }}
 -- One row per operator, lift (or other plant) and month, of its dates that are over: the share of the time in which it
 -- was usable, by the default definition. Low and high are hard bounds, the figure is the middle between them: time that
--- nobody watched is between them, and where there is too much of it there is no figure. A lift that never failed is
--- known by the plant file alone.
+-- nobody watched is between them, and so is the time by which the service status may be late; where too little was
+-- watched there is no figure. A lift that never failed is known by the plant file alone.
 with figures as (
     select
         months.operator,
@@ -23,10 +23,12 @@ with figures as (
         'what share of the time lift ' || months.lift || ' was usable' as question,
         {{ when_words('months.month_period') }} as when_words,
         'failures that began then: ' || {{ count_text('months.n_failures') }} || '; the service status was watched '
-        || {{ percent_text('cast(months.covered_seconds as double) / months.total_seconds') }} || ' of the time; '
-        || definitions.meaning as note
+        || {{ percent_text('cast(months.covered_seconds as double) / months.total_seconds') }}
+        || ' of the time and may be up to ' || {{ count_text(quotient('parameters.told_late_seconds', 60)) }}
+        || ' min late; ' || definitions.meaning as note
     from {{ ref('lift_availability_monthly') }} as months
     inner join {{ ref('lift_definitions') }} as definitions using (definition)
+    cross join {{ ref('inference_parameters') }} as parameters
     where definitions.is_default
 )
 
