@@ -153,7 +153,8 @@ def test_parquet_keeps_the_types(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", [Format.TABLE, Format.CSV, Format.JSON, Format.MARKDOWN])
 def test_a_value_that_duckdb_cannot_write_is_named_in_one_line(form: Format, tmp_path: Path) -> None:
-    rows = duckdb.sql("select hugeint from test_all_types()").to_arrow_table()
+    with duckdb.connect() as connection:
+        rows = connection.sql("select hugeint from test_all_types()").to_arrow_table()
 
     with pytest.raises(OutputError, match=rf"^a value cannot be written as {form}: .+$"):
         write([rows], form, tmp_path / "rows.out")

@@ -15,7 +15,8 @@ _PUBLISHED = f"""
 create schema quality; create schema core;
 create table quality.builds as select 7 as build_number;
 create table quality.publication as select '{version("transit-etl")}' as version;
-create table core.requests as select timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
+create table core.requests as
+select 'emulated' as operator, timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
 """
 
 

@@ -263,7 +263,8 @@ def test_a_file_that_another_version_published_is_found(settings: Settings) -> N
 def test_a_key_that_is_listed_for_the_first_time_is_found(settings: Settings) -> None:
     change_published(
         settings,
-        "create table quality.drift as select 'key' as kind, 'nuovo' as name, 'passages' as dataset, "
+        "create table quality.drift as "
+        "select 'emulated' as operator, 'key' as kind, 'nuovo' as name, 'passages' as dataset, "
         f"timestamp '{NOW - timedelta(hours=1):%Y-%m-%d %H:%M:%S}' as first_seen_at",
     )
 

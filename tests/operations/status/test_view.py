@@ -90,7 +90,8 @@ def test_a_rejected_batch_is_shown_with_its_reason(settings: Settings) -> None:
 OLDER = """
 create schema quality; create schema core;
 create table quality.builds as select 7 as build_number;
-create table core.requests as select timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
+create table core.requests as
+select 'emulated' as operator, timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
 """
 WITH_FINDINGS = f"""{OLDER}
 create table quality.findings as select 'emulated' as operator, * from (values
@@ -118,6 +119,20 @@ def publish(settings: Settings, sql: str) -> None:
     path.parent.mkdir(parents=True)
     with duckdb.connect(path) as connection:
         connection.execute(sql)
+
+
+def test_nothing_published_about_one_operator_is_told_of_another(settings: Settings) -> None:
+    new_name = f"""
+    create table quality.drift as
+    select 'emulated' as operator, 'value' as kind, 'X' as name, 'status' as dataset,
+        timestamp '{NOW:%Y-%m-%d %H:%M}' as first_seen_at
+    """
+    publish(settings, f"{WITH_FINDINGS}{new_name}")
+    own, other = read_status(settings), read_status(settings.model_copy(update={"operator": "other"}))
+
+    assert (2, ["value X of status"]) == (len(own.findings), own.new_names)
+    assert own.published_until is not None
+    assert ([], [], None) == (other.findings, other.new_names, other.published_until)
 
 
 def test_findings_about_data_are_shown_with_their_rows_and_dates(settings: Settings) -> None:

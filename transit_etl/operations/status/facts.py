@@ -33,6 +33,7 @@ from transit_etl.paths import (
     open_raw_files,
     published_database,
 )
+from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
 from transit_etl.store.sync import Waiting
@@ -52,7 +53,7 @@ from transit_etl.warehouse import (
 NEW_FOR = timedelta(days=1)
 _BUILD = f"""
 select (select max(build_number) from quality.builds), max(received_at) filter ({lake.NOT_REHEARSED})
-from core.requests
+from core.requests where operator = {{operator}}
 """
 _TABLES = """
 select concat(schema_name, '.', table_name) as name from duckdb_tables()
@@ -62,7 +63,7 @@ select concat(schema_name, '.', view_name) from duckdb_views()
 _VERSION = "select version from quality.publication"
 _NEW_NAMES = """
 select concat(kind, ' ', name, ' of ', dataset) as name, first_seen_at from quality.drift
-where first_seen_at > '{since}'::timestamp order by all
+where operator = {operator} and first_seen_at > '{since}'::timestamp order by all
 """
 
 
@@ -267,13 +268,14 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
     """Read the published warehouse; one of an older version does not say everything."""
     lost = lost_publication(settings.data_dir)
     try:
-        build, until = query(settings, _BUILD).to_pylist()[0].values()
+        operator = sql_text(settings.operator)
+        build, until = query(settings, _BUILD.format(operator=operator)).to_pylist()[0].values()
         tables = set(query(settings, _TABLES)["name"].to_pylist())
         findings = published_findings(settings)
         audit = audit_figures(lambda sql: query(settings, sql).to_pylist(), settings.operator)
         versions = query(settings, _VERSION).to_pylist() if "quality.publication" in tables else []
         since = naive_utc(now - NEW_FOR)
-        drift = _NEW_NAMES.format(since=since)
+        drift = _NEW_NAMES.format(operator=operator, since=since)
         names = query(settings, drift).to_pylist() if "quality.drift" in tables else []
     except NotPublishedError:
         return _Published(error=lost)
