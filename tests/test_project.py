@@ -77,12 +77,16 @@ def test_a_variable_comes_before_env_and_that_before_toml(
         ("transit-etl.toml", "project_dir = '/'", "unknown setting in {}: project_dir"),
         ("transit-etl.toml", "rate_per_minute = 'many'", "(in {})"),
         ("transit-etl.toml", "rate_per_minute =", "{}: "),
+        (".env", "\n# a comment\n\nTRANSIT_RATE_PER_MINUTE 30\nTRANSIT_AUDIT_SEED=2", "{}: line 4: "),
+        (".env", "OTHER=1\nTRANSIT_RATE_PER_MINUTE\nTRANSIT_AUDIT_SEED: 2", "{}: line 2, 3: "),
+        (".env", 'TRANSIT_TOKEN="unfinished', "{}: line 1: "),
+        (".env", "TRANSIT_PUBLISHER=\udce0", "{}: it is not UTF-8: "),
         (".env", "TRANSIT_TOKN=x", "unknown setting in {}: tokn"),
         (".env", "TRANSIT_TIMEZONE=Nowhere", "TRANSIT_TIMEZONE: no such time zone: 'Nowhere' (in {})"),
     ],
 )
 def test_a_bad_line_of_a_file_names_the_file(project: Path, name: str, text: str, message: str) -> None:
-    (project / name).write_text(text)
+    (project / name).write_text(text, encoding="utf-8", errors="surrogateescape")
 
     with pytest.raises(BadSettingError) as error:
         load_settings()

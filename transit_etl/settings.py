@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
+from dotenv.parser import parse_stream
 from pydantic import AfterValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
@@ -361,12 +362,31 @@ def _validated(values: Mapping[str, _Value], problems: list[str]) -> Settings | 
 def _read_file(path: Path) -> dict[str, Any]:
     """Return the values of a settings file that are not empty, by the name of the setting."""
     if path.name == DOTENV:
+        _check_dotenv(path)
         found: Mapping[str, Any] = DotEnvSettingsSource(Settings, env_file=path).env_vars
         prefix = PREFIX.lower()
         values = {name[len(prefix) :]: value for name, value in found.items() if name.startswith(prefix)}
     else:
         values = read_toml(path)
     return {name: value for name, value in values.items() if value not in (None, "")}
+
+
+def _check_dotenv(path: Path) -> None:
+    """Raise ValueError, which names the file and the lines, if its reader would pass over any of them."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            bindings = list(parse_stream(file))
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: it is not UTF-8: {error.reason} at byte {error.start}") from error
+    bad = [each.original for each in bindings if each.error or (each.key is not None and each.value is None)]
+    if bad:
+        numbers = ", ".join(f"{each.line + _blank_lines(each.string)}" for each in bad)
+        raise ValueError(f"{path}: line {numbers}: write NAME=value, or # before a comment")
+
+
+def _blank_lines(text: str) -> int:
+    """Count the lines before the first that holds anything."""
+    return text[: len(text) - len(text.lstrip())].count("\n")
 
 
 def _in_project(settings: Settings, project: Path) -> Settings:

@@ -180,3 +180,14 @@ def test_a_faults_file_that_cannot_be_read_is_named(cli: RunCli, tmp_path: Path)
     faults.write_text('{"fault": [{"kind": "sloow"}]}')
 
     assert "faults.json" in line(cli("emulator", "--faults", str(faults)))
+
+
+@pytest.mark.parametrize("command", [("status",), ("--help",), ("collect", "pässages")])
+def test_an_output_that_is_not_utf_8_has_escapes_and_no_traceback(
+    cli: RunCli, command: tuple[str, ...]
+) -> None:
+    done = cli(*command, PYTHONIOENCODING="ascii", TRANSIT_DATA_DIR="città")
+
+    assert "Traceback" not in done.stderr
+    assert (done.stdout + done.stderr).isascii()
+    assert done.stdout or done.stderr

@@ -198,3 +198,26 @@ def test_without_the_extra_the_setting_says_what_to_install(monkeypatch: pytest.
 
 def test_a_place_in_a_store_may_end_in_a_slash() -> None:
     assert "s3://bucket/a/b=c" == setting_checks.lake_url("s3://bucket/a/b=c/")
+
+
+@pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"])
+@pytest.mark.parametrize("address", ["store.example:9000", "store", "ftp://store.example", "http://"])
+def test_an_endpoint_that_is_no_address_is_named(
+    monkeypatch: pytest.MonkeyPatch, name: str, address: str
+) -> None:
+    monkeypatch.setenv(name, address)
+
+    with pytest.raises(StoreError, match=f"the variable {name} must "):
+        ObjectStore("s3://bucket")
+
+
+@pytest.mark.parametrize(("name", "value"), [("AWS_DEFAULT_REGION", "no region"), ("AWS_PROFILE", "nobody")])
+def test_a_variable_that_the_library_of_the_store_refuses_is_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    for each in CREDENTIALS:
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(name, value)
+
+    with pytest.raises(StoreError):
+        ObjectStore("s3://bucket").get("a")

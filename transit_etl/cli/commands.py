@@ -2,6 +2,7 @@
 
 import sys
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -61,7 +62,13 @@ app.add_typer(emulator_app, name="emulator")
 
 
 def main() -> None:
-    """Run the command line; an error written for the user is one clear line and a non-zero exit."""
+    """Run the command line; an error written for the user is one clear line and a non-zero exit.
+
+    What the encoding of a terminal or a file lacks is written as an escape.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except TransitError as error:

@@ -22,6 +22,7 @@ from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
 from transit_etl.errors import first_line
+from transit_etl.setting_checks import http_url
 from transit_etl.store.errors import StoreError, UnsuitableStoreError
 
 T = TypeVar("T")
@@ -31,7 +32,7 @@ _REFUSED = (409, 412)  # conflict with another write, precondition failed
 _NOT_FOUND = ("NoSuchKey", "404")
 _ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3")
 _SHA256 = "sha256"  # the name of our metadata
-_FAILURES = (OSError, BotoCoreError, aiohttp.ClientError)
+_FAILURES = (OSError, ValueError, BotoCoreError, aiohttp.ClientError)  # ValueError: a bad region or profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,11 @@ class ObjectStore:
     _prefix: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        for name in _ENDPOINTS:
+            try:
+                http_url(os.environ.get(name) or "http://localhost")
+            except ValueError as error:
+                raise StoreError(f"the variable {name} {error}, such as https://store.example:9000") from None
         self._bucket, _, prefix = self.url.removeprefix("s3://").partition("/")
         self._prefix = f"{prefix}/" if prefix else ""
         config: dict[str, Any] = {

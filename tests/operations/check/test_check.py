@@ -19,7 +19,7 @@ from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
 from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.operations.backup.record import LastBackup, remember
-from transit_etl.operations.check import Problem, check, examine, failed_runs, machine
+from transit_etl.operations.check import Problem, check, examine, failed_runs, machine, upstream
 from transit_etl.paths import build_database, published_database
 from transit_etl.settings import Settings
 
@@ -148,6 +148,41 @@ def test_a_disk_that_will_be_full_is_found(settings: Settings) -> None:
         usage.return_value.free = 1024 * 1024
 
         assert "1 MiB are free" in text(check(settings), "space")
+
+
+@pytest.mark.parametrize(
+    ("days", "needs"),
+    [(30.0, "512 MiB are needed to build and to publish"), (0.5, "MiB are needed for 0.5 days at ")],
+)
+def test_the_space_that_is_needed_is_told_with_what_it_is_needed_for(
+    settings: Settings, days: float, needs: str
+) -> None:
+    per_day = machine.MIB if days > 1 else 4096 * machine.MIB
+    limits = settings.model_copy(update={"check_disk_days": days})
+    with (
+        patch("shutil.disk_usage") as usage,
+        patch.object(machine, "_bytes_per_day", return_value=per_day),
+    ):
+        usage.return_value.free = machine.MIB
+
+        assert needs in text(check(limits), "space")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (294.0, "is 294 seconds ahead of"),
+        (-86_400.0, "is 86,400 seconds behind"),
+        (-251_600_000_000.0, "are of 9999-"),
+        (1.8e9, "are of 1969-"),
+        (9e10, "are of no year from 1 to 9999"),
+    ],
+)
+def test_a_clock_is_not_blamed_for_timestamps_that_are_of_another_time(error: float, said: str) -> None:
+    told = upstream._clock(datetime(2026, 11, 27, 8, tzinfo=UTC), error)  # noqa: SLF001
+
+    assert said in told
+    assert ("one of them is wrong" in told) == (abs(error) > 86_400)
 
 
 def test_a_disk_that_is_full_also_has_too_little_space(settings: Settings) -> None:

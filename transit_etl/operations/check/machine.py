@@ -100,13 +100,18 @@ def named_files(settings: Settings) -> Iterator[Problem]:
 
 def _space(settings: Settings, status: Status) -> Iterator[Problem]:
     per_day = _bytes_per_day(settings)
-    needed = max(SMALLEST_SPACE, int(per_day * settings.check_disk_days))
-    if status.free_bytes < needed:
-        growth = f" at {per_day / MIB:,.0f} MiB a day" if per_day else ""
+    growth = per_day * settings.check_disk_days
+    if status.free_bytes < max(SMALLEST_SPACE, growth):
+        needed = f"{SMALLEST_SPACE / MIB:,.0f} MiB are needed to build and to publish"
+        if growth > SMALLEST_SPACE:
+            needed = (
+                f"{growth / MIB:,.0f} MiB are needed for {settings.check_disk_days:g} days at "
+                f"{per_day / MIB:,.0f} MiB a day"
+            )
         yield Problem(
             "space",
             f"{status.free_bytes / MIB:,.0f} MiB are free on the disk of {settings.data_dir.absolute()}, but "
-            f"{needed / MIB:,.0f} MiB are needed for {settings.check_disk_days} days{growth}",
+            f"{needed}",
         )
 
 

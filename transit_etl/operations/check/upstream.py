@@ -1,7 +1,7 @@
 """Checks the upstream: that it answers, takes the token, agrees about the time, and lets us ask enough."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from transit_etl.api.advice import advice_about
 from transit_etl.api.connections import ConnectionSettingError
@@ -13,6 +13,7 @@ from transit_etl.operations.check.problem import UPSTREAM, Problem
 from transit_etl.operations.status import Status, describe_outage
 from transit_etl.settings import Settings
 
+_NEAR = timedelta(days=1)  # a clock is further off by a dead battery alone, timestamps by any fault
 RECENT = timedelta(minutes=2)
 FEWEST_UNSENT, LARGEST_UNSENT_SHARE = 10, 0.1  # a few are left over at the end of every window
 
@@ -22,12 +23,24 @@ def problems(settings: Settings, status: Status, *, asks: bool = True) -> Iterat
     yield from _answers(settings, status, asks=asks)
     error = status.clock_error_seconds
     if error is not None and abs(error) > settings.check_clock_seconds:
-        yield Problem(
-            "clock",
-            f"this machine's clock is {abs(error):,.0f} seconds {'ahead of' if error > 0 else 'behind'} the "
-            "timestamps of the answers: set it by NTP (or mind TRANSIT_CLOCK_SHIFT_SECONDS)",
-        )
+        yield Problem("clock", _clock(status.now, error))
     yield from _allowance(status)
+
+
+def _clock(now: datetime, error: float) -> str:
+    """Say how far the clock is from the timestamps of the answers: whose fault it is, if they are near."""
+    advice = "set it by NTP (or mind TRANSIT_CLOCK_SHIFT_SECONDS)"
+    if abs(error) <= _NEAR.total_seconds():
+        away = f"{abs(error):,.0f} seconds {'ahead of' if error > 0 else 'behind'}"
+        return f"this machine's clock is {away} the timestamps of the answers: {advice}"
+    try:
+        told = f"of {now - timedelta(seconds=error):%Y-%m-%d}"
+    except OverflowError:
+        told = "of no year from 1 to 9999"
+    return (
+        f"this machine's clock says {now:%Y-%m-%d %H:%M} UTC, and the timestamps of the answers are {told}: "
+        f"one of them is wrong; if it is the clock, {advice}"
+    )
 
 
 def _answers(settings: Settings, status: Status, *, asks: bool) -> Iterator[Problem]:
