@@ -94,7 +94,7 @@ class Report:
 
     def reason(self, row: Row) -> str:
         """Say why a figure is not known."""
-        reason = row.get("null_reason") or "nothing due"
+        reason = row.get("null_reason") or "nothing observed"
         return translated(self._reasons.get(reason, str(reason)))
 
     def told(self, rows: Sequence[Row], *names: str, language: str = "") -> list[dict[str, Any]]:

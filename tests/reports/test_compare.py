@@ -7,6 +7,7 @@ import pytest
 
 from transit_exports.periods import Period
 from transit_reports.compare import changed_lines, compare_page, lines_compared_page
+from transit_reports.overview import headline
 from transit_reports.periods import ReportPeriod, period_within
 from transit_reports.queries import Answer
 from transit_reports.report import Report
@@ -166,3 +167,7 @@ def test_a_comparison_says_how_many_lines_it_leaves_out() -> None:
     found = changed_lines(report(both, both), BEFORE)
 
     assert "Of 1 other line and direction too little is known of one of the two periods." in found.reading
+
+
+def test_a_period_without_any_row_is_told_as_not_observed_and_not_as_one_in_which_nothing_was_due() -> None:
+    assert headline(report([], [], network=([], []))).endswith("nothing observed.")

@@ -1,7 +1,7 @@
 {{ config(materialized='view') }}
 -- One row per operator and disruption of the service status that began on a date that is over: for how many minutes it
--- lasted as the status tells it, which may be late. Low and high are hard bounds, the figure is the middle between them;
--- one that has not ended lasted at least `low`.
+-- lasted as the status tells it, which may be late. Low and high are hard bounds, the figure is the middle between
+-- them; one that has not ended lasted at least `low`.
 with episodes as (
     select
         disruptions.*,
@@ -35,7 +35,9 @@ figures as (
         'how long ' || shown_event || shown_lines || ' lasts' as question,
         'from ' || {{ minute_text('from_at') }} || ' on' as when_words,
         'by the answers of the service status, which may be late'
-        || coalesce(', which gives as cause: ' || cause, '') as note
+        || coalesce(
+            ', which gives as cause: ' || cause, ', and whose message tells of ' || nullif(cause_class, 'unknown'), ''
+        ) as note
     from episodes
 )
 
