@@ -18,7 +18,7 @@ from tests.browser.test_reports import (
     test_five_questions_are_answered_within_two_clicks,
     test_no_page_breaks_a_rule_of_accessibility,
     test_no_page_is_wider_than_a_telephone,
-    test_print_has_the_figures_and_not_the_links_between_pages,
+    test_print_has_the_figures_whole_and_not_what_can_only_be_clicked,
     test_the_keyboard_reaches_everything_in_order,
     test_without_scripts_nothing_is_missing_and_no_console_error_is_printed,
 )
@@ -37,7 +37,7 @@ __all__ = [  # run here too, on pages with more in them
     "test_five_questions_are_answered_within_two_clicks",
     "test_no_page_breaks_a_rule_of_accessibility",
     "test_no_page_is_wider_than_a_telephone",
-    "test_print_has_the_figures_and_not_the_links_between_pages",
+    "test_print_has_the_figures_whole_and_not_what_can_only_be_clicked",
     "test_the_keyboard_reaches_everything_in_order",
     "test_without_scripts_nothing_is_missing_and_no_console_error_is_printed",
 ]
