@@ -28,6 +28,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["AIRFLOW_HOME"] = str(config.cache.mkdir("airflow"))
 
 
+# What takes minutes to make, for all tests of a session that use it.
+_SHARED = ("built", "journey", "rehearsed")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Keep the tests that share something expensive on one worker, and those of other things on others."""
+    shared = [name for name in _SHARED if name in getattr(item, "fixturenames", ())]
+    if shared:
+        item.add_marker(pytest.mark.xdist_group(shared[0]))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Refuse to run a group of tests apart: each worker would make what the group shares, for minutes."""
     if getattr(session.config.option, "loadgroup", False):  # set by pytest-xdist on its workers

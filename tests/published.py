@@ -1,4 +1,4 @@
-"""Published warehouses that tests of several folders read; those tests are one `xdist_group`, `warehouse`."""
+"""Published warehouses that tests of several folders read; `conftest.py` keeps those of each together."""
 
 import pytest
 

@@ -68,15 +68,15 @@ def _checksums(data_dir: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RehearsalReport]:
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RehearsalReport]:
     data_dir = tmp_path_factory.mktemp("rehearsed")
     return data_dir, _rehearse(data_dir)
 
 
 def test_it_uses_the_allowance_and_is_never_refused(
-    rehearsed: tuple[Path, RehearsalReport],
+    finished: tuple[Path, RehearsalReport],
 ) -> None:
-    _, report = rehearsed
+    _, report = finished
 
     assert report.n_rate_limited == 0
     assert 0.95 <= report.allowance_share <= 1
@@ -95,9 +95,9 @@ def test_secrets_of_the_settings_do_not_keep_it_from_staging(tmp_path: Path) -> 
 
 
 def test_every_dataset_is_collected_in_the_same_virtual_time(
-    rehearsed: tuple[Path, RehearsalReport],
+    finished: tuple[Path, RehearsalReport],
 ) -> None:
-    data_dir, _ = rehearsed
+    data_dir, _ = finished
     requests = duckdb.read_parquet(str(data_dir / "lake/operator=emulated/dataset=requests/*/*.parquet"))
     endpoints = {row[0] for row in requests.project("endpoint").distinct().fetchall()}
     first, last = requests.aggregate("min(planned_at), max(received_at)").fetchall()[0]
@@ -108,11 +108,11 @@ def test_every_dataset_is_collected_in_the_same_virtual_time(
 
 
 def test_the_same_rehearsal_gives_the_same_lake(
-    rehearsed: tuple[Path, RehearsalReport], tmp_path: Path
+    finished: tuple[Path, RehearsalReport], tmp_path: Path
 ) -> None:
     _rehearse(tmp_path)
 
-    assert _checksums(tmp_path) == _checksums(rehearsed[0])
+    assert _checksums(tmp_path) == _checksums(finished[0])
 
 
 @pytest.fixture(scope="module")
@@ -196,32 +196,32 @@ def test_a_killed_rehearsal_without_passages_is_resumed_and_leaves_the_same_lake
     ],
 )
 def test_a_killed_rehearsal_is_resumed_and_leaves_the_same_lake(
-    rehearsed: tuple[Path, RehearsalReport], tmp_path: Path, minute: int
+    finished: tuple[Path, RehearsalReport], tmp_path: Path, minute: int
 ) -> None:
     with pytest.raises(KeyboardInterrupt):
         _rehearse(tmp_path, die_at=START + timedelta(minutes=minute))
 
     _rehearse(tmp_path)
 
-    assert _checksums(tmp_path) == _checksums(rehearsed[0])
+    assert _checksums(tmp_path) == _checksums(finished[0])
 
 
-def test_a_finished_rehearsal_is_not_repeated(rehearsed: tuple[Path, RehearsalReport]) -> None:
-    report = _rehearse(rehearsed[0])
+def test_a_finished_rehearsal_is_not_repeated(finished: tuple[Path, RehearsalReport]) -> None:
+    report = _rehearse(finished[0])
 
     assert report.outcomes == {}
     assert report.virtual_seconds == 0
 
 
 def test_a_folder_with_other_answers_is_refused(
-    rehearsed: tuple[Path, RehearsalReport], tmp_path: Path
+    finished: tuple[Path, RehearsalReport], tmp_path: Path
 ) -> None:
     (tmp_path / "raw").mkdir()
 
     with pytest.raises(RehearsalError, match="in a folder of its own"):
         _rehearse(tmp_path)
     with pytest.raises(RehearsalError, match="another rehearsal"):
-        _rehearse(rehearsed[0], start=START + timedelta(hours=1))
+        _rehearse(finished[0], start=START + timedelta(hours=1))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from transit_exports import ExportSettings, Request, export
 from transit_exports.catalogue import write_catalogue
 from transit_exports.manifest import File, Manifest, write_manifest
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 REQUESTS = [
     Request(("headline.on_time_months",), "csv", allows_incomplete=True),
     Request(("headline.on_time_lines",), "csv", allows_incomplete=True),

@@ -16,7 +16,7 @@ from tests.documents.sessions import ROOT
 from tests.warehouse.rehearsed import Rehearsed
 from transit_etl.paths import published_database
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 PATIENCE = 120_000  # milliseconds, on a busy machine
 
 

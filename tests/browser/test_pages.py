@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.journey import Journey
 from transit_etl.paths import quality_pages_dir
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 SUITES = sorted(path.stem for path in (Path(__file__).parents[2] / "expectations").glob("*.json"))
 
 

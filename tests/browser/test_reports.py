@@ -14,7 +14,7 @@ from transit_exports import ExportSettings
 from transit_reports import ReportError, ReportRequest, ReportSummary, write_reports
 
 __all__ = ["own", "report"]
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 NARROW = 375  # CSS pixels
 A4_WIDTH = 688  # CSS pixels between the margins
 TOO_WIDE = """width => [...document.querySelectorAll("main table, main svg")]

@@ -3,8 +3,6 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-import pytest
-
 from tests.warehouse.rehearsed import DAY, START, Rehearsed
 from transit_etl.cli.findings import find, labelled
 
@@ -69,7 +67,6 @@ def test_a_known_share_is_said_with_its_interval_and_with_the_last_day() -> None
     assert "66 % were on time." == said["last day"]
 
 
-@pytest.mark.xdist_group("warehouse")
 def test_it_is_found_in_the_published_warehouse(rehearsed: Rehearsed) -> None:
     shift = (START + timedelta(hours=2) - datetime.now(UTC)).total_seconds()
     found = find(rehearsed.settings.model_copy(update={"clock_shift_seconds": shift}))

@@ -10,7 +10,7 @@ from tests.warehouse.rehearsed import Rehearsed
 from transit_etl.paths import exports_dir, published_database
 from transit_exports import damage_of_export
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse")]  # one rehearsal for all
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.timeout(900)

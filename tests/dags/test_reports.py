@@ -8,8 +8,6 @@ from tests.warehouse.rehearsed import Rehearsed
 from transit_etl.paths import performance_dir, published_database
 from transit_etl.scheduling.steps import write_standard_reports
 
-pytestmark = pytest.mark.xdist_group("warehouse")
-
 
 @pytest.mark.long
 def test_the_standard_reports_are_written_where_people_look(

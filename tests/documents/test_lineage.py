@@ -10,7 +10,6 @@ from transit_etl.warehouse.models import models, stages
 
 TEXT = PAGE.read_text(encoding="utf-8")
 ONE_SCREEN = (1000, 700)  # width and height of a drawing
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 RUN = "run python -m scripts.lineage"
 
 

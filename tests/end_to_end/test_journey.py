@@ -16,7 +16,7 @@ from tests.collect.helpers import body_of, rows
 from tests.journey import Journey
 from transit_etl.paths import build_database, intents_files, open_raw_files
 
-pytestmark = [pytest.mark.xdist_group("journey"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.timeout(600)]
 LIMIT, WINDOW_SECONDS = 300, 60
 
 

@@ -12,8 +12,6 @@ from tests.exports.conftest import change
 from tests.warehouse.rehearsed import DAY
 from transit_exports import ExportSettings, Request, export
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
-
 
 def catalogue(settings: ExportSettings) -> dict[str, Any]:
     found: dict[str, Any] = json.loads((settings.folder / "catalogue.jsonld").read_text())

@@ -30,7 +30,6 @@ from transit_exports import (
 from transit_exports.manifest import read_manifest
 from transit_exports.source import Source
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 DuckDBConnect = duckdb.connect
 EARLIER = DAY - timedelta(days=31)
 VISITS = Request(("core.stop_visits",), "parquet", allows_incomplete=True)

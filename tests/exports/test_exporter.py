@@ -28,8 +28,6 @@ from transit_exports import FORMATS, ExportError, ExportSettings, Request, damag
 from transit_exports import exporter as module
 from transit_exports.source import opened
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
-
 
 class Cell(NamedTuple):
     """A cell of a sheet: its text, the format of its number, and its style."""

@@ -2,11 +2,7 @@
 
 import json
 
-import pytest
-
 from transit_exports import ExportSettings, Request, export
-
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
 
 def test_every_stop_is_a_feature_at_its_place(placed: ExportSettings) -> None:

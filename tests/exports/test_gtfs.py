@@ -13,7 +13,6 @@ from benchmarks.validators import GTFS_DAMAGES, by_gtfs_guru, by_gtfs_validator,
 from tests.exports.conftest import change
 from transit_exports import ExportError, ExportSettings, Request, export
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 FEEDS = ["gtfs", "gtfs-retrospective"]
 Rows = list[dict[str, str]]
 

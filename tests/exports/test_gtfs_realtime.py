@@ -13,7 +13,6 @@ from tests.exports.conftest import change
 from tests.warehouse.rehearsed import START
 from transit_exports import ExportError, ExportSettings, Request, export
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 AT = (START + timedelta(minutes=30)).replace(tzinfo=None)
 
 

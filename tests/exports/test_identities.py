@@ -2,13 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from benchmarks.validated_exports import FORMATS, contradictions
 from tests.exports.conftest import change
 from transit_exports import ExportSettings, Request, export
-
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
 
 
 def exports(settings: ExportSettings) -> dict[str, Path]:

@@ -16,8 +16,6 @@ from tests.warehouse.rehearsed import DAY
 from transit_exports import ExportError, ExportSettings, Request, export, plan
 from transit_exports.validation import CHECKED_ROWS, errors_in_tides
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one rehearsal for all
-
 
 @pytest.fixture
 def package(published: ExportSettings) -> Path:

@@ -32,7 +32,6 @@ from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.errors import NotPublishedError
 from transit_etl.paths import published_database
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 NOTEBOOK = ROOT / "docs" / "notebooks" / "punctuality.py"
 OPERATOR = "emulated"
 SHARE = "estimated_on_time_share, estimated_on_time_share_low, estimated_on_time_share_high"

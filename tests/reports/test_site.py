@@ -20,7 +20,6 @@ from transit_exports import ExportSettings
 from transit_reports import ReportError, ReportRequest, ReportSummary, write_reports
 from transit_reports.report import folder_name
 
-pytestmark = pytest.mark.xdist_group("warehouse")
 SECTIONS = [
     "index",
     "lines/index",

@@ -17,7 +17,6 @@ from transit_reports import ReportRequest, write_reports
 from transit_reports import language as language_module
 from transit_reports.language import month_text, weekday, written_in
 
-pytestmark = pytest.mark.xdist_group("warehouse")
 VALUE = re.compile(r"(\{\w+\}|%\(\w+\)s|</?strong>)")
 SHOWN = ("aria-label", "title", "alt")
 OURS = {

@@ -24,7 +24,6 @@ from transit_etl.warehouse.database import WarehouseError, open_build_database
 from transit_etl.warehouse.dbt import BuildProgress
 from transit_etl.warehouse.ranges import answered_until, date_ranges
 
-pytestmark = pytest.mark.xdist_group("warehouse")
 MUCH_LATER = TUESDAY + timedelta(days=267)
 WRONG_CLOCK = date(1970, 1, 2)
 

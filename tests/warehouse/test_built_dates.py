@@ -190,7 +190,6 @@ def _builds(connection: duckdb.DuckDBPyConnection) -> Iterable[tuple[object, ...
     ).fetchall()
 
 
-@pytest.mark.xdist_group("warehouse")
 def test_every_date_with_requests_says_what_it_was_built_from(
     ask: Callable[[str], list[dict[str, Any]]],
 ) -> None:

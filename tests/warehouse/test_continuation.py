@@ -10,7 +10,7 @@ from tests.warehouse.lakes import TUESDAY, Event, Lake, Line, Listed, NewsItem, 
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 
-pytestmark = [pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.timeout(900)]
 
 TABLES = (
     "core.lines",

@@ -36,8 +36,6 @@ from transit_etl.warehouse.contract_changes import (
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import FoundColumn, read_dictionary
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 CLIENT = ROOT / ".venv" / "datacontract-cli"  # scripts/setup.sh installs it
 STORED = ROOT / "docs" / "contract"
 TODAY = date(2026, 11, 26)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import duckdb
-import pytest
 
 from tests.warehouse.conftest import Rows
 from transit_etl import paths
@@ -13,7 +12,6 @@ from transit_etl.settings import Settings
 
 OF_THE_FILE = "schema_name in ('intermediate', 'headline', 'core', 'marts', 'quality', 'named')"
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 Ask = Callable[[str], Rows]
 
 

@@ -20,7 +20,6 @@ from transit_etl.warehouse.dictionary import Dictionary, TableEntry
 from transit_etl.warehouse.dictionary_files import write_dictionary_files
 from transit_etl.warehouse.models import described_tables
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 Ask = Callable[[str], Rows]
 SOURCES = {"upstream", "timetable", "observed", "estimated", "derived", "reference", "recorded", "setting"}
 CODES = re.compile(r"[a-z_]+(, [a-z_]+)+")  # the values of a column that takes a few

@@ -18,7 +18,6 @@ from transit_etl.settings import Settings
 from transit_etl.warehouse import Differences, dbt, differences
 from transit_etl.warehouse.differences import ComparisonError, compare
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 Ask = Callable[[str], Rows]
 Change = Callable[[str], Path]
 CAUSES = ("by_data", "by_ruleset", "by_models", "not_separated")

@@ -8,7 +8,6 @@ from tests.warehouse.lakes import TUESDAY, Event, Lake
 from transit_etl import warehouse
 from transit_etl.settings import Settings
 
-pytestmark = pytest.mark.xdist_group("warehouse")
 WITHDRAWN = (
     "core.status_episodes: An event was withdrawn before its announced start: it lasted for no time. "
     f"1 row, {TUESDAY}"

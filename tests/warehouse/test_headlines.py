@@ -10,7 +10,6 @@ from tests.warehouse.rehearsed import Rehearsed
 from transit_etl import warehouse
 from transit_etl.service_day import DAY, service_date
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 MOST_COLUMNS = 11
 OUTCOMES_UNKNOWN = "of some departures it is not known whether they ran"
 

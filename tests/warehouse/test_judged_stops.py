@@ -56,14 +56,12 @@ def test_a_bad_file_is_refused_with_its_line(tmp_path: Path, text: str, complain
         read_judged_stops(_file(tmp_path, text))
 
 
-@pytest.mark.xdist_group("warehouse")
 def test_every_scope_that_no_interface_tells_can_be_named(ask: Callable[[str], Rows]) -> None:
     rows = ask("select distinct stop_scope from core.authority_rulesets")
 
     assert {*SCOPES, "all", "origin", "terminus"} == {row["stop_scope"] for row in rows}
 
 
-@pytest.mark.xdist_group("warehouse")
 def test_other_judged_stops_build_every_date_again_and_the_same_none(
     built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,8 +18,6 @@ from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import ensure_schemas
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 READER = """
 import sys, duckdb
 with duckdb.connect(sys.argv[1], read_only=True) as connection:

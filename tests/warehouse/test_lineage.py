@@ -18,8 +18,6 @@ from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt, lineage
 from transit_etl.warehouse.lineage import is_switched_on, send_lineage
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 
 @pytest.fixture
 def artifacts(built: Settings) -> Path:

@@ -9,9 +9,6 @@ from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl.paths import published_database
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
-
 # Of an hour and a half no line is known for a whole date; no lift and no line need be disrupted in it.
 MAY_HAVE_NO_ANSWER = {
     "Which lines and stops were least punctual?",

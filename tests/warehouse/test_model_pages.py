@@ -15,7 +15,6 @@ from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
 from transit_etl.warehouse.dictionary import FoundColumn
 from transit_etl.warehouse.model_pages import model_page, model_page_policy, write_model_page
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 VISITS = "model.transit.stop_visits"
 
 

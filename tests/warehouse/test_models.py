@@ -12,8 +12,6 @@ from transit_etl.settings import Settings
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
 from transit_etl.warehouse.models import models, stages
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 
 def test_every_unit_test_of_the_models_passes(built: Settings, tmp_path: Path) -> None:
     target = run_dbt(built, tmp_path, "test", "--select", "test_type:unit")

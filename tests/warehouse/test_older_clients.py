@@ -17,8 +17,6 @@ from tests.warehouse.test_recipes import ON_HAND_MADE_TABLES, RECIPES
 from transit_etl import warehouse
 from transit_etl.paths import published_database
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 OLDER = ROOT / ".venv" / "older-duckdb"  # scripts/setup.sh installs them
 CLIENT = """
 import json, sys, duckdb

@@ -25,7 +25,7 @@ from transit_exports import Request, export
 from transit_exports.manifest import read_manifest
 from transit_reports import ReportRequest, write_operators, write_reports
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 # Clocks of the other operator show the same six hours later, and it answers less often.
 OTHER, ZONE, HOURS_WEST = "other", "America/New_York", 6
 KEPT_SHARE = 0.8

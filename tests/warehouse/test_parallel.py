@@ -15,8 +15,6 @@ from transit_etl.warehouse import WarehouseError, dbt, parallel
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import tables_by_date
 
-pytestmark = pytest.mark.xdist_group("warehouse")
-
 
 def test_every_model_and_check_is_built_once_and_after_what_it_reads(manifest: Manifest) -> None:
     groups = parallel.groups_of(manifest)

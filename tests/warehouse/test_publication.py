@@ -17,7 +17,6 @@ from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 from transit_etl.warehouse import last_durations
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 ROME = ZoneInfo("Europe/Rome")
 
 

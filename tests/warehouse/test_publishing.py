@@ -24,8 +24,6 @@ from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.models import tables_by_date
 from transit_exports.scope import connect
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 
 @pytest.fixture
 def copy(built: Settings, tmp_path: Path) -> Settings:

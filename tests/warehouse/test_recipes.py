@@ -12,8 +12,6 @@ from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl import warehouse
 from transit_etl.paths import part_of_project, published_database
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 RECIPES = {
     path.stem: path.read_text(encoding="utf-8")
     for path in (part_of_project("sql") / "analyses").glob("*.sql")

@@ -4,13 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import duckdb
-import pytest
 
 from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import Rehearsed
 from transit_etl.paths import published_database
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 HOUR = 7  # the hour that was rehearsed whole
 
 JUDGED = """

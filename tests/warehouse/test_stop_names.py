@@ -112,7 +112,6 @@ def test_a_missing_file_and_a_zip_without_stops_say_so(tmp_path: Path) -> None:
         read_stop_names(tmp_path / "none.csv")
 
 
-@pytest.mark.xdist_group("warehouse")
 def test_a_build_takes_the_names_over_without_building_any_date_again(
     built: Settings, tmp_path: Path
 ) -> None:

@@ -2,13 +2,9 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from tests.warehouse.conftest import Rows
 
 Ask = Callable[[str], Rows]
-
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
 
 
 def _clock(column: str) -> str:

@@ -11,7 +11,7 @@ from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.warehouse import Variant
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 STRICTER = Variant(ruleset=2)
 MORNING = Variant(as_of=datetime(2026, 11, 10, 7, 0, 50, tzinfo=UTC))

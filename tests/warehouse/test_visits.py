@@ -13,8 +13,6 @@ from transit_etl.settings import Settings
 
 Ask = Callable[[str], Rows]
 
-pytestmark = pytest.mark.xdist_group("warehouse")  # one build for all
-
 
 @pytest.fixture
 def visit(ask: Ask) -> Callable[..., dict[str, Any]]:

@@ -14,7 +14,7 @@ from transit_etl.paths import published_database
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
 
-pytestmark = [pytest.mark.long, pytest.mark.xdist_group("warehouse"), pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 _TABLES = """
 select concat(schema_name, '.', table_name) as name from duckdb_tables()
 where database_name = 'before' and schema_name in ('staging', 'core', 'marts') order by name

@@ -30,7 +30,7 @@ def shown(status: Status) -> str:
 
 
 @pytest.fixture
-def rehearsed(settings: Settings) -> Settings:
+def rehearsal(settings: Settings) -> Settings:
     """Return the settings of a folder that holds a rehearsal of this very hour."""
     mark_rehearsed(settings, SPAN.start, SPAN.end)
     bad = [poll(age, outcome=Outcome.SERVER_ERROR) for age in (0.4, 0.3, 0.2)]
@@ -42,8 +42,8 @@ def rehearsed(settings: Settings) -> Settings:
     return settings
 
 
-def test_the_ledger_of_a_rehearsal_is_not_that_of_now(rehearsed: Settings) -> None:
-    status = read_status(rehearsed)
+def test_the_ledger_of_a_rehearsal_is_not_that_of_now(rehearsal: Settings) -> None:
+    status = read_status(rehearsal)
 
     assert (SPAN,) == status.rehearsals
     assert ([], None, None, None) == (
@@ -57,20 +57,20 @@ def test_the_ledger_of_a_rehearsal_is_not_that_of_now(rehearsed: Settings) -> No
     assert f"REHEARSED on a virtual clock: {SPAN}" in shown(status)
 
 
-def test_what_is_collected_beside_a_rehearsal_counts(rehearsed: Settings) -> None:
-    land(rehearsed, Exchange(stop(1), minutes(0.5), {})).close()
-    (usage,) = read_status(rehearsed).usage
+def test_what_is_collected_beside_a_rehearsal_counts(rehearsal: Settings) -> None:
+    land(rehearsal, Exchange(stop(1), minutes(0.5), {})).close()
+    (usage,) = read_status(rehearsal).usage
 
     assert (1, 1) == (usage.n_sent, usage.n_good)
 
 
-def test_check_says_that_a_folder_is_rehearsed_and_asks_whether_anybody_answers(rehearsed: Settings) -> None:
+def test_check_says_that_a_folder_is_rehearsed_and_asks_whether_anybody_answers(rehearsal: Settings) -> None:
     with serving(lambda _: json_reply([])) as base_url:
-        answered = check(rehearsed.model_copy(update={"base_url": base_url}))
+        answered = check(rehearsal.model_copy(update={"base_url": base_url}))
 
     assert ["rehearsed"] == [problem.name for problem in answered]
     assert str(SPAN) in answered[0].text
-    assert ["address", "rehearsed"] == [problem.name for problem in check(rehearsed)]
+    assert ["address", "rehearsed"] == [problem.name for problem in check(rehearsal)]
 
 
 def test_a_real_collection_beside_a_rehearsal_is_judged_by_its_own_answers(settings: Settings) -> None:
@@ -80,8 +80,8 @@ def test_a_real_collection_beside_a_rehearsal_is_judged_by_its_own_answers(setti
     assert ["rehearsed"] == [problem.name for problem in check(settings)]
 
 
-def test_metrics_say_that_a_folder_is_rehearsed(rehearsed: Settings) -> None:
-    text = metrics_text(rehearsed, examine(rehearsed))
+def test_metrics_say_that_a_folder_is_rehearsed(rehearsal: Settings) -> None:
+    text = metrics_text(rehearsal, examine(rehearsal))
 
     assert 'transit_etl_rehearsals{operator="emulated"} 1.0' in text
     assert "transit_etl_requests_last_hour{" not in text
