@@ -1,7 +1,11 @@
 """Answers, and all that is made from them, are for the owner and the group alone."""
 
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from tests.collect.helpers import STOP, answer, landing_at
 from tests.stage.landing import answer as passages
@@ -12,6 +16,14 @@ from transit_etl.stage import build_data_docs, stage
 BODY = passages(passage())
 
 
+@pytest.fixture(params=[0o022, 0], ids=["usual umask", "no umask"])
+def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("_umask")
 def test_no_other_user_can_read_an_answer(tmp_path: Path) -> None:
     data = tmp_path / "data"
     with landing_at(data) as landing:
