@@ -213,6 +213,22 @@ def test_a_reason_built_from_the_body_is_redacted_too() -> None:
     assert _is_clean(answer.error)
 
 
+@pytest.mark.parametrize("before", ["", "x" * 30])
+def test_a_header_that_repeats_it_is_told_without_it(before: str) -> None:
+    settings = Settings(base_url="http://t.test/api/v1/", token="S3CR3T-T0KEN-OF-OURS")
+    headers = {"Content-Encoding": f"{before}S3CR3T-T0KEN-OF-OURS"}
+
+    async def main() -> Answer:
+        transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers))
+        async with Client(settings, SystemClock(), transport) as client:
+            return await client.send(v1.all_of("lines"))
+
+    answer = asyncio.run(main())
+
+    assert Outcome.NOT_JSON == answer.outcome
+    assert "s3cr3t" not in str(answer.error).lower()
+
+
 def test_a_reason_cut_short_does_not_hold_a_half_of_it() -> None:
     echo = json.dumps({"x" * 72 + TOKEN: 1}).encode()
 

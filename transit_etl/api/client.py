@@ -164,7 +164,7 @@ class Client(AbstractAsyncContextManager["Client"]):
             await response.aclose()
 
     async def _read(self, response: httpx2.Response, reply: _Reply) -> None:
-        encoding = response.headers.get("Content-Encoding", "").strip().lower()
+        encoding = self._redactor.text(response.headers.get("Content-Encoding", "")).strip().lower()
         if encoding not in ENCODINGS:
             reply.outcome, reply.error = Outcome.NOT_JSON, f"encoded as {encoding[:40]}, not asked for"
             return
