@@ -43,7 +43,7 @@ DISRUPTIONS = """
         coalesce(nullif(array_to_string(lines, ', '), ''), 'none is named') as lines_or_lift,
         coalesce(cause, nullif(cause_class, 'unknown') || ' (by the message)', 'not told') as cause,
         if(started_at > last_seen_at, 'from ', 'since ')
-            || strftime(local_time(coalesce(started_at, first_seen_at)), '%d %B, %H:%M') as listed_as_valid
+            || strftime(local_time(coalesce(started_at, first_seen_at)), '%d %B, %H:%M') as valid
     from marts.disruptions where is_open order by category, started_at limit 8
 """
 # What the README says that the warehouse answers. The queries are printed, to be copied and changed.

@@ -38,12 +38,13 @@ class ProgressLines:
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or err
         self._printed_at = time.monotonic()
+        self._printed = ""
 
     def update(self, text: str) -> None:
-        """Print how far the work is, unless a line was printed a short time ago."""
+        """Print how far the work is, unless the last line is new, or says the same."""
         is_due = time.monotonic() - self._printed_at >= SECONDS_BETWEEN_LINES
-        if is_due and not self._console.is_terminal:
-            self._printed_at = time.monotonic()
+        if is_due and text != self._printed and not self._console.is_terminal:
+            self._printed_at, self._printed = time.monotonic(), text
             self._console.print(text, soft_wrap=True)
 
 
