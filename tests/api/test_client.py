@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import threading
 from datetime import UTC, datetime, timedelta
 
 import httpx2
@@ -13,6 +14,7 @@ from tests.api.raw_server import RawServer, sends
 from transit_etl.api import v0, v1
 from transit_etl.api.client import Client, MissingTokenError
 from transit_etl.api.exchange import Answer, Outcome
+from transit_etl.api.redaction import Redactor
 from transit_etl.clock import Clock, SystemClock, VirtualClock
 
 START = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
@@ -157,6 +159,25 @@ def test_the_limit_counts_what_comes_out_of_compression() -> None:
     assert Outcome.TOO_LARGE == answer.outcome
     assert answer.body is not None
     assert 50_000 == len(answer.body)
+
+
+def test_a_long_answer_is_examined_while_others_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_over = threading.Event()
+
+    def wait(_redactor: Redactor, body: bytes, *, is_cut: bool) -> bytes:
+        assert is_over.wait(10)
+        assert not is_cut
+        return body
+
+    async def main() -> Answer:
+        transport = httpx2.MockTransport(lambda _: httpx2.Response(200, content=PASSAGES.ljust(1 << 20)))
+        async with Client(settings_with(), SystemClock(), transport) as client:
+            asyncio.get_running_loop().call_later(0.1, is_over.set)
+            return await client.send(v1.passages("0001"))
+
+    monkeypatch.setattr(Redactor, "body", wait)
+
+    assert Outcome.OK == asyncio.run(main()).outcome
 
 
 def test_a_body_as_long_as_the_limit_is_whole() -> None:

@@ -27,6 +27,8 @@ _MILLISECOND = timedelta(milliseconds=1)
 # httpx2 decompresses these in pieces of 1 MiB, after each of which the size limit is checked.
 ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
 
+_MOST_BYTES_JUDGED_AT_ONCE = 1 << 18  # a longer body would keep other requests waiting for seconds
+
 _log = logging.getLogger(__name__)
 
 BeforeRetry = Callable[[], Awaitable[object]]
@@ -120,7 +122,10 @@ class Client(AbstractAsyncContextManager["Client"]):
             n_sent=int(reply.is_sent),
             proxy=self._proxy_of(outgoing.url),
         )
-        return self._judged(answer, reply)
+        if len(reply.body) <= _MOST_BYTES_JUDGED_AT_ONCE:
+            return self._judged(answer, reply)
+        with self._clock.busy():
+            return await asyncio.to_thread(self._judged, answer, reply)
 
     async def _exchange(self, outgoing: httpx2.Request, sent_at: datetime) -> _Reply:
         reply = _Reply()
