@@ -148,7 +148,7 @@ def test_a_body_that_cannot_be_read_is_quarantined_whole(folder: Folder) -> None
 
 def test_only_good_answers_give_rows_and_every_line_gives_a_request(folder: Folder) -> None:
     folder.land("passages", [("0001", answer(passage())), ("0001", answer())])
-    folder.land("passages", [("0002", answer(passage()))], worker="b", outcome="error_row")
+    folder.land("passages", [("0002", answer(passage(linea="*ERR*")))], worker="b", outcome="error_row")
     folder.land("v0_transits", [("0001", answer(passage()))], api_version=0)
     stage(folder.settings)
 

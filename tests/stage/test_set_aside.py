@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.stage.landing import AT, DAY, OPERATOR, Folder, answer, line, passage, utc_text
+from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.raw.rawfile import write_finished
 from transit_etl.operations.status import read_status
 from transit_etl.settings import Settings
@@ -51,6 +52,32 @@ def test_an_entity_that_is_half_of_a_pair_stays_as_it_is_written(folder: Folder)
 
     assert report.is_clean
     assert ["SAGRA &#55357;&#56832; é"] == [row["destination"] for row in folder.rows("passages")]
+
+
+def test_a_destination_is_one_however_it_is_escaped(folder: Folder) -> None:
+    escapes = [
+        "SANT'ANNA",
+        "SANT&apos;ANNA",
+        "SANT&#39;ANNA",
+        "SANT&#x27;ANNA",
+        "SANT&#X0027;ANNA",
+        "SANT&rsquo;ANNA",
+    ]
+    named = ["CITTÀ & MARE", "CITT&Agrave; &amp; MARE", "CITT&#192; &AMP; MARE", "CITT&#xC0; &#38; MARE"]
+    kept = ["AT&T", "R&D; &c;", "&amp;lt;", "&#38;#39;", "&#0;&#xFFFFFF;"]
+    texts = [*escapes, *named, *kept]
+    listed = [passage(destinazione=text) for text in texts]
+    folder.land("passages", [("0001", answer(*listed))])
+    stage(folder.settings)
+    found = [row["destination"] for row in folder.rows("passages", "row_number")]
+    parsed = PassageParser(folder.settings.zone).listings(json.dumps(answer(*listed)), AT)
+
+    assert [
+        *["SANT'ANNA"] * 5, "SANT\u2019ANNA",
+        *["CITTÀ & MARE"] * 4,
+        "AT&T", "R&D; &c;", "&lt;", "&#39;", "&#0;&#xFFFFFF;",
+    ] == found  # fmt: skip
+    assert found == [listing.destination for listing in parsed]
 
 
 def test_an_answer_is_judged_by_its_bytes_as_they_are_read_now(folder: Folder) -> None:
@@ -108,7 +135,7 @@ def _connect_with_a_macro_that_fails(configured: Settings) -> Any:  # noqa: ANN4
 
     connection = connect(configured)
     connection.execute(
-        "create or replace temp macro decode_entities(text) as "
+        "create or replace temp macro clean_spaces(text) as "
         "case when contains(text, 'breaks') then error('it breaks') else text end"
     )
     return connection

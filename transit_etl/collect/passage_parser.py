@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from transit_etl.api.classification import without_mark
 from transit_etl.api.exchange import Answer, Outcome
 from transit_etl.collect.planning.policy import Listing, Observation
+from transit_etl.entities import decode_entities
 from transit_etl.line_labels import normal_label
 from transit_etl.service_day import ClockFace, parse_clock
 
@@ -44,7 +45,7 @@ class PassageParser:
             if ahead is not None:
                 yield Listing(
                     line_label=normal_label(str(row.get("linea") or "")),
-                    destination=str(row.get("destinazione") or ""),
+                    destination=decode_entities(str(row.get("destinazione") or "")),
                     trip_id=str(row.get("id_corsa") or ""),
                     predicted_at=at + ahead,
                     is_live=row.get("teorico") is False,

@@ -3,11 +3,16 @@
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib.resources import files
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
+from duckdb.func import ARROW
+from duckdb.sqltypes import VARCHAR
 
+from transit_etl.entities import decode_entities
 from transit_etl.line_labels import NORMAL_LABEL_SQL
 from transit_etl.quoting import sql_text
 from transit_etl.service_day import Offset, offsets, seconds_of
@@ -46,6 +51,7 @@ def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
     _macro(connection, "largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
     _macro(connection, "passages_shape", sql_text(_PASSAGES_SHAPE))
     connection.execute(f"create or replace temp macro normal_label(label) as {NORMAL_LABEL_SQL}")
+    connection.create_function("decode_entities", _decode_all, [VARCHAR], VARCHAR, type=ARROW)
     connection.execute(sql("macros"))
     _load_offsets(connection, settings.zone)
     return connection
@@ -65,6 +71,13 @@ def define_zone(connection: duckdb.DuckDBPyConnection, near: list[Offset]) -> No
 def sql(name: str) -> str:
     """Return a file of `stage/sql`."""
     return (files("transit_etl.stage") / "sql" / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def _decode_all(texts: Any) -> Any:  # noqa: ANN401 - Arrow arrays; DuckDB evaluates what is written here
+    """Decode the entities of a column, each text that stands in it once."""
+    distinct = texts.unique()
+    decoded = pa.array([decode_entities(text) for text in distinct.to_pylist()], pa.string())
+    return decoded.take(pc.index_in(texts, distinct))
 
 
 def _macro(connection: duckdb.DuckDBPyConnection, name: str, expression: str) -> None:

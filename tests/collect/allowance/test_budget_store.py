@@ -174,6 +174,17 @@ def test_a_damaged_state_grants_nothing_for_a_window_and_everything_after_it(
     assert 1 >= _with_budget(store_url, _seconds_until_a_permit)
 
 
+def test_a_folder_that_cannot_be_written_is_named_and_nothing_is_to_be_removed(tmp_path: Path) -> None:
+    (tmp_path / "home").touch()
+
+    with pytest.raises(
+        BudgetStoreError, match="It cannot be made: let HOME or XDG_STATE_HOME name"
+    ) as raised:
+        _with_budget(f"sqlite:///{tmp_path}/home/state/budget.sqlite", _granted)
+
+    assert "remove" not in str(raised.value)
+
+
 def test_a_state_of_another_version_is_an_error_and_stays_as_it_is(store_url: str) -> None:
     _with_budget(store_url, _granted)
     _overwrite_state(store_url, '{"format": 99}')

@@ -181,10 +181,12 @@ class SqlStore:
 
     def _explain(self, why: object) -> str:
         cause = " ".join(str(_cause(why)).split()).removesuffix(".")
+        remedy = "It holds nothing older than some minutes: remove it while nothing collects"
+        if self._file is not None and not self._file.exists():
+            remedy = "It cannot be made: let HOME or XDG_STATE_HOME name a folder that can be written"
         return (
             f"the request budget in {self._name()} cannot be used, so nothing may be sent: {cause}. "
-            "It holds nothing older than some minutes: remove it while nothing collects, "
-            "or set TRANSIT_LIMITER_URL"
+            f"{remedy}, or set TRANSIT_LIMITER_URL"
         )
 
 

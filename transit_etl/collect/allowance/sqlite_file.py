@@ -11,6 +11,12 @@ class SqliteFile:
         self.path = path
         self._identity: tuple[int, int] | None = None
 
+    def exists(self) -> bool:
+        """Return whether there is a file of this name, as far as it can be told."""
+        with suppress(OSError):
+            return self._found() is not None
+        return False
+
     def remember(self) -> None:
         """Note which file is used from now on."""
         self._identity = self._found()
@@ -29,6 +35,6 @@ class SqliteFile:
     def _found(self) -> tuple[int, int] | None:
         try:
             status = self.path.stat()
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         return status.st_dev, status.st_ino

@@ -55,18 +55,7 @@ create or replace temp macro odd_member(is_odd, name, value) as
 create or replace temp macro extra_text(members) as
     case when len(members) > 0 then '{' || array_to_string(list_sort(members), ',') || '}' end;
 
--- XML entities, named and numeric, and runs of spaces.
--- A number that is no character, such as half of a surrogate pair, stays as it is written.
-create or replace temp macro decode_numeric(text) as list_reduce(
-    list_filter(
-        regexp_extract_all(text, '&#(\d{1,6});', 1), lambda code: code::integer not between 55296 and 57343
-    ),
-    lambda decoded, code: replace(decoded, '&#' || code || ';', chr(code::integer)),
-    text
-);
-create or replace temp macro decode_entities(text) as replace(replace(replace(replace(replace(
-    case when contains(text, '&#') then decode_numeric(text) else text end,
-    '&apos;', ''''), '&quot;', '"'), '&lt;', '<'), '&gt;', '>'), '&amp;', '&');
+-- Texts without entities and without runs of spaces. `decode_entities` is a function of transit_etl/entities.py.
 create or replace temp macro clean_spaces(text) as
     case when contains(text, '  ') or contains(text, chr(9)) or contains(text, chr(10)) or contains(text, chr(13))
         then trim(regexp_replace(text, '\s+', ' ', 'g')) else trim(text) end;
