@@ -10,7 +10,7 @@ from rich.table import Table
 
 from transit_etl.cli.findings import outward_percents
 
-TABLES = ("actual_passages", "scheduled_passages", "trips", "events")
+TABLES = ("actual_passages", "scheduled_passages", "trips", "events", "plant", "plant_outages")
 
 PREPARE = """
     create table span as
@@ -56,7 +56,7 @@ PREPARE = """
             partition by visit order by abs(epoch(visits.passed_at) - epoch(true_at))
         ) = 1;
 """
-QUESTIONS = """
+QUESTIONS = r"""
     create view on_time as
         select period, figure, low, high, reason, true_share
         from warehouse.headline.on_time_network
@@ -94,6 +94,29 @@ QUESTIONS = """
             avg((true_outcome <> 'not_run')::int) as true_share
         from departures group by grouping sets ((), (line_code, direction))
         order by grouping(line_code) desc, line_code, direction;
+    create view lifts as  -- by lift: for how many seconds it was out of use, between bounds and truly
+        with spans as (
+            select service_date, min(from_at) as from_at, max(to_at) as to_at
+            from warehouse.core.service_hours
+            where service_date between $first and $last
+            group by service_date
+        ),
+        names as (
+            select distinct plant_id, regexp_replace(trim(spelling), '\s+', ' ', 'g') as lift
+            from (select plant_id, unnest(list_append(spellings, name)) as spelling from truth_plant)
+        ),
+        outages as (
+            select plant_id, service_date,
+                sum(epoch(least(ended_at, to_at) - greatest(started_at, from_at))) as out_seconds
+            from truth_plant_outages join spans on started_at < to_at and ended_at > from_at group by all
+        )
+        select names.lift, sum(days.out_low_seconds) as low, sum(days.out_high_seconds) as high,
+            sum(coalesce(outages.out_seconds, 0)) as true_seconds
+        from warehouse.marts.lift_availability as days
+        join spans using (service_date)
+        join names on names.lift = regexp_replace(trim(days.lift), '\s+', ' ', 'g')
+        left join outages using (plant_id, service_date)
+        group by names.lift order by names.lift;
     create view disruptions as
         select
             (select count(distinct (event, category, started_at, lines_text))
@@ -153,7 +176,7 @@ def compare(warehouse: Path, truth: Path, first: date, last: date) -> dict[str, 
         script = (PREPARE + QUESTIONS).replace("$first", f"date '{first}'").replace("$last", f"date '{last}'")
         for statement in script.split(";"):
             connection.execute(statement)
-        views = ("on_time", "delivered", *SINGLE_ROWS)
+        views = ("on_time", "delivered", "lifts", *SINGLE_ROWS)
         return {view: connection.sql(f"from {view}").to_arrow_table().to_pylist() for view in views}
 
 
@@ -166,6 +189,7 @@ def _rows(figures: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[
     for question, found, true in WORDS:
         if values["median"] is not None or "{median" not in true:
             yield question, found.format(**values), true.format(**values)
+    yield from _lifts(figures["lifts"])
 
 
 def _delivered(network: Mapping[str, Any], *lines: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
@@ -176,6 +200,17 @@ def _delivered(network: Mapping[str, Any], *lines: Mapping[str, Any]) -> Iterato
             "share of departures that ran",
             f"between {low:.1f} and {high:.1f} % (hard bounds)",
             f"{_share(network['true_share'])}; by line and direction {n_held} of {len(lines)} bounds hold",
+        )
+
+
+def _lifts(lifts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]:
+    if lifts:
+        hours = {name: sum(lift[name] for lift in lifts) / 3600 for name in ("low", "high", "true_seconds")}
+        n_held = sum(lift["low"] - 1 <= lift["true_seconds"] <= lift["high"] + 1 for lift in lifts)
+        yield (
+            f"hours in which {len(lifts)} lifts were out of use",
+            f"between {hours['low']:.1f} and {hours['high']:.1f} (hard bounds)",
+            f"{hours['true_seconds']:.1f}; by lift {n_held} of {len(lifts)} bounds hold",
         )
 
 

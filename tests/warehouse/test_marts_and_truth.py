@@ -148,6 +148,13 @@ def test_the_demonstration_shows_the_estimate_with_its_interval(rehearsed: Rehea
     assert [True] == [0 < row["true_share"] < 1 for row in figures["on_time"]]
 
 
+def test_the_bounds_of_each_lift_hold_the_time_in_which_it_was_out_of_use(rehearsed: Rehearsed) -> None:
+    lifts = compare(published_database(rehearsed.settings.data_dir), rehearsed.truth, DAY, DAY)["lifts"]
+
+    assert lifts
+    assert [] == [row for row in lifts if not row["low"] - 1 <= row["true_seconds"] <= row["high"] + 1]
+
+
 @pytest.mark.parametrize("question", ANSWERS)
 def test_every_question_of_the_demonstration_is_answered_in_sentences(
     rehearsed: Rehearsed, question: str
