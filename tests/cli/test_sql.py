@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import duckdb
@@ -10,6 +11,8 @@ import pytest
 
 from tests.cli.conftest import RunCli
 from transit_etl.paths import published_database
+from transit_etl.settings import Settings
+from transit_etl.warehouse.dbt import fingerprint
 
 
 @pytest.fixture
@@ -29,6 +32,29 @@ def published(tmp_path: Path) -> Path:
                 'upstream' as source;
         """)
     return path
+
+
+@pytest.mark.usefixtures("published")
+@pytest.mark.parametrize("words", [("sql", "from core.news"), ("report",), ("export", "core.lines")])
+def test_where_other_models_made_the_file_a_missing_table_is_told_with_what_to_run(
+    cli: RunCli, words: tuple[str, ...]
+) -> None:
+    done = cli(*words)
+
+    assert 1 == done.returncode
+    assert "run `transit-etl build` and `transit-etl publish`\n" in done.stderr
+
+
+def test_where_these_models_made_the_file_a_missing_table_is_just_one(cli: RunCli, published: Path) -> None:
+    with duckdb.connect(published) as connection:
+        connection.execute(
+            f"create table quality.publication as select '{version('transit-etl')}' as version, "
+            f"'{fingerprint(Settings())}' as fingerprint"
+        )
+    done = cli("sql", "from core.news")
+
+    assert 1 == done.returncode
+    assert "transit-etl publish" not in done.stderr
 
 
 @pytest.mark.usefixtures("published")

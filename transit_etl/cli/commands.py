@@ -1,6 +1,7 @@
 """The command line, its commands in the order of the way from an answer to a figure in the warehouse."""
 
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from io import TextIOWrapper
 from typing import Annotated
@@ -24,6 +25,7 @@ from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.cli.steps import build, collect, compact, publish, reprocess, stage
 from transit_etl.errors import TransitError
 from transit_etl.files import in_words
+from transit_etl.settings import load_settings
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -72,8 +74,21 @@ def main() -> None:
     try:
         app()
     except TransitError as error:
-        output.print_error(error)
+        output.print_error("; ".join(filter(None, (str(error), _why_tables_are_missing(error)))))
         sys.exit(EXIT_FAILED)
     except OSError as error:
         output.print_error(in_words(error))
         sys.exit(EXIT_FAILED)
+
+
+def _why_tables_are_missing(error: TransitError) -> str | None:
+    """Say what to do where a table or column is missing because the published file is of other models."""
+    import duckdb
+
+    if not isinstance(error.__cause__, duckdb.CatalogException | duckdb.BinderException):
+        return None
+    from transit_etl.warehouse import outdated
+
+    with suppress(TransitError):
+        return outdated(load_settings())
+    return None

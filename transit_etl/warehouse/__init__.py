@@ -20,6 +20,7 @@ from transit_etl.warehouse.durations import last_durations
 from transit_etl.warehouse.findings import published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.model_pages import model_page_policy
+from transit_etl.warehouse.publication import outdated
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 from transit_etl.warehouse.published_record import (
     PublishedFile,
@@ -63,6 +64,7 @@ __all__ = [
     "last_durations",
     "lost_publication",
     "model_page_policy",
+    "outdated",
     "publish",
     "published_findings",
     "query",

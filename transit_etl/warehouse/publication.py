@@ -10,8 +10,10 @@ import duckdb
 
 from transit_etl.identity import ServiceDays, service_days
 from transit_etl.promised import NAMED, RECENT, original_schema
+from transit_etl.queries import query
 from transit_etl.quoting import sql_text
-from transit_etl.settings import Settings
+from transit_etl.settings import Engine, Settings
+from transit_etl.warehouse import dbt
 from transit_etl.warehouse.contract import CONTRACT_VERSION
 from transit_etl.warehouse.database import open_to_write
 from transit_etl.warehouse.dbt_manifest import Manifest
@@ -114,6 +116,11 @@ cross join (
     )
 ) as rulesets
 """
+_SAYS_WHO_MADE_IT = """
+select 1 from duckdb_columns()
+where schema_name = 'quality' and table_name = 'publication' and column_name = 'fingerprint'
+"""
+_MADE_BY = "select version, fingerprint from quality.publication"
 _LOCAL_TIME = "timezone({zone}, timezone('UTC', instant))"
 _SERVICE_DATE = f"cast({_LOCAL_TIME} - interval '{{cutoff}}' as date)"
 
@@ -138,6 +145,29 @@ def complete(
         connection.commit()
         connection.execute("checkpoint")
     return dictionary
+
+
+def outdated(settings: Settings) -> str | None:
+    """Say who made the published file and what to do, where other models than those installed did.
+
+    Until they have built it, it may lack tables and columns that commands of this version read. The engine
+    does not matter. NotPublishedError if there is no file.
+    """
+    says_so = query(settings, _SAYS_WHO_MADE_IT).num_rows > 0  # one of an older version may not
+    made_by = query(settings, _MADE_BY).to_pylist()[0] if says_so else {"version": "?", "fingerprint": None}
+    ours = version("transit-etl")
+    if made_by["version"] != ours:
+        who = f"version {made_by['version']}, this is {ours}"
+    elif made_by["fingerprint"] not in _installed_models(settings):
+        who = "other models than those of this version"
+    else:
+        return None
+    return f"the published warehouse was made by {who}: run `transit-etl build` and `transit-etl publish`"
+
+
+def _installed_models(settings: Settings) -> set[str]:
+    """Return the fingerprints of the models that are installed, as built by each engine."""
+    return {dbt.fingerprint(settings.model_copy(update={"build_target": engine})) for engine in Engine}
 
 
 def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings, identity: str) -> None:

@@ -10,11 +10,13 @@ from tests.operations.status.installations import NOW, Exchange, land, minutes, 
 from transit_etl.api import v1
 from transit_etl.paths import published_database
 from transit_etl.settings import Settings
+from transit_etl.warehouse.dbt import fingerprint
 
 _PUBLISHED = f"""
 create schema quality; create schema core;
 create table quality.builds as select 7 as build_number;
-create table quality.publication as select '{version("transit-etl")}' as version;
+create table quality.publication as
+select '{version("transit-etl")}' as version, '{fingerprint(Settings())}' as fingerprint;
 create table core.requests as
 select 'emulated' as operator, timestamp '2026-11-10 08:00' as received_at, 'w' as "window";
 """

@@ -295,6 +295,16 @@ def test_a_file_that_another_version_published_is_found(settings: Settings) -> N
     assert "made by version 0.0.1" in text(check(settings), "version")
 
 
+@pytest.mark.parametrize(
+    "change",
+    ["update quality.publication set fingerprint = 'f'", "alter table quality.publication drop fingerprint"],
+)
+def test_a_file_of_other_models_of_the_same_version_is_found(settings: Settings, change: str) -> None:
+    change_published(settings, change)
+
+    assert "run `transit-etl build` and `transit-etl publish`" in text(check(settings), "version")
+
+
 def test_a_key_that_is_listed_for_the_first_time_is_found(settings: Settings) -> None:
     change_published(
         settings,

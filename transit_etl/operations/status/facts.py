@@ -46,6 +46,7 @@ from transit_etl.warehouse import (
     audit_figures,
     last_durations,
     lost_publication,
+    outdated,
     published_findings,
     query,
 )
@@ -60,7 +61,6 @@ select concat(schema_name, '.', table_name) as name from duckdb_tables()
 union all
 select concat(schema_name, '.', view_name) from duckdb_views()
 """
-_VERSION = "select version from quality.publication"
 _NEW_NAMES = """
 select concat(kind, ' ', name, ' of ', dataset) as name, first_seen_at from quality.drift
 where operator = {operator} and first_seen_at > '{since}'::timestamp order by all
@@ -78,8 +78,9 @@ class Status:
     `LEDGER_DAYS` counts as never. `clock_error_seconds` is how far the clock is ahead of the timestamps of
     answers. `lines` has the least covered first. `waiting` counts by endpoint the finished windows that are
     not staged, the oldest of which began at `waiting_since`, `n_open` the windows being written. `findings`
-    says what is odd in the published data, `audit` how far its estimates were off, `new_names` which keys and
-    codes were listed for the first time in the last day. `unseen` is the stop of a listed line whose last
+    says what is odd in the published data, `published_outdated` who made it if not this version, `audit` how
+    far its estimates were off, `new_names` which keys and codes were listed for the first time in the last
+    day. `unseen` is the stop of a listed line whose last
     good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds` and `publish_seconds`
     are how long the last build that passed, and the last publication, took. Answers after `now` are not
     counted: `future_until` is the last of them. Nor are those of `rehearsals`, in the ledger or in
@@ -119,7 +120,7 @@ class Status:
     publish_seconds: float | None
     published_build: int | None
     published_until: datetime | None
-    published_version: str | None
+    published_outdated: str | None
     published_error: str | None
     new_names: list[str]
     findings: list[str]
@@ -195,7 +196,7 @@ def _read_status(settings: Settings) -> Status:
         publish_seconds=durations.get("publish"),
         published_build=published.build,
         published_until=published.until,
-        published_version=published.version,
+        published_outdated=published.outdated,
         published_error=published.error,
         new_names=published.new_names,
         findings=published.findings,
@@ -257,7 +258,7 @@ class _Published:
 
     build: int | None = None
     until: datetime | None = None
-    version: str | None = None
+    outdated: str | None = None
     error: str | None = None
     new_names: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
@@ -273,7 +274,6 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
         tables = set(query(settings, _TABLES)["name"].to_pylist())
         findings = published_findings(settings)
         audit = audit_figures(lambda sql: query(settings, sql).to_pylist(), settings.operator)
-        versions = query(settings, _VERSION).to_pylist() if "quality.publication" in tables else []
         since = naive_utc(now - NEW_FOR)
         drift = _NEW_NAMES.format(operator=operator, since=since)
         names = query(settings, drift).to_pylist() if "quality.drift" in tables else []
@@ -288,7 +288,7 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
     return _Published(
         build=build,
         until=until and until.replace(tzinfo=UTC),
-        version=str(versions[0]["version"]) if versions else None,
+        outdated=outdated(settings),
         error=lost,
         new_names=[
             str(each["name"])
