@@ -85,6 +85,19 @@ def read_inputs(
     return BuiltFrom(answers, of_all_dates)
 
 
+def unchanged_dates(
+    connection: duckdb.DuckDBPyConnection, now: BuiltFrom, dates: Iterable[date]
+) -> set[date]:
+    """Return which of some dates were built from the answers, of every operator, that the lake has now."""
+    then = _recorded_answers(connection)
+    operators = {operator for operator, _ in (*then, *now.answers)}
+    return {
+        day
+        for day in dates
+        if all(then.get((operator, day)) == now.answers.get((operator, day)) for operator in operators)
+    }
+
+
 def record_built_dates(
     connection: duckdb.DuckDBPyConnection,
     built_from: BuiltFrom,
@@ -99,9 +112,7 @@ def record_built_dates(
         "delete from quality.built_dates where $is_full or list_contains($dates, service_date)",
         {"is_full": is_full, "dates": [*dates]},
     )
-    rows = connection.execute("select operator, service_date, answers_digest from quality.built_dates")
-    known = {(operator, day): int(digest, _DIGITS) for operator, day, digest in rows.fetchall()}
-    known.update(built_from.answers)
+    known = {**_recorded_answers(connection), **built_from.answers}
     polled = connection.execute("select operator, service_date from core.service_days").fetchall()
     unknown = sorted({*polled} - known.keys(), reverse=True)
     first_unknown: dict[str, date] = dict(unknown)  # the last entry of an operator counts
@@ -116,6 +127,12 @@ def record_built_dates(
                 _text(digest), _text(contexts[operator, day]) if is_known else None,
             ],
         )  # fmt: skip
+
+
+def _recorded_answers(connection: duckdb.DuckDBPyConnection) -> _Digests:
+    """Return the digests of the answers that each date was built from."""
+    rows = connection.execute("select operator, service_date, answers_digest from quality.built_dates")
+    return {(operator, day): int(digest, _DIGITS) for operator, day, digest in rows.fetchall()}
 
 
 def _datasets() -> list[str]:

@@ -65,10 +65,14 @@ class LakeFile:
 
 @dataclass(frozen=True, slots=True)
 class LakeChanges:
-    """New and changed files, and the paths of removed ones, each with the service dates it affects."""
+    """New and changed files, and the paths of removed ones, each with the service dates it affects.
+
+    `by_first_lists` are the dates that an operator's first list of lines or stops affects.
+    """
 
     dates_of: dict[LakeFile, set[date]]
     removed: dict[str, set[date]]
+    by_first_lists: set[date]
 
     @property
     def dates(self) -> set[date]:
@@ -127,8 +131,12 @@ def find_changes(
             }
             for name, day in _service_dates(connection, days, dataset, list(some)):
                 dates_of[some[name]].add(day)
-    _add_first_network(connection, settings, dates_of, {(file.operator, file.dataset) for file in built})
-    return LakeChanges(dates_of, {path: _dates_of_receipt(settings, path) for path in removed})
+    by_first_lists = _add_first_network(
+        connection, settings, dates_of, {(file.operator, file.dataset) for file in built}
+    )
+    return LakeChanges(
+        dates_of, {path: _dates_of_receipt(settings, path) for path in removed}, by_first_lists
+    )
 
 
 def _require_sound(settings: Settings, files: Iterable[LakeFile]) -> None:
@@ -209,11 +217,12 @@ def _add_first_network(
     settings: Settings,
     dates_of: dict[LakeFile, set[date]],
     built: Collection[tuple[str, str]],
-) -> None:
+) -> set[date]:
     """Let the first list of an operator's lines or stops affect all its dates: it is used for earlier ones.
 
-    built: the operators and datasets of which there were files before.
+    built: the operators and datasets of which there were files before. Return the dates.
     """
+    added: set[date] = set()
     network = _datasets_dated(Dates.OF_RECEIPT)
     for operator in service_days(settings):
         new = [name for name in network if (operator, name) not in built]
@@ -223,6 +232,8 @@ def _add_first_network(
             dates = all_dates(connection, settings, of_operator)
             for file in first:
                 dates_of[file] |= dates
+            added |= dates
+    return added
 
 
 def _dates_of_receipt(settings: Settings, path: str) -> set[date]:

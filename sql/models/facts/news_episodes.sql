@@ -14,7 +14,7 @@ totals as (
         operator,
         document_kind,
         document_id,
-        sum(weight) as total_weight,
+        {{ exact_sum('weight', 6) }} as total_weight,
         max(n_documents) as n_documents,
         max(case when concept_kind in ('cause', 'effect') then 1 else 0 end) = 1 as tells_of_event
     from {{ ref('news_terms') }}
@@ -231,7 +231,7 @@ shared as (
     select
         {{ pair }},
         document_kind,
-        sum(weight) as shared_weight,
+        {{ exact_sum('weight', 6) }} as shared_weight,
         max(case when concept_kind = 'cause' then 1 else 0 end) = 1 as is_cause_shared,
         {{ list_of_distinct('term') }} as shared_terms
     from shared_terms
