@@ -28,7 +28,8 @@ SHARES = dict.fromkeys(FaultKind, 0.02) | {
 }
 
 
-def _fault(kind: FaultKind, share: float) -> Fault:
+def fault_of(kind: FaultKind, share: float) -> Fault:
+    """Return a fault that takes little time, in a share of the requests."""
     return Fault.model_validate({
         "kind": kind, "share": share, "retry_after_seconds": 7, "delay_seconds": 0.05,
         "delay_spread": 1.0, "n_bytes": LARGEST_BODY + 1, "seconds": 90,
@@ -52,7 +53,7 @@ def _rehearse(folder: Path, minutes: float, faults: Sequence[Fault]) -> Rehearse
 
 
 def test_all_faults_together_are_survived_explained_and_kept_out(tmp_path: Path) -> None:
-    rehearsed = _rehearse(tmp_path, 12, [_fault(kind, 0.02) for kind in FaultKind])
+    rehearsed = _rehearse(tmp_path, 12, [fault_of(kind, 0.02) for kind in FaultKind])
 
     assert all(rehearsed.hit_by(kind) for kind in FaultKind)
     assert rehearsed.report.n_refused == 0
@@ -62,7 +63,7 @@ def test_all_faults_together_are_survived_explained_and_kept_out(tmp_path: Path)
 @pytest.mark.long
 @pytest.mark.parametrize("kind", FaultKind)
 def test_a_fault_alone_is_survived_explained_and_kept_out(tmp_path: Path, kind: FaultKind) -> None:
-    rehearsed = _rehearse(tmp_path, 10, [_fault(kind, 0.15)])
+    rehearsed = _rehearse(tmp_path, 10, [fault_of(kind, 0.15)])
 
     assert len(rehearsed.hit_by(kind)) >= ENOUGH
     assert rehearsed.report.n_refused == 0
@@ -72,9 +73,11 @@ def test_a_fault_alone_is_survived_explained_and_kept_out(tmp_path: Path, kind: 
 
 @pytest.mark.long
 def test_all_faults_together_are_survived_for_an_hour(tmp_path: Path) -> None:
-    storm = _fault(FaultKind.RATE_LIMITED, 1).model_copy(update={"every_seconds": 1_500, "for_seconds": 30})
-    outage = _fault(FaultKind.SERVER_ERROR, 1).model_copy(update={"every_seconds": 1_900, "for_seconds": 180})
-    faults = [_fault(kind, share) for kind, share in SHARES.items()]
+    storm = fault_of(FaultKind.RATE_LIMITED, 1).model_copy(update={"every_seconds": 1_500, "for_seconds": 30})
+    outage = fault_of(FaultKind.SERVER_ERROR, 1).model_copy(
+        update={"every_seconds": 1_900, "for_seconds": 180}
+    )
+    faults = [fault_of(kind, share) for kind, share in SHARES.items()]
     rehearsed = _rehearse(tmp_path, 60, [*faults, storm, outage])
 
     assert all(rehearsed.hit_by(kind) for kind in FaultKind)

@@ -489,10 +489,10 @@
     date_format({{ instant }}, 'yyyy-MM-dd') || 'T' || date_format({{ instant }}, 'HH:mm') || 'Z'
 {%- endmacro %}
 
-{# Sum numbers as decimals of three places: unlike a sum of floating-point numbers, it does not depend on the order of
-   the rows, so that the same data give the same figure. #}
-{% macro exact_sum(value) -%}
-    cast(sum(cast({{ value }} as decimal(38, 3))) as double)
+{# Sum numbers as decimals: unlike a sum of floating-point numbers, it does not depend on the order of the rows, so that
+   the same data give the same figure. The sum is no decimal of 38 digits, which few programs read as a number. #}
+{% macro exact_sum(value, decimals=3) -%}
+    cast(sum(cast({{ value }} as decimal(38, {{ decimals }}))) as double)
 {%- endmacro %}
 
 {# A list with an expression of each element of another. #}

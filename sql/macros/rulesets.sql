@@ -75,7 +75,7 @@ sums as (
         {%- elif sum == "line_variance" %}
         {{ exact_sum("facts." ~ sum) }} as {{ sum }},
         {%- else %}
-        cast(sum(facts.{{ sum }}) as decimal(38, 6)) as {{ sum }},
+        {{ exact_sum("facts." ~ sum, 6) }} as {{ sum }},
         {%- endif %}
         {%- endfor %}
         min(facts.ruleset_version) as first_ruleset_version,

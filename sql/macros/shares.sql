@@ -184,7 +184,7 @@ sums as (
         cast(sum({{ count }}) as bigint) as {{ count }},
         {%- endfor %}
         {%- for sum in estimates %}
-        sum({{ sum }}) as {{ sum }},
+        {{ exact_sum(sum, 6) if sum in expected_sums() + ["delay_variance"] else "cast(sum(" ~ sum ~ ") as bigint)" }} as {{ sum }},
         {%- endfor %}
         cast(sum(n_likely_on_time * weight_likely) as double) / nullif(sum(n_likely * weight_likely), 0) as share,
         cast(sum(n_on_time * weight_scheduled) as double)
@@ -276,7 +276,7 @@ sums as (
         cast(sum({{ count }}) as bigint) as {{ count }},
         {%- endfor %}
         {%- for sum in estimates %}
-        sum({{ sum }}) as {{ sum }},
+        {{ exact_sum(sum, 6) if sum in expected_sums() + ["delay_variance"] else "cast(sum(" ~ sum ~ ") as bigint)" }} as {{ sum }},
         {%- endfor %}
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version

@@ -79,7 +79,7 @@ sums as (
         {%- endfor %}
         greatest({{ exact_sum("case when takes_part then " ~ variance ~ " end") }}, 0) as {{ variance }},
         {%- for sum in ["expected_headways", "expected_bunched", "expected_gaps"] + spacing.values() | list %}
-        cast(sum(case when takes_part then {{ sum }} end) as decimal(38, 6)) as {{ sum }},
+        {{ exact_sum("case when takes_part then " ~ sum ~ " end", 6) }} as {{ sum }},
         {%- endfor %}
         min(estimate_null_reason) as hour_null_reason,
         max(ruleset_version) as ruleset_version

@@ -6,18 +6,23 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from copy import deepcopy
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from tests.accounting import rehearse_world
 from tests.documents.sessions import ROOT
-from tests.warehouse.rehearsed import Rehearsed
-from transit_etl import paths, promised
+from tests.test_fault_matrix import LARGEST_BODY, TIMEOUT_SECONDS, fault_of
+from transit_emulator.faults.definitions import FaultKind
+from transit_emulator.world import build_world
+from transit_etl import paths, promised, warehouse
 from transit_etl.settings import Settings
+from transit_etl.warehouse.column_rules import broken_rules
 from transit_etl.warehouse.contract import (
     CONTRACT_VERSION,
     DEPRECATION_DAYS,
@@ -35,6 +40,7 @@ from transit_etl.warehouse.contract_changes import (
 )
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import FoundColumn, read_dictionary
+from transit_etl.warehouse.models import described_tables
 
 CLIENT = ROOT / ".venv" / "datacontract-cli"  # scripts/setup.sh installs it
 STORED = ROOT / "docs" / "contract"
@@ -94,11 +100,20 @@ def test_the_contract_of_a_schema_is_valid_and_kept(built: Settings, tmp_path: P
 
 
 @pytest.mark.long
-@pytest.mark.exhaustive
 @pytest.mark.timeout(900)
-def test_it_is_valid_by_the_schema_of_the_standard_and_the_file_keeps_it(rehearsed: Rehearsed) -> None:
-    folder = paths.published_database(rehearsed.settings.data_dir).parent
-    answer = _ask_client(folder, "--test")
+def test_it_is_valid_by_the_schema_of_the_standard_and_the_file_of_bad_days_keeps_it(tmp_path: Path) -> None:
+    rehearse_world(
+        tmp_path,
+        build_world(seed=5, has_revisions=True),
+        datetime(2026, 11, 18, 7, tzinfo=UTC),
+        30,
+        [fault_of(kind, 0.02) for kind in FaultKind],
+        max_body_bytes=LARGEST_BODY,
+        total_timeout_seconds=TIMEOUT_SECONDS,
+    )
+    settings = Settings(data_dir=tmp_path / "data")
+    warehouse.build(settings)
+    answer = _ask_client(warehouse.publish(settings).parent, "--test")
 
     assert len(promised.SCHEMAS) == len(answer)
     assert {path: [] for path in answer} == {path: failed for path, (_, _, failed) in answer.items()}
@@ -124,6 +139,57 @@ def test_a_file_that_breaks_it_fails_its_test(built: Settings, tmp_path: Path) -
 
     for part in ("punctuality", "n_rows", "duplicate", "operator"):
         assert part in text
+
+
+def test_a_build_checks_each_rule_of_a_column_that_no_check_of_dbt_holds(
+    published: Contracts, manifest: Manifest
+) -> None:
+    by_dbt = {(each.schema, each.name): each.never_null for each in described_tables(manifest)}
+    expected: Counter[str] = Counter()
+    with duckdb.connect() as connection:
+        for schema, document in published.items():
+            connection.execute(f"create schema {schema}")
+            for table in document["schema"]:
+                place = f"{schema}.{table['name']}"
+                columns = {each["name"]: each for each in table["properties"]}
+                types = ", ".join(f'"{name}" {each["physicalType"]}' for name, each in columns.items())
+                connection.execute(f"create table {place} ({types}); insert into {place} default values")
+                required = {name for name, each in columns.items() if each.get("required")}
+                expected.update(
+                    f"{place}: {name}" for name in required - by_dbt.get((schema, table["name"]), set())
+                )
+                for bound, step in (("minimum", -1), ("maximum", 1)):
+                    beyond = {
+                        f'"{name}"': each["logicalTypeOptions"][bound] + step
+                        for name, each in columns.items()
+                        if bound in each.get("logicalTypeOptions", {})
+                    }
+                    expected.update(f"{place}: {name}" for name in map(_unquoted, beyond))
+                    if beyond:
+                        values = ", ".join(map(str, beyond.values()))
+                        connection.execute(f"insert into {place} ({', '.join(beyond)}) values ({values})")
+        found = Counter(each.partition(" is ")[0] for each in broken_rules(connection, manifest, [TODAY]))
+
+    assert expected.total() > 1500
+    assert expected == found & expected
+
+
+def _unquoted(name: str) -> str:
+    return name.strip('"')
+
+
+def test_no_promised_column_has_a_type_that_few_programs_read_as_a_number(published: Contracts) -> None:
+    """Programs read a decimal of 38 digits, and an integer of 128 bits, as an object or not at all."""
+    types = {
+        f"{schema}.{table['name']}.{column['name']}": column["physicalType"]
+        for schema, document in published.items()
+        for table in document["schema"]
+        for column in table["properties"]
+    }
+
+    assert {} == {
+        place: kind for place, kind in types.items() if kind.startswith(("hugeint", "uhugeint", "decimal(38"))
+    }
 
 
 def test_it_has_every_promised_table_and_column_and_no_other(built: Settings, published: Contracts) -> None:

@@ -1,7 +1,7 @@
 """Builds the service dates that changed in the lake, in order, and records which lake files are built."""
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -15,7 +15,13 @@ from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Engine, Settings
 from transit_etl.stage import ensure_schemas
 from transit_etl.warehouse import dbt, lake_changes
-from transit_etl.warehouse.built_dates import BuiltFrom, read_inputs, record_built_dates
+from transit_etl.warehouse.built_dates import (
+    BuiltFrom,
+    read_inputs,
+    record_built_dates,
+    unchanged_dates,
+)
+from transit_etl.warehouse.column_rules import broken_rules
 from transit_etl.warehouse.database import (
     WarehouseError,
     drop_models,
@@ -23,6 +29,7 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
+from transit_etl.warehouse.dbt_manifest import last_manifest, parsed_manifest
 from transit_etl.warehouse.durations import remember_duration
 from transit_etl.warehouse.findings import built_findings
 from transit_etl.warehouse.judged_stops import (
@@ -63,10 +70,13 @@ class BuildReport:
 
 @dataclass(frozen=True, slots=True)
 class _StartedBuild:
+    """A build and what it is of; `unchanged` are dates that files affect without changing what they say."""
+
     number: int
     dates: list[date]
     is_full: bool
     changes: LakeChanges
+    unchanged: set[date]
     built_from: BuiltFrom
 
 
@@ -104,10 +114,11 @@ def build(
             result = build_dates(
                 settings, started.dates, is_full=started.is_full, lock=lock, on_progress=on_progress
             )
+            _require_column_rules(settings, started.dates)
         except dbt.BuildFailedError:
             _record_failure(settings, started)
             raise
-        findings = _record_success(settings, started) if started.dates else []
+        findings = _record_success(settings, started) if started.dates or started.unchanged else []
         undocumented = _document(settings)
         seconds = time.monotonic() - started_at
         if started.dates:
@@ -165,25 +176,27 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
     ensure_schemas(settings.data_dir)  # files that an older version staged lack columns
     files = lake_changes.lake_files(settings)
     told = [_read_files(settings.of(operator)) for operator in settings.operators]
+    # What views read at once, such as names of stops, is no input of a date.
+    reference_rows = {each.operator: [*each.judged, *each.plant] for each in told}
     with open_build_database(settings) as connection:
         number, _ = last_build(connection)
         changes = lake_changes.find_changes(connection, settings, files)
         fingerprint = dbt.fingerprint(settings)
         has_other_models = fingerprint != _built_fingerprint(connection)
         is_full = has_other_models or are_other_rules_built(connection, settings)
-        chosen = (_date_set(first_date, last_date) or changes.dates) | _unfinished(connection)
+        unchanged = set() if is_full else _unchanged(connection, settings, changes, reference_rows)
+        changed = changes.dates - unchanged
+        chosen = (_date_set(first_date, last_date) or changed) | _unfinished(connection)
         # what rulesets judge at named stops is counted by date: other stops change every date
         if is_full or any(are_others_built(connection, each.operator, each.judged) for each in told):
             chosen = chosen | lake_changes.all_dates(connection, settings, files)
         elif first_date is None and last_date is None:
-            chosen = chosen | _ended(connection, changes.dates_by_operator)
+            chosen = chosen | _ended(connection, changes.dates_by_operator, changed)
         dates = sorted(chosen)
         if is_full and not dates:
             raise EmptyLakeError(settings)
-        # What views read at once, such as names of stops, is no input of a date.
-        reference_rows = {each.operator: [*each.judged, *each.plant] for each in told}
         built_from = read_inputs(connection, settings, dates, reference_rows)
-        started = _StartedBuild(number + 1, dates, is_full, changes, built_from)
+        started = _StartedBuild(number + 1, dates, is_full, changes, unchanged, built_from)
         if dates and is_full:
             drop_models(connection)
         for each in told:
@@ -197,6 +210,23 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
                 [started.number, fingerprint, dates[0], dates[-1], is_full, dates],
             )
     return started
+
+
+def _unchanged(
+    connection: duckdb.DuckDBPyConnection,
+    settings: Settings,
+    changes: LakeChanges,
+    reference_rows: Mapping[str, Iterable[object]],
+) -> set[date]:
+    """Return the dates whose answers are in other files than before, as after compaction, and still the same.
+
+    They are looked for only where files are gone, because it takes reading them.
+    """
+    if not changes.removed:
+        return set()
+    touched = changes.dates - changes.by_first_lists
+    now = read_inputs(connection, settings, sorted(touched), reference_rows)
+    return unchanged_dates(connection, now, touched)
 
 
 def _built_fingerprint(connection: duckdb.DuckDBPyConnection) -> str | None:
@@ -227,8 +257,10 @@ def _unfinished(connection: duckdb.DuckDBPyConnection) -> set[date]:
     return {day for (day,) in rows if is_possible(day)}
 
 
-def _ended(connection: duckdb.DuckDBPyConnection, dates: Mapping[str, Collection[date]]) -> set[date]:
-    """Return an operator's date with requests before each that had none.
+def _ended(
+    connection: duckdb.DuckDBPyConnection, dates: Mapping[str, Collection[date]], changed: Collection[date]
+) -> set[date]:
+    """Return an operator's date with requests before each changed one that had none.
 
     It was built before its end, and lacks what is due. Only answers of its last hours, or soon after, name
     it; where nobody asked then, none does.
@@ -243,7 +275,7 @@ def _ended(connection: duckdb.DuckDBPyConnection, dates: Mapping[str, Collection
             where begun.service_date not in (from days)
             group by begun.service_date
             """,
-            {"operator": operator, "dates": list(begun)},
+            {"operator": operator, "dates": [day for day in begun if day in changed]},
         ).fetchall()
         found.update(day for (day,) in rows)
     return found
@@ -283,6 +315,18 @@ def _document(settings: Settings) -> list[str]:
     return []
 
 
+def _require_column_rules(settings: Settings, dates: Sequence[date]) -> None:
+    """Raise BuildFailedError if rows of the dates built break a rule of a column."""
+    if not dates:
+        return
+    manifest = last_manifest(settings.data_dir) or parsed_manifest()
+    with open_build_database(settings) as connection:
+        broken = [*broken_rules(connection, manifest, dates)]
+    if broken:
+        more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+        raise dbt.BuildFailedError(f"the rules of columns are broken{more}: {broken[0]}")
+
+
 def _record_failure(settings: Settings, started: _StartedBuild) -> None:
     """Record that a build failed; one that stays recorded as running counts as unfinished, too."""
     with suppress(WarehouseError), open_build_database(settings) as connection:
@@ -293,7 +337,7 @@ def _record_failure(settings: Settings, started: _StartedBuild) -> None:
 
 def _record_success(settings: Settings, started: _StartedBuild) -> list[str]:
     """Record, only now that all checks passed, which files are in the database; return the findings."""
-    built = {*started.dates, *started.changes.impossible_dates}
+    built = {*started.dates, *started.unchanged, *started.changes.impossible_dates}
     done = [file for file, dates in started.changes.dates_of.items() if dates <= built]
     removed = [path for path, dates in started.changes.removed.items() if dates <= built]
     with open_build_database(settings) as connection:

@@ -1,7 +1,8 @@
 """Writes the data contract of the published file (Open Data Contract Standard 3.1), one document per schema.
 
-A document names one schema of one database, as the standard has it. What it promises is what the models say
-and their checks hold: tables, columns, types, keys, units, values, and rules on rows.
+A document names one schema of one database, as the standard has it. It promises what the models say: tables,
+columns, types and units; and what each build checks: the keys, values and rules on rows that checks of dbt
+demand, and the rules of single columns (`column_rules`).
 """
 
 import re
@@ -14,13 +15,14 @@ import yaml
 from transit_etl import promised
 from transit_etl.errors import MISSHAPEN, first_line
 from transit_etl.settings import Settings
+from transit_etl.warehouse.column_rules import ColumnRules, column_rules
 from transit_etl.warehouse.database import WarehouseError
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import ColumnEntry, Dictionary, TableEntry
 from transit_etl.warehouse.dictionary_files import replace_pages
 from transit_etl.warehouse.models import Deprecation, Described, described_tables
 
-CONTRACT_VERSION = "1.0.0"  # docs/contract.md says which change of a table needs which change of it
+CONTRACT_VERSION = "2.0.0"  # docs/contract.md says which change of a table needs which change of it
 DEPRECATION_DAYS = 180
 ENDING = ".odcs.yaml"
 Contract = dict[str, Any]  # as the standard's JSON schema describes it
@@ -32,11 +34,10 @@ _PURPOSES = {
     "headline": "One view for each question: a figure, its interval, and a sentence to cite.",
 }
 _LOGICAL_TYPES = {
-    "varchar": "string", "uuid": "string", "bigint": "integer", "integer": "integer", "hugeint": "integer",
+    "varchar": "string", "uuid": "string", "bigint": "integer", "integer": "integer",
     "double": "number", "decimal": "number", "boolean": "boolean", "date": "date", "timestamp": "timestamp",
     "time": "time",
 }  # fmt: skip
-_RANGE = re.compile(r"(?P<low>-?[0-9.]+) (?:to (?P<high>-?[0-9.]+)|or more)(?:,? or null|, null)?")
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _KNOWN_VALUES = "known values of "  # begins the name of a rule that `Described.values` has
 
@@ -203,15 +204,16 @@ def _column(column: ColumnEntry, primary: Sequence[str], described: Described | 
     name = column.column_name
     base, is_list = column.type.removesuffix("[]"), column.type.endswith("[]")
     logical = _LOGICAL_TYPES[base.partition("(")[0]]
+    rules = column_rules(column)
     entry: dict[str, Any] = {"name": name, "logicalType": "array" if is_list else logical}
     if is_list:
         entry["items"] = {"logicalType": logical, "physicalType": base}
-    elif options := _range(column.allowed_values, logical):
+    elif options := _bounds(rules, logical):
         entry["logicalTypeOptions"] = options
     entry |= {"physicalType": column.type, "description": column.meaning}
     if name in primary:
         entry |= {"primaryKey": True, "primaryKeyPosition": primary.index(name) + 1}
-    if name in primary or _is_never_null(column):
+    if rules.is_never_null or (described and name in described.never_null):
         entry["required"] = True
     if column.example and not is_list:
         entry["examples"] = [column.example]
@@ -220,7 +222,7 @@ def _column(column: ColumnEntry, primary: Sequence[str], described: Described | 
             {
                 "type": "library",
                 "metric": "invalidValues",
-                "arguments": {"validValues": values.split(", ")},
+                "arguments": {"validValues": values.removesuffix(", null").split(", ")},
                 "mustBe": 0,
             }
         ]
@@ -230,19 +232,10 @@ def _column(column: ColumnEntry, primary: Sequence[str], described: Described | 
     return entry | _deprecated(deprecation, properties)
 
 
-def _is_never_null(column: ColumnEntry) -> bool:
-    """Tell whether the dictionary lets a column have no null: outside `quality` it says so where it does."""
-    said = f"{column.meaning} {column.allowed_values}".lower()
-    return column.schema_name != "quality" and "null" not in said
-
-
-def _range(values: str, logical: str) -> dict[str, float]:
-    found = _RANGE.fullmatch(values)
-    if found is None or logical not in {"integer", "number"}:
-        return {}
+def _bounds(rules: ColumnRules, logical: str) -> dict[str, float]:
     number = int if logical == "integer" else float
-    limits = {"minimum": found["low"], "maximum": found["high"]}
-    return {name: number(limit) for name, limit in limits.items() if limit}
+    limits = {"minimum": rules.minimum, "maximum": rules.maximum}
+    return {name: number(limit) for name, limit in limits.items() if limit is not None}
 
 
 def _rules(described: Described) -> Iterator[dict[str, Any]]:

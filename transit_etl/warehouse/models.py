@@ -41,8 +41,9 @@ class Deprecation:
 class Described:
     """A table as the yml files describe it: its schema, and the entries of its columns by name.
 
-    `key` names the columns that identify a row, of which those in `nullable_key` may be null; `values` the
-    values that its checks allow in a column, and `rules` what they demand of each row, by name.
+    `key` names the columns that identify a row, of which those in `nullable_key` may be null; `never_null`
+    those of any key that may not. `values` are what its checks allow in a column, `null` among them, and
+    `rules` what they demand of each row, by name.
     """
 
     schema: str
@@ -52,7 +53,8 @@ class Described:
     columns: Mapping[str, Mapping[str, Any]]
     key: str
     values: Mapping[str, str]
-    nullable_key: tuple[str, ...] = ()
+    nullable_key: frozenset[str] = frozenset()
+    never_null: frozenset[str] = frozenset()
     rules: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -141,12 +143,8 @@ def _described(table: Mapping[str, Any], checks: list[Mapping[str, Any]]) -> Des
         columns=table["columns"],
         key=next(_keys(checks), meta.get("key", "")),
         values=dict(_known_values(checks)),
-        nullable_key=tuple(
-            column
-            for check in checks
-            if check["name"] == "grain"
-            for column in check["kwargs"].get("may_be_null", ())
-        ),
+        nullable_key=frozenset(_of_keys(checks, "may_be_null")),
+        never_null=frozenset(_of_keys(checks, "columns")) - {*_of_keys(checks, "may_be_null")},
         rules={name: rule for check in checks for name, rule in check["kwargs"].get("rules", {}).items()},
     )
 
@@ -161,10 +159,18 @@ def _keys(checks: list[Mapping[str, Any]]) -> Iterator[str]:
     return (", ".join(check["kwargs"]["columns"]) for check in checks if check["name"] == "grain")
 
 
+def _of_keys(checks: list[Mapping[str, Any]], argument: str) -> Iterator[str]:
+    """Yield the columns that an argument of each check `grain` names."""
+    return (
+        column for check in checks if check["name"] == "grain" for column in check["kwargs"].get(argument, ())
+    )
+
+
 def _known_values(checks: list[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """Yield the column and the values of each rule `known values of …`."""
     for check in checks:
         for name, rule in check["kwargs"].get("rules", {}).items():
             column = name.removeprefix("known values of ")
             if column != name and (listed := re.search(rf"\b{column} in \((.*?)\)", rule)):
-                yield column, listed[1].replace("'", "")
+                or_null = ", null" if rule.startswith("coalesce(") else ""
+                yield column, listed[1].replace("'", "") + or_null

@@ -54,7 +54,11 @@ pairs as (
         round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}) as seconds,
         floor(greatest({{ seconds_between('earlier.passed_before', 'later.passed_after') }}, 0)) as low_seconds,
         ceil({{ seconds_between('earlier.passed_after', 'later.passed_before') }}) as high_seconds,
-        round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }}) as scheduled_seconds,
+        -- scheduled times that go back along the trip tell no travel time
+        case
+            when later.scheduled_at >= earlier.scheduled_at
+                then round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }})
+        end as scheduled_seconds,
         later.ruleset_version
     from trips as later
     inner join trips as earlier using ({{ trip }})
@@ -101,7 +105,7 @@ estimated_pairs as (
         earlier.service_hour,
         earlier.stop_code as from_stop_code,
         later.stop_code as to_stop_code,
-        later.arrival_quality != 'expected' as is_of_observed_trip,
+        later.arrival_quality != 'expected' and later.scheduled_at >= earlier.scheduled_at as is_of_observed_trip,
         greatest(round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}), 0) as seconds,
         round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }}) as scheduled_seconds,
         case

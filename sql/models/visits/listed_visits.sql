@@ -71,11 +71,11 @@ replacements as (
 
 linked as (
     select
-        {%- for column in [
-            "operator", "service_date", "listed_id", "stop_code", "line_label", "is_slash_variant", "destination"
-        ] %}
+        {%- for column in ["operator", "listed_id", "stop_code", "line_label", "is_slash_variant", "destination"] %}
             coalesce(live.{{ column }}, theoretical.{{ column }}) as {{ column }},
         {%- endfor %}
+        -- a bus that is early or late at the end of a service day keeps the date of its timetable row
+        coalesce(theoretical.service_date, live.service_date) as service_date,
         coalesce(theoretical.service_hour, live.service_hour) as service_hour,
         coalesce(theoretical.predicted_at, live.predicted_at) as expected_at,
         theoretical.predicted_at as theoretical_at,
