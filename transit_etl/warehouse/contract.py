@@ -172,8 +172,10 @@ def _service_levels(schema: str, settings: Settings) -> Iterator[dict[str, Any]]
 
 
 def _table(table: TableEntry, columns: Sequence[ColumnEntry], described: Described | None) -> dict[str, Any]:
-    key = table.key_columns.split(", ") if table.key_columns else []
-    nullable = described.nullable_key if described else ()
+    nullable = described.nullable_key if described else frozenset()
+    checked = nullable | described.never_null if described else nullable
+    named = table.key_columns.split(", ")
+    key = named if checked.issuperset(named) else []  # the dictionary says others too
     quality = [*_rules(described)] if described else []
     if set(key) & set(nullable):  # a primary key of the standard has no null
         quality.insert(
