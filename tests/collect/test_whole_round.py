@@ -79,6 +79,21 @@ def test_a_small_network_is_wholly_asked_for_in_one_round(tmp_path: Path) -> Non
     assert 0.95 <= sum(report.sent for report in reports.values()) / 300 <= 1
 
 
+def test_an_interrupt_while_a_round_is_being_staged_stops_it_and_nothing_else(tmp_path: Path) -> None:
+    write_network(tmp_path, {"015-00": ["0001"]}, at=START)
+    clock, transport = VirtualClock(START), httpx2.MockTransport(Upstream())
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    *_, passages = collect_round(
+        settings_at(tmp_path), 300, interrupted, clock=clock, store=MemoryStore(), transport=transport
+    )
+
+    assert passages.is_stopped
+    assert 58 <= passages.seconds <= 62
+
+
 def test_a_round_that_learns_of_no_stop_ends_with_the_failure_of_stops(tmp_path: Path) -> None:
     write_lake(tmp_path, "lines", [{"line_code": "015-00", "is_active": True}], at=START)
     clock, transport = VirtualClock(START), httpx2.MockTransport(lambda _: httpx2.Response(500))

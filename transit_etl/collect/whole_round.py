@@ -1,7 +1,7 @@
 """Collects everything in one round: polls, and asks for the lists beside that instead of before it."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -79,7 +79,7 @@ class _Round:
             self._collect([*unfinished, of["status"], passages], part)
             left, length = left - part, PART_GROWTH * length
             if left > 0 and not passages.is_stopped:
-                self.stage()
+                self._stage(of.values())
         send_raw_if_possible(self.settings)
         return [each.report(self.settings, recovered) for each in of.values()]
 
@@ -97,7 +97,15 @@ class _Round:
                         return False
                     raise
             self._collect([stops], STOPS_SECONDS)
+            self._stage([stops])
+
+    def _stage(self, collections: Iterable[Collection]) -> None:
+        """Stage what was received; an interrupt stops the round, and it is staged after that."""
+        try:
             self.stage()
+        except KeyboardInterrupt:
+            for each in collections:
+                each.is_stopped = True
 
     def _collect(self, collections: Sequence[Collection], seconds: float) -> None:
         """Collect for some seconds; a list that is not alone takes its share of the allowance, no more."""
