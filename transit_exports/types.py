@@ -6,7 +6,10 @@ from typing import NamedTuple
 from transit_etl.quoting import sql_text
 from transit_exports.source import Column
 
-_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"  # noqa: RUF001 - what spreadsheets take for the start of a formula
+_SIGNS = r"=+\-@＝＋－＠"  # noqa: RUF001 - what spreadsheets take for the start of a formula
+_FORMULA = rf"^[{_SIGNS}\t\r\n]"
+# Where semicolons separate cells, some begin within a text, and no quote there hides a line end.
+_FORMULA_WITHIN = rf"""([;\t\r\n][\s"']*)([{_SIGNS}])"""
 
 
 class TypeNames(NamedTuple):
@@ -62,10 +65,8 @@ def in_csv(column: Column, *, neutralises_formulas: bool) -> str:
     if is_nested(column):
         expression = f"to_json({name})::varchar"
     if neutralises_formulas and (is_nested(column) or column.type == "VARCHAR"):
-        expression = (
-            f"case when regexp_matches({expression}, {sql_text(_FORMULA)}) "
-            f"then '''' || {expression} else {expression} end"
-        )
+        within = rf"regexp_replace({expression}, {sql_text(_FORMULA_WITHIN)}, '\1''\2', 'g')"
+        expression = f"if(regexp_matches({expression}, {sql_text(_FORMULA)}), '''', '') || {within}"
     return name if expression == name else f"{expression} as {name}"
 
 
