@@ -13,6 +13,7 @@ from rich.table import Table
 from scripts.demo_rehearsal import Days
 from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
+from transit_etl.cited import cited
 from transit_etl.paths import published_database
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 
@@ -149,10 +150,11 @@ def _audit(figures: AuditFigures | None) -> str:
     drawn = f"{figures.n_drawn:,} visits drawn by chance were watched, and {figures.n_seen:,} of them seen"
     if figures.error is None or figures.half_interval is None:
         return f"An audit needs no truth: {drawn}, too few to compare estimates with."
-    low, high = figures.error - figures.half_interval, figures.error + figures.half_interval
+    ends = figures.error - figures.half_interval, figures.error + figures.half_interval
+    error, low, high, decimals = cited(figures.error, *ends)
     return (
         f"An audit needs no truth: {drawn}. Their share on time minus what the estimates say of them: "
-        f"{100 * figures.error:+.1f} points (95 % interval: {100 * low:+.1f} to {100 * high:+.1f})."
+        f"{error:+.{decimals}f} points (95 % interval: {low:+.{decimals}f} to {high:+.{decimals}f})."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from rich.table import Table
 
-from transit_etl.cli.findings import outward_percents
+from transit_etl.cited import cited
 
 TABLES = ("actual_passages", "scheduled_passages", "trips", "events", "plant", "plant_outages")
 
@@ -58,8 +58,9 @@ PREPARE = """
 """
 QUESTIONS = r"""
     create view on_time as
-        select period, figure, low, high, reason, true_share
+        select period, figure, low, high, decimals, reason, true_share
         from warehouse.headline.on_time_network
+        left join (from warehouse.core.precision_labels where quantity = 'share') using (precision)
         join (
             select service_date::varchar as period,
                 avg(is_on_time(epoch(passed_at) - epoch(scheduled_at))::int) as true_share
@@ -194,11 +195,11 @@ def _rows(figures: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[tuple[
 
 def _delivered(network: Mapping[str, Any], *lines: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     if lines:
-        low, high = outward_percents(network["low"], network["high"])
+        _, low, high, decimals = cited(network["low"], network["low"], network["high"])
         n_held = sum(line["low"] <= line["true_share"] <= line["high"] for line in lines)
         yield (
             "share of departures that ran",
-            f"between {low:.1f} and {high:.1f} % (hard bounds)",
+            f"between {low:.{decimals}f} and {high:.{decimals}f} % (hard bounds)",
             f"{_share(network['true_share'])}; by line and direction {n_held} of {len(lines)} bounds hold",
         )
 
@@ -217,8 +218,8 @@ def _lifts(lifts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]
 def _interval(row: Mapping[str, Any]) -> str:
     if row["figure"] is None:
         return f"not known: {row['reason']}"
-    low, high = outward_percents(row["low"], row["high"])
-    return f"{_share(row['figure'])} (95 % interval: {low:.1f} % to {high:.1f} %)"
+    figure, low, high = (f"{100 * row[name]:.{row['decimals']}f}" for name in ("figure", "low", "high"))
+    return f"{figure} % (95 % interval: {low} to {high} %)"
 
 
 def _share(value: float) -> str:

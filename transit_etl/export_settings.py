@@ -13,6 +13,21 @@ def report_folder(settings: Settings) -> Path:
     return paths.performance_dir(settings.data_dir) / part_of(settings)
 
 
+def _translate(words: str, language: str) -> str:
+    """Return words as reports have them in a language such as `it` or `it-CH`."""
+    from transit_reports.language import (  # noqa: PLC0415 - reads translations, which few exports need
+        languages,
+        translated,
+        written_in,
+    )
+
+    code = language.partition("-")[0]
+    if code not in languages():
+        return words
+    with written_in(code):
+        return translated(words)
+
+
 def export_settings(settings: Settings) -> ExportSettings:
     """Return the settings of an operator's exports from the published file of a data folder into it."""
     root, part = settings.data_dir, part_of(settings)
@@ -30,6 +45,7 @@ def export_settings(settings: Settings) -> ExportSettings:
         contact=settings.publisher_contact or "",
         licence=settings.export_licence or NO_LICENCE,
         language=settings.language,
+        translate=_translate,
         address=settings.export_url or "",
         report_address=settings.report_url or "",
     )

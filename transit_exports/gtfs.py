@@ -19,8 +19,8 @@ from transit_exports.statements import named_statements, statement
 _ENTRY_TIME = (1980, 1, 1, 0, 0, 0)  # of every file in the zip: the same rows give the same bytes
 _CSV = "format csv, header"
 _MISSING = (
-    "Not told by the interface, and missing or assumed here: means of transport (all are 3, bus), shapes, "
-    "fares, transfers, accessibility."
+    "Not told by the interface, and missing here: shapes, fares, transfers, accessibility. Types of routes "
+    "are those of a feed that was given, or else assumed (`core.line_modes`): bus, where none is known."
 )
 STATIC_NOTES = [
     "`gtfs.zip` is a GTFS Schedule feed of the timetable as collected, after the corrections of each day.",

@@ -17,7 +17,7 @@ from transit_exports.statements import statement
 
 _VERSION = "2.0"
 _AT_ONCE = 1_000  # alerts
-_HEADER_LANGUAGE = "en"  # of our meanings of the codes
+_ENGLISH = "en"  # the language of our meanings of the codes
 NOTES = [
     "`alerts.pb` is a GTFS Realtime FeedMessage, of the instant asked for or of the end of the period.",
     "Causes and effects are assumed, by `cause_meanings`, `category_meanings` and `event_meanings`.",
@@ -72,8 +72,23 @@ def _add(feed: gtfs.FeedMessage, source: Source, alert: dict[str, Any], *, knows
     entity.alert.effect = _code(gtfs.Alert.Effect, alert["gtfs_effect"], gtfs.Alert.UNKNOWN_EFFECT)
     for selector in _informed(alert):
         entity.alert.informed_entity.add(agency_id=source.publication.operator, **selector)
-    _add_text(entity.alert.header_text, alert["header"], _HEADER_LANGUAGE)
+    for language, header in _headers(source, alert).items():
+        _add_text(entity.alert.header_text, header, language)
     _add_text(entity.alert.description_text, alert["message"], source.settings.language)
+
+
+def _headers(source: Source, alert: dict[str, Any]) -> dict[str, str]:
+    """Return the header in English and in the language of the feed, where it can be told in both.
+
+    Without a meaning it is upstream's code.
+    """
+    settings, meaning = source.settings, alert["event_meaning"]
+    said = {settings.language: alert["event"]}
+    if meaning is not None:
+        said = {settings.language: settings.translate(meaning, settings.language), _ENGLISH: meaning}
+        if said[settings.language] == meaning:
+            said = {_ENGLISH: meaning}
+    return {language: ": ".join(filter(None, (words, alert["names"]))) for language, words in said.items()}
 
 
 def _informed(alert: dict[str, Any]) -> list[dict[str, str]]:

@@ -1,6 +1,7 @@
 """What exports are told: the published file, where they are written, who publishes them and how."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,8 @@ class ExportSettings:
     folders of `scratch_folder`, on the same file system, hold unfinished datasets, and the files of
     `locks_folder` the locks of who writes them. Without a `publisher` it is the operator. `address` is where
     `folder` is served, and `report_address` where the pages of reports are. `interface_url` is named by feeds
-    that need an address where there is no `publisher_url`.
+    that need an address where there is no `publisher_url`. `translate` returns English words of the published
+    file in a language, as they are where it has no translation.
     """
 
     database: Path
@@ -32,6 +34,7 @@ class ExportSettings:
     contact: str = ""
     licence: str = NO_LICENCE
     language: str = "und"
+    translate: Callable[[str, str], str] = lambda words, _language: words
     address: str = ""
     report_address: str = ""
 

@@ -46,6 +46,8 @@ _TO_CITE = (
     "Columns with a yellow heading are those to cite; they stand first. Cite a figure with low and high. "
     "Where it is empty it is not known, and the reason stands beside it."
 )
+_PERCENTS = ("0%", "0.0%", "0.00%")  # of shares, by how many decimals are cited; one where it is not said
+_DECIMALS = "select precision, decimals from core.precision_labels where quantity = 'share'"
 _SHARES = ("share", "probability", "difference of shares")  # units shown as percent
 _EXPLAINED = ("sheet", "column", "type", "unit", "meaning")
 _EXPLAINED_WIDTHS = (40, 40, 25, 25, 90)  # at most, in characters
@@ -85,7 +87,7 @@ def _write(tables: Sequence[Table], period: Period, source: Source, path: Path) 
             "cited": book.add_format(
                 {"bold": True, "bottom": 1, "text_wrap": True, "valign": "top", "bg_color": _CITED_COLOUR}
             ),
-            "share": book.add_format({"num_format": "0.0%"}),
+            **{form: book.add_format({"num_format": form}) for form in _PERCENTS},
             "DATE": book.add_format({"num_format": "yyyy-mm-dd"}),
             "TIMESTAMP": book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
         }
@@ -176,7 +178,9 @@ def _write_sheet(
     sheet.freeze_panes(1, 0)
     columns = cited_first(table)
     marked = cited(table)
-    writers = [_writer(sheet, column, formats) for column in columns]
+    writers = [[_writer(sheet, column, formats, form) for column in columns] for form in _PERCENTS]
+    precision = next((number for number, column in enumerate(columns) if column.name == "precision"), None)
+    decimals = dict(source.rows(_DECIMALS))
     widths = [_width(column) for column in columns]
     _lay_out(sheet, widths, len(naming(table)))
     sheet.repeat_rows(0)
@@ -193,9 +197,10 @@ def _write_sheet(
     while rows := cursor.fetchmany(_AT_ONCE):
         for values in rows:
             n_rows += 1
+            exact = writers[1 if precision is None else decimals.get(values[precision], 0)]
             for number, value in enumerate(values):
                 if value is not None:
-                    writers[number](n_rows, number, value)
+                    exact[number](n_rows, number, value)
     sheet.autofilter(0, 0, n_rows, len(columns) - 1)
     return n_rows
 
@@ -218,7 +223,9 @@ def _plain(column: Column) -> str:
     return column.quoted
 
 
-def _writer(sheet: Worksheet, column: Column, formats: Formats) -> Callable[[int, int, Any], object]:
+def _writer(
+    sheet: Worksheet, column: Column, formats: Formats, percent: str
+) -> Callable[[int, int, Any], object]:
     """Return what writes a value of a column into a row and a column of the sheet."""
     match column.type:
         case "DATE" | "TIMESTAMP":
@@ -230,7 +237,7 @@ def _writer(sheet: Worksheet, column: Column, formats: Formats) -> Callable[[int
         case _ if is_nested(column):
             return partial(_write_text, sheet)
         case _ if column.unit in _SHARES:
-            return partial(_write_share, sheet, formats["share"])
+            return partial(_write_share, sheet, formats[percent])
         case _:
             return partial(_write_value, sheet.write_number)
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 from markupsafe import Markup
 
+from transit_etl.cited import cited
 from transit_reports.language import NO_BREAK, _, language, moment, number, signed, weekday_and_day
 from transit_reports.queries import Row
 
@@ -19,7 +20,6 @@ N_SHADES = 5
 Kind = Literal["text", "count", "share", "seconds", "minutes", "date", "time", "difference"]
 _MINUTE = 60  # seconds
 _HOUR, _DAY = 60, 1440  # minutes
-_NARROW = 0.03  # an interval of a share so narrow, that a decimal of a percent says something
 
 
 class TextIn(str):
@@ -161,7 +161,7 @@ def duration(minutes: int) -> str:
 def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str:  # noqa: ANN401 - what a query gives
     """Return a figure with its 95 % interval in round brackets, or hard bounds in square ones.
 
-    The figure is rounded to the nearest; shares have a decimal where the interval is narrow.
+    All are rounded as they are cited.
     """
     if bounds == "hard":
         return hard_bounds(low, high, kind)
@@ -177,15 +177,16 @@ def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str: 
 def hard_bounds(low: Any, high: Any, kind: Kind) -> str:  # noqa: ANN401 - what a query gives
     """Return hard bounds in square brackets; without an upper one it says so, without both it is a dash.
 
-    Durations are rounded outwards, and have no brackets where both bounds are the same.
+    They are rounded outwards. Durations have no brackets where both bounds are the same.
     """
     if low is None:
         return "–"
     if kind == "minutes":
         return _duration_bounds(low, high)
     if high is None:
-        return _("[{least} or more]", least=f"{_short(low, kind, 1)}{_unit(kind)}")
-    texts = [_short(end, kind, high - low) for end in (low, high)]
+        least = figure_and_ends(low, low, low + 1, kind)[1]
+        return _("[{least} or more]", least=f"{least}{_unit(kind)}")
+    texts = figure_and_ends(low, low, high, kind)[1:]
     return f"[{'–'.join(dict.fromkeys(texts))}{_unit(kind)}]"
 
 
@@ -200,15 +201,18 @@ def _duration_bounds(low: float, high: float | None) -> str:
 
 
 def figure_and_ends(value: float, low: float, high: float, kind: Kind) -> tuple[str, str, str]:
-    """Return a figure and both ends of its interval as text without a unit, as exact as the interval is."""
-    return _short(value, kind, high - low), _short(low, kind, high - low), _short(high, kind, high - low)
+    """Return a figure and both ends of its interval as text without a unit, rounded as they are cited."""
+    *numbers, decimals = cited(value, low, high, "wait_seconds" if kind == "seconds" else "share")
+    if len({*numbers}) == 1 and numbers[0].is_integer():
+        decimals = 0  # zeros would say nothing
+    figure, least, most = (_short(each, kind, max(decimals, 0)) for each in numbers)
+    return figure, least, most
 
 
-def _short(value: float, kind: Kind, width: float) -> str:
-    if kind in {"share", "difference"}:
-        decimals = 1 if width <= _NARROW else 0
-        return signed(100 * value, decimals) if kind == "difference" else number(100 * value, decimals)
-    return clock(value) if kind == "seconds" else number(value)
+def _short(value: float, kind: Kind, decimals: int) -> str:
+    if kind == "difference":
+        return signed(value, decimals)
+    return clock(value) if kind == "seconds" else number(value, decimals)
 
 
 def _unit(kind: Kind) -> str:

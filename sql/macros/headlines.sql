@@ -44,14 +44,17 @@
     )
 {%- endmacro %}
 
-{# A number of a sentence as text, rounded as `labels.decimals` says; the ends of an interval are rounded outwards.
+{# A number as it is cited, rounded as `labels.decimals` says. The ends of an interval, and bounds, are rounded outwards, so
+   that what is cited never says more than is known. transit_etl/cited.py does the same for what is no headline.
 
    way: `round`, `floor` or `ceil`. #}
+{% macro cited_number(value, way="round") -%}
+    ({{ way }}({{ rounded(value ~ " * power(10.0, labels.decimals)", 6) }}) / power(10.0, labels.decimals) + 0.0)
+{%- endmacro %}
+
+{# The same as text. #}
 {% macro number_text(value, way="round") -%}
-    {{ decimal_text(
-        way ~ "(" ~ rounded(value ~ " * power(10.0, labels.decimals)", 6) ~ ") / power(10.0, labels.decimals) + 0.0",
-        "labels.decimals"
-    ) }}
+    {{ decimal_text(cited_number(value, way), "labels.decimals") }}
 {%- endmacro %}
 
 {# A share in a sentence, in percent: without decimals. #}
@@ -75,7 +78,7 @@
 
    columns:     names of what stands between operator and figure; `last_columns` stand after the sentence.
    quantity:    of core.precision_labels.
-   decimals:    decimals that the columns keep.
+   decimals:    decimals that the columns keep at most; they have what is cited.
    factor:      what the figure is multiplied by in the sentence; `unit`: what follows it there.
    is_certain:  whether low and high are hard bounds; else they are a 95 % interval. Hard bounds are also given where
                 the figure is not known.
@@ -95,9 +98,12 @@
         {%- for column in columns %}
         figures.{{ column }},
         {%- endfor %}
-        {{ rounded('figures.figure', decimals) }} as figure,
-        {{ rounded('figures.low', decimals) }} as low,
-        {{ rounded('figures.high', decimals) }} as high,
+        {{ rounded(cited_number(figure) ~ " / " ~ factor, decimals) }} as figure,
+        -- without an upper bound there is no width: whole units then
+        coalesce(
+            {{ rounded(cited_number(low, 'floor') ~ " / " ~ factor, decimals) }}, floor({{ low }}) / {{ factor }}
+        ) as low,
+        {{ rounded(cited_number(high, 'ceil') ~ " / " ~ factor, decimals) }} as high,
         {%- if is_covered %}
         {{ rounded('figures.coverage', 4) }} as coverage,
         {%- endif %}

@@ -8,10 +8,8 @@ import sys
 import zipfile
 from dataclasses import replace
 from datetime import date
-from html import unescape
 from pathlib import Path
 from textwrap import wrap
-from typing import NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -21,6 +19,7 @@ from frictionless import Package
 
 from benchmarks.synthetic_year import FIRST, make_year
 from tests.exports.conftest import change, settings_in
+from tests.exports.workbooks import headings_of, sheets_of
 from tests.warehouse.rehearsed import DAY
 from transit_etl.operations.verification import verify
 from transit_etl.settings import Settings
@@ -28,16 +27,6 @@ from transit_exports import FORMATS, ExportError, ExportSettings, Request, damag
 from transit_exports import exporter as module
 from transit_exports.source import opened
 
-
-class Cell(NamedTuple):
-    """A cell of a sheet: its text, the format of its number, and its style."""
-
-    text: str
-    format: str
-    style: str
-
-
-Sheet = dict[str, Cell]
 TABLE_FORMATS = ["parquet", "csv", "jsonl", "xlsx"]
 
 
@@ -416,37 +405,6 @@ def publish_later(settings: ExportSettings, statement: str, days: int = 1) -> No
     """Replace the published file by one that differs and is some days newer."""
     later = f"update quality.publication set published_at = published_at + interval {days} day"
     change(settings, statement, later)
-
-
-def sheets_of(folder: Path) -> tuple[Sheet, Sheet]:
-    """Return the cells of the first two sheets of the workbook in a folder, by their places."""
-    [file] = folder.glob("*.xlsx")
-    with zipfile.ZipFile(file) as archive:
-        styles, *sheets = (
-            archive.read(f"xl/{name}.xml").decode()
-            for name in ("styles", "worksheets/sheet1", "worksheets/sheet2")
-        )
-    codes = dict(re.findall(r'<numFmt numFmtId="(\d+)" formatCode="([^"]*)"', styles))
-    formats = [
-        codes.get(each, "") for each in re.findall(r'<xf numFmtId="(\d+)"', styles.partition("<cellXfs")[2])
-    ]
-    about, rows = (
-        {
-            place: Cell(unescape(re.sub("<[^>]*>", "", content)), formats[int(style or 0)], style)
-            for place, style, content in re.findall(
-                r'<c r="(\w+)"(?: s="(\d+)")?[^/>]*>(.*?)</c>', sheet, re.DOTALL
-            )
-        }
-        for sheet in sheets
-    )
-    return about, rows
-
-
-def headings_of(sheet: Sheet) -> dict[str, str]:
-    """Return the letter of each column by its heading, in their order."""
-    return {
-        cell.text: place[:-1] for place, cell in sheet.items() if place[:-1].isalpha() and place[-1] == "1"
-    }
 
 
 def test_a_workbook_says_by_itself_what_it_is_and_what_is_missing(published: ExportSettings) -> None:

@@ -112,6 +112,21 @@ def test_a_trip_that_ran_shows_the_headsign_of_its_departure(placed: ExportSetti
     assert all(ran[trip] == scheduled[matched[trip]] for trip in matched.keys() & ran.keys())
 
 
+def test_a_route_has_the_type_that_is_told_and_is_a_bus_where_none_is(placed: ExportSettings) -> None:
+    types = {row["route_short_name"]: row["route_type"] for row in table(feed(placed, "gtfs"), "routes")}
+
+    assert "2" == types.pop("FGC")
+    assert {"3"} == {*types.values()}
+    change(
+        placed,
+        "update core.line_modes set operator = 'another' where line_label = 'FGC'",
+        "insert into intermediate.route_types values ('emulated', '1', 0), ('emulated', '18', 1), "
+        "('emulated', '18', 3), ('another', '20', 1)",
+    )
+    types = {row["route_short_name"]: row["route_type"] for row in table(feed(placed, "gtfs"), "routes")}
+    assert {"1": "0"} == {number: kind for number, kind in types.items() if kind != "3"}
+
+
 def test_the_feed_says_what_is_missing(placed: ExportSettings) -> None:
     [row] = table(feed(placed, "gtfs"), "feed_info")
 

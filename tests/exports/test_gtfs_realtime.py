@@ -89,12 +89,29 @@ def test_a_lift_out_of_use_is_hard_to_reach_at_the_stops_with_its_name_and_no_en
     assert {episode: [stop] if lift == lifts[0][1] else [""] for episode, lift in lifts} == informed
 
 
-def test_each_text_of_an_alert_names_its_language(published: ExportSettings) -> None:
-    settings = replace(published, language="de-CH")
+@pytest.mark.parametrize(("language", "headers"), [("de-CH", {"en"}), ("it", {"en", "it"}), ("en", {"en"})])
+def test_each_text_of_an_alert_names_its_language(
+    published: ExportSettings, language: str, headers: set[str]
+) -> None:
+    settings = replace(published, language=language)
     texts = [entity.alert for entity in alerts(settings).entity]
 
-    assert {"en"} == {each.language for alert in texts for each in alert.header_text.translation}
-    assert {"de-CH"} == {each.language for alert in texts for each in alert.description_text.translation}
+    assert texts
+    for alert in texts:
+        assert headers == {each.language for each in alert.header_text.translation}
+        assert len(headers) == len({each.text for each in alert.header_text.translation})
+    assert {language} == {each.language for alert in texts for each in alert.description_text.translation}
+
+
+def test_the_header_of_an_event_without_a_meaning_is_its_code(published: ExportSettings) -> None:
+    change(published, "update marts.disruptions set event_meaning = null")
+    headers = [
+        [(each.language, each.text.split(":")[0]) for each in entity.alert.header_text.translation]
+        for entity in alerts(published).entity
+    ]
+
+    assert headers
+    assert all([language for language, _ in each] == ["it"] for each in headers)
 
 
 def test_the_alerts_of_an_instant_do_not_know_what_came_later(published: ExportSettings) -> None:

@@ -79,16 +79,20 @@ def test_the_figures_of_all_lines_are_those_of_the_file(
     monkeypatch.setattr(sys, "argv", [str(NOTEBOOK), "--file", str(published)])
     _, shown = app.run()
     figures = shown["figures"]
-    [(*cited, reason)] = _ask(published, "select figure, low, high, reason from headline.on_time_network")
+    [(*share, reason)] = _ask(
+        published,
+        f"select {SHARE}, words from marts.network_punctuality_daily "
+        "left join core.null_reasons on estimate_null_reason = reason",
+    )
     by_hour = _ask(
         published,
         f"select key, {SHARE} from punctuality_between(service_hour, '{DAY}', '{DAY}') order by key",
     )
 
-    assert [(DAY, *cited, reason)] == [
+    assert [(DAY, *share, reason)] == [
         (row["key"], *_share(row), row["why_unknown"]) for row in figures.dates
     ]
-    assert (*cited, reason) == (*_share(figures.period), figures.period["why_unknown"])
+    assert (*share, reason) == (*_share(figures.period), figures.period["why_unknown"])
     assert reason in shown["sentence"]
     assert any(share is not None for _, share, *_ in by_hour)
     observed = [row for row in figures.hours if row["n_due"] and row["observed_share"]]

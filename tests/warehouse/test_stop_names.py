@@ -15,7 +15,7 @@ from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.warehouse.reference_files import ReferenceFileError
-from transit_etl.warehouse.stop_names import StopName, read_stop_names
+from transit_etl.warehouse.stop_names import RouteType, StopName, read_route_types, read_stop_names
 
 GTFS = """stop_id,stop_code,stop_name,stop_lat,stop_lon,location_type
 s1,12,DE FERRARI,44.4071,8.9347,0
@@ -54,6 +54,23 @@ def test_a_zipped_feed_is_the_same(tmp_path: Path) -> None:
         feed.writestr("stops.txt", GTFS)
 
     assert read_stop_names(_file(tmp_path, GTFS)) == read_stop_names(tmp_path / "feed.zip")
+
+
+def test_a_zipped_feed_tells_the_types_of_its_routes(tmp_path: Path) -> None:
+    path = tmp_path / "feed.zip"
+    with zipfile.ZipFile(path, "w") as feed:
+        feed.writestr("stops.txt", GTFS)
+    assert [] == read_route_types(path)
+
+    with zipfile.ZipFile(path, "a") as feed:
+        feed.writestr("routes.txt", "route_id,route_short_name,route_type\na,018/,3\nb,mm,1\nc,,2\n")
+
+    assert [RouteType("18", 3), RouteType("MM", 1)] == read_route_types(path)
+    assert [] == read_route_types(_file(tmp_path, GTFS, "stops.txt"))
+    with zipfile.ZipFile(path, "w") as feed:
+        feed.writestr("routes.txt", "route_id,route_short_name,route_type\na,18,bus\n")
+    with pytest.raises(ReferenceFileError, match="line 2: route_type 'bus' is not a number"):
+        read_route_types(path)
 
 
 @pytest.mark.parametrize("size", ["small", "city"])

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
-from math import ceil, floor
 from typing import Any
 
+from transit_etl.cited import cited
 from transit_etl.quoting import sql_text
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
@@ -102,18 +102,18 @@ def _matched(found: Mapping[str, Any]) -> str:
     )
 
 
-def outward_percents(low: float, high: float) -> tuple[float, float]:
-    """Return the ends of an interval of a share in percent, rounded outwards as headlines are."""
-    return floor(round(1000 * low, 6)) / 10, ceil(round(1000 * high, 6)) / 10
-
-
 def _on_time(found: Mapping[str, Any]) -> str:
     day, share = found["service_date"], found["estimated_on_time_share"]
     if share is None:
         why = found["estimate_null_words"] or found["estimate_null_reason"] or "nothing was due"
         return f"not known yet for {day}, because {why}"
-    low, high = outward_percents(*(found[f"estimated_on_time_share_{end}"] for end in ("low", "high")))
-    return f"{100 * share:.1f} % of what was due so far on {day} (95 % interval: {low:.1f} to {high:.1f} %)"
+    figure, low, high, decimals = cited(
+        share, found["estimated_on_time_share_low"], found["estimated_on_time_share_high"]
+    )
+    return (
+        f"{figure:.{decimals}f} % of what was due so far on {day} "
+        f"(95 % interval: {low:.{decimals}f} to {high:.{decimals}f} %)"
+    )
 
 
 def _final(found: Mapping[str, Any]) -> str:

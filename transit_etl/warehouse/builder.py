@@ -44,7 +44,14 @@ from transit_etl.warehouse.operators import are_other_rules_built, record_operat
 from transit_etl.warehouse.parallel import build_in_parallel
 from transit_etl.warehouse.plant_file import PlantName, load_plant_names, plant_names
 from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
-from transit_etl.warehouse.stop_names import StopName, load_stop_names, stop_names
+from transit_etl.warehouse.stop_names import (
+    RouteType,
+    StopName,
+    load_route_types,
+    load_stop_names,
+    route_types,
+    stop_names,
+)
 
 _DAYS_OF_SPARK = 31  # which moves to disk what does not fit, and takes minutes for a run of any length
 _POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"
@@ -85,12 +92,19 @@ class _Told(NamedTuple):
 
     operator: str
     stops: list[StopName]
+    routes: list[RouteType]
     judged: list[JudgedStop]
     plant: list[PlantName]
 
 
 def _read_files(settings: Settings) -> _Told:
-    return _Told(settings.operator, stop_names(settings), judged_stops(settings), plant_names(settings))
+    return _Told(
+        settings.operator,
+        stop_names(settings),
+        route_types(settings),
+        judged_stops(settings),
+        plant_names(settings),
+    )
 
 
 def build(
@@ -201,6 +215,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
             drop_models(connection)
         for each in told:
             load_stop_names(connection, each.operator, each.stops)
+            load_route_types(connection, each.operator, each.routes)
             load_judged_stops(connection, each.operator, each.judged)
             load_plant_names(connection, each.operator, each.plant)
         if dates:

@@ -1,16 +1,21 @@
-"""Reads the optional reference file of stops: their names and places, which the interface does not give."""
+"""Reads the optional reference file of stops: names and places, which the interface does not give.
+
+Where it is a GTFS feed, it also tells what runs on a line.
+"""
 
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
+from transit_etl.line_labels import normal_label
 from transit_etl.settings import Settings
 from transit_etl.warehouse.reference_files import ReferenceFileError, Row, read_entries, replace_entries
 
-_IN_FEED = "stops.txt"
+_STOPS, _ROUTES = "stops.txt", "routes.txt"
 _CODES, _NAMES = ("stop_code", "stop_id"), ("stop_name", "name")
 _LATITUDES, _LONGITUDES = ("stop_lat", "latitude", "lat"), ("stop_lon", "longitude", "lon")
 _STOP = ("", "0")  # GTFS: other location types are stations, entrances and the like
@@ -26,17 +31,43 @@ class StopName(NamedTuple):
     longitude: float | None
 
 
+class RouteType(NamedTuple):
+    """The number of a route without zeros and slashes, and its type as GTFS counts them."""
+
+    line_label: str
+    route_type: int
+
+
 def read_stop_names(path: Path) -> list[StopName]:
     """Read a CSV with a heading, or a GTFS feed: its `stops.txt`, or the zip that holds it.
 
     Codes of fewer than four digits are those of the interface without their zeros. Of a code that is listed
     twice the first row counts. ReferenceFileError names the line that is wrong.
     """
-    stops = read_entries(path, what="stops file", lists="stop", entries_of=_stops_of, read_text=_text_of)
+    stops = read_entries(
+        path, what="stops file", lists="stop", entries_of=_stops_of, read_text=partial(_text_of, _STOPS)
+    )
     found: dict[str, StopName] = {}
     for stop in stops:
         found.setdefault(stop.stop_code, stop)
     return list(found.values())
+
+
+def read_route_types(path: Path) -> list[RouteType]:
+    """Read the routes of a GTFS feed; a CSV of stops has none. ReferenceFileError names the wrong line."""
+    if not zipfile.is_zipfile(path):
+        return []
+    with zipfile.ZipFile(path) as feed:
+        if _ROUTES not in feed.namelist():
+            return []
+    return read_entries(
+        path, what="stops file", lists="route", entries_of=_routes_of, read_text=partial(_text_of, _ROUTES)
+    )
+
+
+def load_route_types(connection: duckdb.DuckDBPyConnection, operator: str, routes: list[RouteType]) -> None:
+    """Replace what the build database knows of the types of routes."""
+    replace_entries(connection, "route_types", RouteType, operator, routes)
 
 
 def load_stop_names(connection: duckdb.DuckDBPyConnection, operator: str, stops: list[StopName]) -> None:
@@ -54,13 +85,26 @@ def stop_names(settings: Settings) -> list[StopName]:
     return read_stop_names(settings.stops_file) if settings.stops_file else []
 
 
-def _text_of(path: Path) -> str:
+def route_types(settings: Settings) -> list[RouteType]:
+    """Read the types of routes from the reference file of the settings; there are none without one."""
+    return read_route_types(settings.stops_file) if settings.stops_file else []
+
+
+def _text_of(name: str, path: Path) -> str:
     if not zipfile.is_zipfile(path):
         return path.read_text(encoding="utf-8-sig")
     with zipfile.ZipFile(path) as feed:
-        if _IN_FEED not in feed.namelist():
-            raise ReferenceFileError(f"{path} holds no {_IN_FEED}")
-        return feed.read(_IN_FEED).decode("utf-8-sig")
+        if name not in feed.namelist():
+            raise ReferenceFileError(f"{path} holds no {name}")
+        return feed.read(name).decode("utf-8-sig")
+
+
+def _routes_of(row: Row, place: str) -> Iterator[RouteType]:
+    number, kind = (next(_values(row, (name,)), "") for name in ("route_short_name", "route_type"))
+    if not kind.isdecimal():
+        raise ReferenceFileError(f"{place}: route_type {kind!r} is not a number of {_ROUTES}")
+    if label := normal_label(number).replace("/", ""):
+        yield RouteType(label, int(kind))
 
 
 def _stops_of(row: Row, place: str) -> Iterator[StopName]:

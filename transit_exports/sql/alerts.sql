@@ -44,11 +44,9 @@ select
     found.gtfs_effect,
     routes.routes,
     stops.stops,
-    concat_ws(
-        ': ',
-        coalesce(found.event_meaning, found.event),
-        array_to_string(found.lines, ', ')
-    ) as header,
+    found.event,
+    found.event_meaning,
+    array_to_string(found.lines, ', ') as names,
     found.message
 from found
 left join routes using (episode_id)

@@ -24,7 +24,7 @@ select
     $operator as agency_id,
     line_number as route_short_name,
     concat_ws(' - ', terminus_outbound, terminus_inbound) as route_long_name,
-    3 as route_type
+    coalesce(route_type, 3) as route_type
 from core.latest_lines
 where operator = $operator and line_code in (select route_id from feed_trips)
 order by route_id;

@@ -1,13 +1,13 @@
 -- One row per trip that was seen, or is known not to have run, in the columns of TIDES and in their order. A trip is
 -- scheduled if it is matched with a departure; whether another one was added is not known. The interface tells no
--- vehicle and no means of transport.
+-- vehicle.
 select
     service_date,
     trips.trip_id_performed,
     'unknown' as vehicle_id,
     trips.trip_id_scheduled,
     trips.line_code as route_id,
-    'Bus' as route_type,
+    tides_mode(lines.route_type) as route_type,
     null as ntd_mode,
     null as route_type_agency,
     null as shape_id,
@@ -27,6 +27,7 @@ select
         when trips.scheduled_departure_at is not null then 'Scheduled'
     end as schedule_relationship
 from core.trips as trips
+left join core.latest_lines as lines using (operator, line_code)
 left join (
     select
         trip_key,

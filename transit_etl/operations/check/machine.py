@@ -18,7 +18,7 @@ from transit_etl.settings import PREFIX, Settings
 from transit_etl.warehouse.judged_stops import judged_stops
 from transit_etl.warehouse.plant_file import plant_names
 from transit_etl.warehouse.reference_files import ReferenceFileError
-from transit_etl.warehouse.stop_names import stop_names
+from transit_etl.warehouse.stop_names import route_types, stop_names
 
 MIB = 1024 * 1024
 N_MEASURED_DAYS = 7
@@ -83,10 +83,15 @@ def _exposed_secrets(settings: Settings) -> Iterator[Problem]:
 
 def named_files(settings: Settings) -> Iterator[Problem]:
     """Yield which files that settings name cannot be used."""
-    read = {"stops_file": stop_names, "judged_stops_file": judged_stops, "plant_file": plant_names}
-    for name, read_file in read.items():
+    read = {
+        "stops_file": (stop_names, route_types),
+        "judged_stops_file": (judged_stops,),
+        "plant_file": (plant_names,),
+    }
+    for name, readers in read.items():
         try:
-            read_file(settings)
+            for read_file in readers:
+                read_file(settings)
         except ReferenceFileError as error:
             yield Problem(name, f"{error}; look at {PREFIX}{name.upper()}")
     if settings.metrics_file is not None:
