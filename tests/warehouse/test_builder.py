@@ -87,25 +87,15 @@ def test_answers_of_a_wrong_clock_are_named_and_not_built(settings: Settings) ->
 
 
 @pytest.mark.long
-def test_a_compacted_day_is_not_built_again_and_an_answer_more_is(settings: Settings) -> None:
-    _tell(settings, TUESDAY, TUESDAY + timedelta(days=1))
+def test_a_compacted_day_is_not_built_again(settings: Settings) -> None:
+    _tell(settings, TUESDAY)
     warehouse.build(settings)
     assert compact(settings, TUESDAY) > 0
-    after_compaction = warehouse.build(settings)
-    files = paths.all_lake_files(settings.data_dir, settings.operator)
-    with duckdb.connect(paths.build_database(settings.data_dir), read_only=True) as connection:
-        recorded = connection.execute("select path from quality.built_files").fetchall()
-    lake = Lake(settings.data_dir, settings.operator, TUESDAY)
-    lake.poll("1001", "13:00", Listed("T2", "13:01:00"))
-    lake.write()
-    assert compact(settings, TUESDAY) > 0
+    again = warehouse.build(settings)
 
-    assert (0, 0) == (after_compaction.n_dates, after_compaction.n_models)
-    assert sorted(str(path.relative_to(settings.data_dir)) for path in files) == sorted(
-        p for (p,) in recorded
-    )
-    assert 1 == warehouse.build(settings).n_dates
-    assert [("passed", [TUESDAY, TUESDAY + timedelta(days=1)]), ("passed", [TUESDAY])] == _builds(settings)
+    assert (True, 0, 0) == (again.n_files > 0, again.n_dates, again.n_models)
+    assert 0 == warehouse.build(settings).n_files
+    assert [("passed", [TUESDAY])] == _builds(settings)
 
 
 @pytest.mark.parametrize("day", [date(1, 1, 1), WRONG_CLOCK, date(2100, 1, 1), date.max])

@@ -12,7 +12,7 @@ from tests.warehouse.lakes import TUESDAY, Lake, Line, Listed
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact
 from transit_etl.warehouse import database
-from transit_etl.warehouse.built_dates import read_inputs, record_built_dates
+from transit_etl.warehouse.built_dates import read_inputs, record_built_dates, unchanged_dates
 from transit_etl.warehouse.operators import record_operators
 
 WEDNESDAY = TUESDAY + timedelta(days=1)
@@ -120,7 +120,23 @@ def test_merging_the_files_of_a_day_changes_nothing(
     before = _recorded(connection, settings, [TUESDAY])
 
     assert compact(settings, TUESDAY) > 0
+    assert {TUESDAY} == unchanged_dates(
+        connection, read_inputs(connection, settings, [TUESDAY], REFERENCE), [TUESDAY]
+    )
     assert before == _recorded(connection, settings, [TUESDAY])
+
+
+def test_of_two_dates_the_one_with_an_answer_more_is_changed(
+    connection: duckdb.DuckDBPyConnection, settings: Settings
+) -> None:
+    for day in BOTH:
+        _poll(settings, day, "12:00")
+    _recorded(connection, settings, BOTH)
+    _poll(settings, TUESDAY, "13:00")
+
+    assert {WEDNESDAY} == unchanged_dates(
+        connection, read_inputs(connection, settings, BOTH, REFERENCE), BOTH
+    )
 
 
 def test_a_timetable_received_two_weeks_before_belongs_to_the_date_it_is_of(
