@@ -67,7 +67,7 @@ ANSWERS = {
     ),
     "Which trips ran, which did not, and which could not be observed?": (
         "(select sentence from headline.trips_delivered order by high, low, sentence limit 1) "
-        "union all (select sentence from headline.trips_delivered order by coverage, sentence limit 1)"
+        "union (select sentence from headline.trips_delivered order by coverage, sentence limit 1)"
     ),
     "Which lift was out of use, and for how long?": (
         "select sentence from headline.lifts order by low, lift limit 2"

@@ -55,7 +55,10 @@ def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_r
     places = carried.execute("select table_schema, table_name from information_schema.tables").fetchall()
     schemas = {schema for schema, _ in places}
     working = {f"{schema}.{name}" for schema, name in places if schema == WORKING}
-    names = ("status_answers", "status_gaps", "status_unwatched", "stop_names", "route_types")
+    names = (
+        "inference_parameters", "route_types",
+        "status_answers", "status_gaps", "status_unwatched", "stop_names",
+    )  # fmt: skip
     read_by_views = {f"{WORKING}.{name}" for name in names}
 
     assert {WORKING} == schemas - {*LISTED}

@@ -34,9 +34,9 @@ figures as (
         '' as words_after,
         'how long ' || shown_event || shown_lines || ' lasts' as question,
         'from ' || {{ minute_text('from_at') }} || ' on' as when_words,
-        'by the answers of the service status, which may be late'
+        'the service status may tell it late'
         || coalesce(
-            ', which gives as cause: ' || cause, ', and whose message tells of ' || nullif(cause_class, 'unknown'), ''
+            '; cause given: ' || cause, '; the message tells of ' || nullif(cause_class, 'unknown'), ''
         ) as note
     from episodes
 )
