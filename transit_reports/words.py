@@ -14,9 +14,9 @@ _Z = NormalDist().inv_cdf((1 + _SURE) / 2)
 
 
 def share_with_interval(row: Row, name: str) -> str:
-    """Return a share as `58 % (95 % interval 56 to 60 %)`."""
+    """Return a share as `58 % (95 % interval: 56 to 60 %)`."""
     figure, low, high = figure_and_ends(row[name], row[f"{name}_low"], row[f"{name}_high"], "share")
-    text = _("{figure} % (95 % interval {low} to {high} %)", figure=figure, low=low, high=high)
+    text = _("{figure} % (95 % interval: {low} to {high} %)", figure=figure, low=low, high=high)
     return text.replace(" %", f"{NO_BREAK}%")
 
 

@@ -18,7 +18,7 @@ from transit_etl.cited import cited
 from transit_exports import ExportSettings, Request, export
 from transit_reports import ReportRequest, write_reports
 
-CITED = re.compile(r"([\d.]+) % \(95 % interval:? ([\d.]+) to ([\d.]+) %\)")
+CITED = re.compile(r"([\d.]+) % \(95 % interval: ([\d.]+) to ([\d.]+) %\)")
 NETWORK = "all lines"
 LINES = ("1", "34")  # with pages of their own
 NARROW = """
