@@ -233,6 +233,7 @@ def _entries_of_names(dictionary: Dictionary) -> dict[tuple[str, str], ColumnEnt
         ("", prefix + name): columns[table, name]
         for table, _, names, prefix in _NAMES_OF.values()
         for name in names
+        if (table, name) in columns  # an older build lacks tables of newer models
     }
 
 
