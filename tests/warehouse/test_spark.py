@@ -38,7 +38,7 @@ pytestmark = [
 
 OPTIONS = "--target", "spark", "--project-dir", str(PROJECT), "--profiles-dir", str(PROJECT)
 # How Spark calls DuckDB's types; it knows no type for keys.
-TYPES = {"VARCHAR": "string", "UUID": "string", "TIME": "string", "INTEGER": "int"}
+TYPES = {"VARCHAR": "string", "UUID": "string", "TIME": "string", "INTEGER": "int", "HUGEINT": "bigint"}
 # What is one kind of value, whatever its width.
 KINDS = {"int": "whole", "bigint": "whole", "decimal": "decimal"}
 
