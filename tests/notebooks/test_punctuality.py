@@ -127,7 +127,7 @@ def test_the_sentence_has_the_share_with_its_interval_and_what_is_known(
     )
     sentence = sentence_of(Figures(hour, [], []), DAY, DAY, best_known)
 
-    assert re.match(r"\d+\s% \(95\s% interval \d+ to \d+\s%\) of the passages of line ", sentence)
+    assert re.match(r"\d+\s% \(95\s% interval: \d+ to \d+\s%\) of the passages of line ", sentence)
     assert (
         f"towards {best_known.towards} were on time on 18 November 2026; {hour['n_due']} passages" in sentence
     )
