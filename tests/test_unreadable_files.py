@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -215,23 +216,27 @@ def test_an_operator_whose_files_cannot_be_listed_keeps_no_other_from_being_merg
     assert paths.lake_file(tmp_path / "data", "genova", "requests", DAY, paths.DAY_STEM).exists()
 
 
-@pytest.mark.parametrize("fault", [*FAULTS, "lake folder", "state"])
+@pytest.mark.parametrize("fault", [*FAULTS, "older link", "lake folder", "state"])
 def test_check_and_status_go_on_and_name_it(tmp_path: Path, fault: str) -> None:
     settings = healthy(Settings(data_dir=tmp_path / "data"))
     put_requests(settings, "passages", [minutes(0.1)])
     path = min(paths.raw_files(settings.data_dir), default=None) or min(
         paths.open_raw_files(settings.data_dir)
     )
+    before = date.fromisoformat(paths.partition_of(path)["date"]) - timedelta(days=1)
     places = {
         "link": path,
+        "older link": path.parent.with_name(f"date={before}") / path.name,
         "folder": path.parent,
         "lake folder": paths.lake_files(settings.data_dir, "passages")[0].parent,
         "state": paths.alerts_file(settings.data_dir).parent,
     }
     place = places[fault]
     strict = settings.model_copy(update={"check_clock_seconds": -1.0})
-    if fault == "link":
-        _dangling(path)
+    if fault.endswith("link"):
+        place.parent.mkdir(exist_ok=True)
+        place.touch()
+        _dangling(place)
         found, status = check(strict), read_status(strict)
     else:
         with _unlistable(place):

@@ -88,6 +88,19 @@ def test_an_upstream_that_answers_is_no_problem(tmp_path: Path) -> None:
         assert ["empty"] == names(check(Settings(data_dir=tmp_path, base_url=base_url)))
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("HTTP_PROXY", "ftp://proxy.invalid:3128"), ("SSL_CERT_FILE", "/nonexistent/ca.pem")]
+)
+def test_a_variable_by_which_no_connection_can_be_made_is_a_problem_and_no_traceback(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    found = check(Settings(data_dir=tmp_path, base_url=nowhere()))
+
+    assert ["environment", "empty"] == names(found)
+    assert name in text(found, "environment")
+
+
 def nowhere() -> str:
     """Return a base address that no server listens at."""
     return f"http://127.0.0.1:{free_port()}/api/v1/"
