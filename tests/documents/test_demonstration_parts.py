@@ -7,8 +7,9 @@ from pathlib import Path
 
 import duckdb
 
-from scripts.demo_findings import DISRUPTIONS
+from scripts.demo_findings import ANSWERS, DISRUPTIONS
 from scripts.demo_runs import task_under_way
+from tests.documents.documents import README
 from tests.documents.sessions import ROOT
 
 SETUP = (ROOT / "scripts" / "setup.sh").read_text(encoding="utf-8")
@@ -36,6 +37,36 @@ def test_the_disruptions_of_the_demonstration_say_what_is_to_come_and_what_names
         ("A diversion", "1, 2", "works", "since 27 November, 06:00"),
         ("GEV", "none is named", "event (by the message)", "from 01 December, 07:30"),
     ] == found
+
+
+def test_hours_after_midnight_are_told_as_a_clock_shows_them() -> None:
+    query = ANSWERS["In which hours was too little polled to know?"]
+    with duckdb.connect() as connection:
+        connection.execute("create schema marts")
+        connection.execute("""
+            create table marts.punctuality_shares as
+            from (values (date '2026-11-24', 28), ('2026-11-24', 28), ('2026-11-24', 23))
+                as rows (service_date, service_hour),
+            (select 'interval too wide' as estimate_null_reason)
+        """)
+        found = [sentence for (sentence,) in connection.sql(query).fetchall()]
+
+    assert ["4:00 of the next day", "23:00"] == [
+        sentence.partition("2026-11-24 from ")[2].partition(" too little")[0] for sentence in found
+    ]
+
+
+def test_the_first_query_of_the_readme_gives_its_dates_in_order() -> None:
+    query = re.findall(r'transit-etl sql "(.*?)"', README.read_text(encoding="utf-8"))[0]
+    with duckdb.connect() as connection:
+        connection.execute("create schema headline")
+        connection.execute("""
+            create table headline.on_time_network as
+            from (values ('2026-11-24'), ('2026-11-26'), ('2026-11-25')) as dates (period)
+        """)
+        found = [period for (period,) in connection.sql(query).fetchall()]
+
+    assert ["2026-11-24", "2026-11-25", "2026-11-26"] == found
 
 
 def test_while_dags_run_the_demonstration_says_which_task_does_and_how_long(tmp_path: Path) -> None:

@@ -525,3 +525,29 @@ def test_what_was_asked_about_and_not_found_says_how_well_it_was_asked(
         status,
     )
     assert re.search(r"No news were listed on 18 November 2026; the list was answered \d+ times?\.", news)
+
+
+def test_a_page_gives_causes_of_messages_colours_by_a_legend_and_one_range_beside_a_figure(
+    own: ExportSettings, tmp_path: Path
+) -> None:
+    change(
+        own,
+        "update marts.disruptions set cause = null, cause_class = 'works'",
+        "insert into intermediate.stop_names "
+        "select operator, stop_code, 'Stop ' || stop_code, 44.4 + hash(stop_code) % 1000 / 1e6, 8.9 "
+        "from core.stops",
+    )
+    asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"])
+    [written] = write_reports(own, tmp_path / "reports", asked)
+    texts = {
+        path.parent.name: html.unescape(re.sub("<[^>]*>", " ", path.read_text("utf-8")))
+        for path in pages_of(written)
+    }
+
+    assert "works (by the message)" in texts["disruptions"]
+    assert "none given" not in texts["disruptions"]
+    for name in ("stops", "001-00"):
+        page = next(path for path in pages_of(written) if path.parent.name == name)
+        assert re.search(r'<(circle|td) class="q\d"', page.read_text("utf-8")), name
+        assert "On time: 80–100\xa0%   60–80\xa0%" in texts[name], name
+    assert [] == [name for name, text in texts.items() if re.search("±|[Dd]arker|[Ll]ighter", text)]
