@@ -532,22 +532,19 @@ def test_a_page_gives_causes_of_messages_colours_by_a_legend_and_one_range_besid
 ) -> None:
     change(
         own,
-        "update marts.disruptions set cause = null, cause_class = 'works'",
+        "update marts.disruptions "
+        f"set cause = null, cause_class = 'works', begun_before = timestamp '{DAY} 08:00'",
         "insert into intermediate.stop_names "
         "select operator, stop_code, 'Stop ' || stop_code, 44.4 + hash(stop_code) % 1000 / 1e6, 8.9 "
         "from core.stops",
     )
     asked = ReportRequest(first=DAY, last=DAY, lines=["001-00"])
     [written] = write_reports(own, tmp_path / "reports", asked)
-    texts = {
-        path.parent.name: html.unescape(re.sub("<[^>]*>", " ", path.read_text("utf-8")))
-        for path in pages_of(written)
-    }
+    pages = {path.parent.name: html.unescape(path.read_text("utf-8")) for path in pages_of(written)}
+    texts = {name: re.sub("<[^>]*>", " ", page) for name, page in pages.items()}
 
     assert "works (by the message)" in texts["disruptions"]
-    assert "none given" not in texts["disruptions"]
+    assert not re.search("no(ne| cause) given", texts["disruptions"])
     for name in ("stops", "001-00"):
-        page = next(path for path in pages_of(written) if path.parent.name == name)
-        assert re.search(r'<(circle|td) class="q\d"', page.read_text("utf-8")), name
-        assert "On time: 80–100\xa0%   60–80\xa0%" in texts[name], name
-    assert [] == [name for name, text in texts.items() if re.search("±|[Dd]arker|[Ll]ighter", text)]
+        assert re.search("On time: +80–100\xa0% +60–80\xa0%", texts[name]), name
+    assert [] == [name for name, page in pages.items() if re.search("±|[Dd]arker|[Ll]ighter", page)]
