@@ -18,10 +18,12 @@ import pytest
 from tests.accounting import rehearse_world
 from tests.documents.sessions import ROOT
 from tests.test_fault_matrix import LARGEST_BODY, TIMEOUT_SECONDS, fault_of
+from tests.warehouse.lakes import TUESDAY
 from transit_emulator.faults.definitions import FaultKind
 from transit_emulator.world import build_world
 from transit_etl import paths, promised, warehouse
 from transit_etl.settings import Settings
+from transit_etl.warehouse import builder, dbt
 from transit_etl.warehouse.column_rules import broken_rules
 from transit_etl.warehouse.contract import (
     CONTRACT_VERSION,
@@ -172,6 +174,30 @@ def test_a_build_checks_each_rule_of_a_column_that_no_check_of_dbt_holds(
 
     assert expected.total() > 1500
     assert expected == found & expected
+
+
+def test_a_build_fails_where_rows_break_a_rule_and_not_by_what_upstream_answers(
+    built: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = built.model_copy(update={"data_dir": tmp_path / "data"})
+    shutil.copytree(built.data_dir, settings.data_dir)
+    monkeypatch.setattr(builder, "build_dates", lambda *_args, **_kwargs: dbt.DbtResult(0, 0))
+
+    def build_with(*statements: str) -> warehouse.BuildReport:
+        with duckdb.connect(paths.build_database(settings.data_dir)) as connection:
+            for statement in statements:
+                connection.execute(statement)
+        return warehouse.build(settings, first_date=TUESDAY, last_date=TUESDAY)
+
+    report = build_with(
+        "update core.requests set attempts = 0", "update marts.disruptions set category_meaning = null"
+    )
+    assert 1 == report.n_dates
+    broken = r"rules of columns .*: marts.travel_times: due_seconds_sum is 0 or more, but not in \d rows$"
+    with pytest.raises(warehouse.BuildFailedError, match=broken):
+        build_with("update marts.travel_times set due_seconds_sum = -1120")
+    with pytest.raises(warehouse.UncheckedBuildError):
+        warehouse.publish(settings)
 
 
 def _unquoted(name: str) -> str:
