@@ -21,8 +21,10 @@ LARGEST_BODY = 300_000
 TIMEOUT_SECONDS = 0.3
 ENOUGH = 10
 # A request whose connection drops is sent once more: drops are frequent enough to hit both attempts.
+# A refusal with Retry-After makes all wait: few leave time for the others.
 SHARES = dict.fromkeys(FaultKind, 0.02) | {
     FaultKind.RATE_LIMITED: 0.002,
+    FaultKind.SERVER_ERROR: 0.002,
     FaultKind.CONNECTION_RESET: 0.1,
     FaultKind.CUT_OFF: 0.1,
 }

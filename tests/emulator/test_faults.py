@@ -40,11 +40,12 @@ def plain(world: World, send: Send) -> dict[str, Any]:
     return {path: send(app, path, X_Emulated_Now=NOW.isoformat()).json() for path in (STOP, STATUS)}
 
 
-def test_a_429_answer_comes_with_and_without_retry_after(force: Force) -> None:
-    with_wait, without = force("rate_limited; retry_after_seconds=17"), force("rate_limited")
+@pytest.mark.parametrize(("kind", "status"), [("rate_limited", 429), ("server_error", 503)])
+def test_a_refusal_comes_with_and_without_retry_after(force: Force, kind: str, status: int) -> None:
+    with_wait, without = force(f"{kind}; retry_after_seconds=17"), force(kind)
 
-    assert (with_wait.status_code, with_wait.headers["Retry-After"]) == (429, "17")
-    assert (without.status_code, "Retry-After" in without.headers) == (429, False)
+    assert (with_wait.status_code, with_wait.headers.get("Retry-After")) == (status, "17")
+    assert (without.status_code, "Retry-After" in without.headers) == (status, False)
 
 
 @pytest.mark.parametrize(

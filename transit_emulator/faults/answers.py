@@ -17,17 +17,17 @@ def replacement(fault: Fault) -> Response | None:
     return None if make is None else make(fault)
 
 
-def _rate_limited(fault: Fault) -> Response:
+def _refusal(fault: Fault, text: str, status: int) -> Response:
     wait = fault.retry_after_seconds
     headers = {FAULT_HEADER: fault.kind.value}  # distinguishes it from a refusal over the limit
     if wait is not None:
         headers["Retry-After"] = str(wait)
-    return json_response({"errore": "troppe richieste"}, 429, headers)
+    return json_response({"errore": text}, status, headers)
 
 
 _REPLACEMENTS: dict[FaultKind, Callable[[Fault], Response]] = {
-    FaultKind.RATE_LIMITED: _rate_limited,
-    FaultKind.SERVER_ERROR: lambda fault: json_response({"errore": "errore interno"}, fault.status),
+    FaultKind.RATE_LIMITED: lambda fault: _refusal(fault, "troppe richieste", 429),
+    FaultKind.SERVER_ERROR: lambda fault: _refusal(fault, "errore interno", fault.status),
     FaultKind.NO_CONTENT: lambda _fault: Response(status_code=204),
     FaultKind.EMPTY_BODY: lambda _fault: Response(b"", media_type="application/json"),
     FaultKind.HTML: lambda _fault: Response(_PAGE, media_type="text/html"),

@@ -26,7 +26,7 @@ class FaultKind(StrEnum):
     """The kinds of faults. The first group replaces the answer, the others change it."""
 
     RATE_LIMITED = "rate_limited"  # 429, with Retry-After if `retry_after_seconds` is given
-    SERVER_ERROR = "server_error"  # `status`, 503 unless given
+    SERVER_ERROR = "server_error"  # `status`, 503 unless given; Retry-After as above
     CONNECTION_RESET = "connection_reset"
     NO_CONTENT = "no_content"  # 204
     EMPTY_BODY = "empty_body"  # 200 without a body

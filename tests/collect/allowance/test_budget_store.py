@@ -1,19 +1,22 @@
 """A store of the budget keeps its state, shares it among callers, and says clearly when it cannot be used."""
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from itertools import product
 from multiprocessing import get_context
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import URL, Engine, create_engine, event, text
 
 from tests.collect.allowance.budgets import FAST, START
 from tests.collect.postgresql import running_postgresql
@@ -33,6 +36,7 @@ from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import Kind
 
 T = TypeVar("T")
+NOBODY = 65534
 
 
 def _with_budget(
@@ -177,12 +181,67 @@ def test_a_damaged_state_grants_nothing_for_a_window_and_everything_after_it(
 def test_a_folder_that_cannot_be_written_is_named_and_nothing_is_to_be_removed(tmp_path: Path) -> None:
     (tmp_path / "home").touch()
 
-    with pytest.raises(
-        BudgetStoreError, match="It cannot be made: let HOME or XDG_STATE_HOME name"
-    ) as raised:
+    with pytest.raises(BudgetStoreError, match="Let this user write it and its folder; ") as raised:
         _with_budget(f"sqlite:///{tmp_path}/home/state/budget.sqlite", _granted)
 
     assert "remove" not in str(raised.value)
+
+
+def _said_as_another_user(url: str) -> list[str]:
+    """Take a permit and read the state as a user who owns nothing; return what is said of it."""
+    if os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+    said = []
+    for use in (lambda: _with_budget(url, _permit_at), SqlStore(url, "shared").peek):
+        try:
+            use()
+            said.append("")
+        except BudgetStoreError as error:
+            said.append(str(error))
+    return said
+
+
+@pytest.mark.parametrize(
+    ("of_folder", "of_file", "is_read"),
+    [(0o555, 0o666, True), (0o777, 0o444, True), (0o777, 0o000, False), (0o000, 0o666, False)],
+    ids=["folder is read-only", "file is read-only", "file is secret", "folder is secret"],
+)
+def test_who_may_not_write_it_is_told_so_and_sends_nothing(
+    of_folder: int, of_file: int, *, is_read: bool
+) -> None:
+    with TemporaryDirectory() as above:  # where every user may look
+        Path(above).chmod(0o755)
+        folder = Path(above) / "state"
+        url = f"sqlite:///{folder}/budget.sqlite"
+        _with_budget(url, _granted)
+        (folder / "budget.sqlite").chmod(of_file)
+        folder.chmod(of_folder)
+        with ProcessPoolExecutor(1, get_context("fork")) as process:
+            of_permit, of_state = process.submit(_said_as_another_user, url).result()
+        folder.chmod(0o755)
+
+    assert "nothing may be sent: " in of_permit
+    assert "Let this user write it and its folder" in of_permit
+    assert "remove" not in of_permit
+    assert is_read == (of_state == "")
+
+
+def test_on_a_full_disk_room_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without_room(url: URL) -> Engine:
+        engine = original(url)
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA max_page_count=3"))
+        return engine
+
+    original = budget_store._sqlite_engine
+    monkeypatch.setattr(budget_store, "_sqlite_engine", without_room)
+
+    async def need_room(budget: Budget) -> None:
+        await budget.lease(await budget.acquire(Kind.NEWS), "a key of two pages" * 500)
+
+    with pytest.raises(BudgetStoreError, match=r"disk is full\. Make room on its disk, or set"):
+        _with_budget(f"sqlite:///{tmp_path}/budget.sqlite", need_room)
 
 
 def test_a_state_of_another_version_is_an_error_and_stays_as_it_is(store_url: str) -> None:
@@ -281,6 +340,7 @@ def test_a_server_that_is_not_there_is_named_without_its_password() -> None:
         _with_budget("postgresql://user:pa55word@127.0.0.1:9/transit", _granted)
 
     assert "postgresql+psycopg://user:***@127.0.0.1:9/transit" in str(error.value)
+    assert "Let its server answer" in str(error.value)
     assert "pa55word" not in str(error.value)
 
 

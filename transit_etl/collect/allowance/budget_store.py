@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from sqlite3 import SQLITE_CORRUPT, SQLITE_NOTADB
+from sqlite3 import SQLITE_CANTOPEN, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_NOTADB, SQLITE_PERM, SQLITE_READONLY
 from typing import Any, Protocol, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
@@ -30,6 +30,7 @@ _UPDATE = "UPDATE request_budget SET state = :state WHERE credential = :credenti
 # SQLite quotes what is damaged in its messages, which then may be no text.
 _UNREADABLE = (DatabaseError, UnicodeDecodeError)
 _UNUSABLE = (SQLAlchemyError, OSError, ImportError, OtherVersionError, DamagedStateError, UnicodeDecodeError)
+_UNWRITABLE = (SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM)
 _log = logging.getLogger(__name__)
 _CREATION_LOCK = 0x7472_616E_7369_7400  # two sessions that create a table at once fail in PostgreSQL
 
@@ -102,10 +103,10 @@ class SqlStore:
 
     def peek(self) -> BudgetState | None:
         """Return the last committed state, None if there is none; nothing is created, changed or locked."""
-        if self._file is not None and not self._file.path.exists():
-            return None
         engine = create_engine(self._url)
         try:
+            if self._file is not None and not self._file.path.exists():
+                return None
             with engine.connect() as connection:
                 found = connection.execute(text(_SELECT), {"credential": self._credential}).scalar()
             return None if found is None else loads(str(found))
@@ -181,13 +182,24 @@ class SqlStore:
 
     def _explain(self, why: object) -> str:
         cause = " ".join(str(_cause(why)).split()).removesuffix(".")
-        remedy = "It holds nothing older than some minutes: remove it while nothing collects"
-        if self._file is not None and not self._file.exists():
-            remedy = "It cannot be made: let HOME or XDG_STATE_HOME name a folder that can be written"
         return (
             f"the request budget in {self._name()} cannot be used, so nothing may be sent: {cause}. "
-            f"{remedy}, or set TRANSIT_LIMITER_URL"
+            f"{self._remedy(why)}, or set TRANSIT_LIMITER_URL"
         )
+
+    def _remedy(self, why: object) -> str:
+        """Say what to do; to remove a state helps only where it can be reached and another be written."""
+        code = _sqlite_code(_cause(why))
+        if self._file is None and isinstance(why, SQLAlchemyError):
+            return "Let its server answer, and take what this account asks"
+        if code == SQLITE_FULL:
+            return "Make room on its disk"
+        if self._file is not None and (code in _UNWRITABLE or not self._file.exists()):
+            return (
+                "Let this user write it and its folder; without TRANSIT_LIMITER_URL it is below "
+                "XDG_STATE_HOME or HOME"
+            )
+        return "It holds nothing older than some minutes: remove it while nothing collects"
 
 
 def _cause(error: object) -> object:
@@ -206,9 +218,13 @@ def _is_disconnection(error: Exception) -> bool:
 def _is_damage(cause: object) -> bool:
     if isinstance(cause, UnicodeDecodeError):
         return True
+    return "no such table" in str(cause) or _sqlite_code(cause) in (SQLITE_CORRUPT, SQLITE_NOTADB)
+
+
+def _sqlite_code(cause: object) -> int | None:
+    """Return the primary code of an error of SQLite, without what extends it."""
     code = getattr(cause, "sqlite_errorcode", None)
-    is_without_table = "no such table" in str(cause)
-    return is_without_table or (code is not None and code & 0xFF in (SQLITE_CORRUPT, SQLITE_NOTADB))
+    return None if code is None else code & 0xFF
 
 
 def _is_sqlite(url: URL) -> bool:
