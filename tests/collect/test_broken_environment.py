@@ -15,7 +15,8 @@ from transit_etl.clock import SystemClock
 from transit_etl.collect import collect
 from transit_etl.collect.allowance import budget_store
 from transit_etl.collect.allowance.budget_store import BudgetStoreError
-from transit_etl.collect.raw.rawfile import DataFolderError, RawWriter
+from transit_etl.collect.raw import rawfile
+from transit_etl.collect.raw.rawfile import DataFolderError
 from transit_etl.collect.raw.recovery import recover
 
 N_LINES = 12
@@ -49,7 +50,7 @@ def test_a_full_disk_ends_the_collection_and_loses_only_the_answers_in_flight(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def fill_up() -> None:
-        monkeypatch.setattr(RawWriter, "append", refuse)
+        monkeypatch.setattr(rawfile, "_write_all", refuse)
 
     with pytest.raises(DataFolderError, match=f"data folder {folder}: No space left on device"):
         collect_from(after(AFTER, fill_up), settings_at(folder), "stops")

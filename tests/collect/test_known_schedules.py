@@ -126,9 +126,14 @@ def test_after_a_long_pause_everything_is_forgotten(folder: Path) -> None:
     assert {} == read_again(folder, NOW + DAY * (MEMORY_DAYS + 1)).read
 
 
-def test_a_failure_is_counted_and_the_collection_goes_on(folder: Path) -> None:
-    schedules_file(folder, "emulated").mkdir(parents=True)
+def test_a_failure_of_the_disk_is_said_in_a_sentence_and_the_collection_goes_on(
+    folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file = schedules_file(folder, "emulated")
+    file.mkdir(parents=True)
     failures, catalogue = Failures(), Catalogue(folder, "emulated")
     KnownSchedules(settings_at(folder), catalogue, catalogue.line_directions(), failures).renew(NOW)
 
     assert 1 == failures.count
+    assert f"{file} is a folder where a file belongs" in failures.messages[0]
+    assert "Traceback" not in caplog.text

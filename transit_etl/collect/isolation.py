@@ -6,14 +6,16 @@ from typing import Protocol
 
 from transit_etl.api.exchange import Answer
 from transit_etl.collect.planning.policy import Observation, Policy, Rotation
+from transit_etl.files import in_words
 
 _log = logging.getLogger(__name__)
 
 
 class Failures:
-    """Counts failures and logs each kind once, with its stack: a kind is a type of error raised at a line.
+    """Counts failures and logs each kind once: a kind is a type of error raised at a line.
 
-    `messages` has a sentence for each kind.
+    One of the system, such as a full disk, is logged in a sentence; any other is a fault of this program, and
+    is logged with its stack. `messages` has a sentence for each kind.
     """
 
     def __init__(self) -> None:
@@ -27,8 +29,12 @@ class Failures:
         kind = _kind(error)
         if kind not in self._kinds:
             self._kinds.add(kind)
-            self.messages.append(f"{step} failed: {error!r}")
-            _log.error("%s failed; going on without it", step, exc_info=error)
+            if isinstance(error, OSError):
+                self.messages.append(f"{step} failed: {in_words(error)}")
+                _log.error("%s failed, going on without it: %s", step, in_words(error))
+            else:
+                self.messages.append(f"{step} failed: {error!r}")
+                _log.error("%s failed; going on without it", step, exc_info=error)
 
 
 class Learner(Protocol):

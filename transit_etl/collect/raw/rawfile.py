@@ -42,8 +42,7 @@ class RawWriter:
         self._planned = intents_file(path)
         self._lock = threading.Lock()
         self._is_dirty = False
-        self._is_broken = False
-        self._sync_error: OSError | None = None
+        self._failure: OSError | None = None
         self._compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compressobj()
         self._size = 0
         self._part_fd = self._planned_fd = -1
@@ -55,15 +54,13 @@ class RawWriter:
 
     def plan(self, line: bytes) -> None:
         """Write an intent, before its request is sent."""
-        self._raise_sync_error()
+        self._raise_failure()
         _write_all(self._planned_fd, line)
         self._is_dirty = True
 
     def append(self, line: bytes) -> None:
-        """Write a row. After a failure the file ends with the last whole row, and further calls fail."""
-        self._raise_sync_error()
-        if self._is_broken:
-            raise OSError("an earlier row could not be written")
+        """Write a row. After a failure the file ends with the last whole row, and further calls fail too."""
+        self._raise_failure()
         block = self._compressor.compress(line) + self._compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
         self._write_block(block)
         self.n_rows += 1
@@ -78,14 +75,12 @@ class RawWriter:
                 os.fsync(self._planned_fd)
                 os.fsync(self._part_fd)
             except OSError as error:
-                self._sync_error = error
+                self._failure = self._failure or error
 
     def finalise(self) -> Path | None:
         """Complete the file and give it its final name, or remove an empty one; always release the lock."""
         try:
-            self._raise_sync_error()
-            if self._is_broken:
-                return None
+            self._raise_failure()
             if self.n_rows:
                 return self._publish()
             self._planned.unlink(missing_ok=True)
@@ -110,8 +105,8 @@ class RawWriter:
     def _write_block(self, block: bytes) -> None:
         try:
             _write_all(self._part_fd, block)
-        except OSError:
-            self._is_broken = True
+        except OSError as error:
+            self._failure = error
             os.ftruncate(self._part_fd, self._size)
             raise
         self._size += len(block)
@@ -131,9 +126,10 @@ class RawWriter:
                     os.close(descriptor)
             self._part_fd = self._planned_fd = -1
 
-    def _raise_sync_error(self) -> None:
-        if self._sync_error is not None:
-            raise self._sync_error
+    def _raise_failure(self) -> None:
+        """Raise the first failure to write: after it nothing more belongs into these files."""
+        if self._failure is not None:
+            raise self._failure
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
