@@ -4,7 +4,7 @@ import asyncio
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from itertools import product
@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
-from sqlalchemy import URL, Engine, create_engine, event, text
+from sqlalchemy import Engine, create_engine, event, text
 
 from tests.collect.allowance.budgets import FAST, START
 from tests.collect.postgresql import running_postgresql
@@ -228,15 +228,20 @@ def test_who_may_not_write_it_is_told_so_and_sends_nothing(
     assert is_read == (of_state == "")
 
 
-def test_on_a_full_disk_room_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_room(url: URL) -> Engine:
-        engine = original(url)
-        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA max_page_count=3"))
-        return engine
+@pytest.fixture
+def _full_disk() -> Iterator[None]:
+    """Leave a file of SQLite no room for more than its first pages."""
 
-    original = budget_store._sqlite_engine
-    monkeypatch.setattr(budget_store, "_sqlite_engine", without_room)
+    def fill(connection: Any, _: object) -> None:  # noqa: ANN401 - the driver's own connection
+        connection.execute("PRAGMA max_page_count=3")
 
+    event.listen(Engine, "connect", fill)
+    yield
+    event.remove(Engine, "connect", fill)
+
+
+@pytest.mark.usefixtures("_full_disk")
+def test_on_a_full_disk_room_is_asked_for(tmp_path: Path) -> None:
     async def need_room(budget: Budget) -> None:
         await budget.lease(await budget.acquire(Kind.NEWS), "a key of two pages" * 500)
 
