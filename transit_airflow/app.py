@@ -6,6 +6,7 @@ mounted folder, since a mount is not guarded by the dependencies of the applicat
 """
 
 from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
 from airflow.api_fastapi.auth.managers.models.resource_details import AccessView
@@ -15,6 +16,7 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
 from transit_airflow.live import LivePage
 from transit_etl import paths
+from transit_etl.errors import TransitError
 from transit_etl.settings import load_settings
 from transit_etl.warehouse import model_page_policy
 from transit_exports.rendering import from_markdown, render, style_source
@@ -56,6 +58,7 @@ def make_app() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
+    app.add_exception_handler(TransitError, _say)
     live = LivePage()
 
     @app.api_route("/live", methods=_METHODS)
@@ -73,6 +76,11 @@ def make_app() -> FastAPI:
         raise HTTPException(404, f"there is no page {path}")
 
     return app
+
+
+def _say(_request: Request, error: Exception) -> Response:
+    """Show why a page cannot be shown, such as a bad setting; only routes raise it, behind their guard."""
+    return HTMLResponse(f"<pre>{escape(str(error))}</pre>", 500, headers=_headers("default-src 'none'"))
 
 
 def _file_below(folder: Path, path: str, kind: str, request: Request) -> Response:

@@ -188,6 +188,22 @@ def test_what_cannot_be_read_is_said(user: TestClient, monkeypatch: pytest.Monke
     assert "cannot be read: emulated is &lt;away&gt;" in user.get("/live").text
 
 
+@pytest.mark.parametrize("path", ["/live", "/reports/", "/dictionary/"])
+def test_a_bad_setting_is_named_to_users_and_to_nobody_else(
+    user: TestClient, app: FastAPI, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setenv("TRANSIT_WINDOW_SECONDS", "<b>soon</b>")
+    shown = user.get(path)
+    app.dependency_overrides.clear()
+    refused = TestClient(app, raise_server_exceptions=False).get(path)
+
+    assert 500 == shown.status_code
+    assert "TRANSIT_WINDOW_SECONDS" in shown.text
+    assert "<b>" not in shown.text
+    assert "default-src 'none'" in shown.headers["content-security-policy"]
+    assert (401, False) == (refused.status_code, "TRANSIT" in refused.text)
+
+
 def test_the_live_page_sends_no_request(user: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[Settings] = []
     monkeypatch.setattr("transit_etl.operations.check.upstream.ask_once", asked.append)
