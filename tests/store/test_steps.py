@@ -132,6 +132,20 @@ def test_status_and_check_say_what_waits(tmp_path: Path, url: str, proxy: Proxy)
     assert "it is away" in shown.get()
 
 
+def test_a_host_that_has_the_lake_of_another_one_is_not_called_empty(tmp_path: Path, url: str) -> None:
+    a, b = host(tmp_path / "a", url), host(tmp_path / "b", url)
+    a.land("w1")
+    a.stage()
+    before = {each.name for each in examine(b.settings, asks=False).problems}
+    a.sync()
+    b.sync()
+    after = {each.name for each in examine(b.settings, asks=False).problems}
+
+    assert set() == b.raw()
+    assert (True, False) == ("empty" in before, "empty" in after)
+    assert "answers_status" in after - before  # what is too old is looked for
+
+
 def test_the_command_says_what_it_did_and_fails_without_the_store(
     tmp_path: Path, url: str, proxy: Proxy
 ) -> None:

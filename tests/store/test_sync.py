@@ -11,7 +11,7 @@ from transit_etl.checksums import Entry
 from transit_etl.collect.raw.rawfile import write_finished
 from transit_etl.files import locked
 from transit_etl.identity import OtherFolderError, claim
-from transit_etl.paths import lake_lock, raw_file, warehouse_lock
+from transit_etl.paths import lake_lock, raw_file, raw_files, warehouse_lock
 from transit_etl.store.errors import OtherServiceDaysError, StoreError
 from transit_etl.store.manifest import DayFiles, manifest_key, write_manifest
 from transit_etl.store.raw import raw_in_store
@@ -195,10 +195,12 @@ def test_a_store_that_was_emptied_is_filled_again(pair: tuple[Host, Host]) -> No
     store = open_store(a.settings)
     for each in list(store.listed()):
         store.delete(each.key)
-    a.sync()
+    refilled = a.sync()
     b.sync()
 
     assert before == a.files() == b.files()
+    assert 1 == refilled.n_raw_sent
+    assert all(raw_in_store(store, a.root, path) for path in raw_files(a.root))
 
 
 def test_without_the_store_everything_goes_on_and_is_sent_later(

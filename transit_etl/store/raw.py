@@ -214,6 +214,12 @@ def _forget_others(place: Place, settings: Settings, listed: Collection[str]) ->
                 _remember(place, operator, day, added={}, removed=gone)
 
 
+def forget_sent(place: Place, operator: str, day: date) -> None:
+    """Let the raw files of a day count as unsent: none is overwritten by sending it again."""
+    with locked(place.state / "raw.lock"):
+        _sent_file(place, operator, day).unlink(missing_ok=True)
+
+
 def _sent_file(place: Place, operator: str, day: date) -> Path:
     return place.state / "raw" / operator / f"{day.isoformat()}.json"
 

@@ -38,7 +38,7 @@ from transit_etl.store.errors import (
 )
 from transit_etl.store.machine import machine_id
 from transit_etl.store.manifest import day_of_manifest, manifests_of
-from transit_etl.store.raw import fetch_raw, fetch_recent, send_raw, unsent_raw
+from transit_etl.store.raw import fetch_raw, fetch_recent, forget_sent, send_raw, unsent_raw
 
 if TYPE_CHECKING:
     from transit_etl.store.objects import ObjectStore
@@ -279,8 +279,11 @@ def _pull_days(
     for (operator, day), etag in sorted(manifests.items()):
         if day < first:
             continue
+        one = operator_day(settings, operator, day)
+        if etag is None and place.seen(one).etag is not None:  # it is gone, as of a bucket that was emptied
+            forget_sent(place, operator, day)
         try:
-            take_in(store, place, operator_day(settings, operator, day), etag, report, waits=waits)
+            take_in(store, place, one, etag, report, waits=waits)
         except (LostObjectError, ManifestError) as error:
             report.errors.append(str(error))
 

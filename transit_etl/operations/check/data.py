@@ -1,7 +1,7 @@
 """Checks what was collected, staged, built and published, by its age and by what was refused."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from itertools import groupby
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from transit_etl.listing import listed, passing_over
 from transit_etl.operations.check.problem import Problem
 from transit_etl.operations.status import Status, ago, last_answer
 from transit_etl.operations.status.lake import LastDay
-from transit_etl.paths import is_rehearsed, raw_dir
+from transit_etl.paths import is_rehearsed, lake_day, lake_files, raw_dir
 from transit_etl.settings import Settings
 from transit_etl.stamps import stamped_at
 
@@ -24,7 +24,7 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     """Yield what is too old, was refused, or is new in the data."""
     folder = list(_folder(settings, status))
     yield from folder
-    began_at = _began_at(settings)
+    began_at = _began_at(settings) or (None if status.rehearsals else _lake_began_at(settings))
     if began_at is None:
         if not folder:
             yield Problem("empty", _empty(settings))
@@ -70,6 +70,13 @@ def _began_at(settings: Settings) -> datetime | None:
             if began:
                 return min(began).replace(tzinfo=UTC)
     return None
+
+
+def _lake_began_at(settings: Settings) -> datetime | None:
+    """Return the first UTC day of the operator's lake, of which other hosts may have the raw files."""
+    with passing_over():
+        days = [lake_day(path)[1] for path in lake_files(settings.data_dir, "requests", settings.operator)]
+    return datetime.combine(min(days), time(), UTC) if days else None
 
 
 def _name(path: Path) -> str:
