@@ -138,7 +138,10 @@ def _compare(settings: Settings, truth: Path, options: argparse.Namespace) -> li
             if statement.strip():
                 found = db.execute(statement)
                 if statement.lstrip().lower().startswith(("select", "with", "from")):
-                    rows += [Row(*row) for row in found.fetchall()]
+                    rows += [
+                        Row(*("no figure" if cell is None else cell for cell in row))
+                        for row in found.fetchall()
+                    ]
     return rows
 
 
