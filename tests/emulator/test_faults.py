@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.emulator.fixture_types import Get, Send
 from transit_emulator.app import create_app
+from transit_emulator.faults.contents import changed
 from transit_emulator.faults.definitions import BadFaultsError, Fault, FaultKind, read_faults
 from transit_emulator.world import World
 
@@ -200,6 +201,68 @@ def test_lists_and_timetables_may_come_back_short_or_empty(
 
 def test_passages_never_come_back_short(force: Force, plain: dict[str, Any]) -> None:
     assert plain[STOP] == force("empty_lists").json()
+
+
+def test_a_share_of_the_stops_may_list_nothing_or_nothing_of_a_line(
+    force: Force, plain: dict[str, Any], world: World
+) -> None:
+    rows = plain[STOP]["passaggi"]
+    label = rows[0]["linea"].lstrip("0").rstrip("/")
+    silent = [
+        not force("no_passages; row_share=0.5", f"/api/v1/passaggi/{stop.code}").json()["passaggi"]
+        for stop in world.network.stops[:20]
+    ]
+
+    assert [] == force("no_passages; row_share=1").json()["passaggi"]
+    assert rows == force("no_passages; row_share=0").json()["passaggi"]
+    assert {True, False} == set(silent)
+    without = _forced(world, Fault(kind=FaultKind.NO_PASSAGES, row_share=1, labels=(label,)), plain[STOP])
+    assert [row for row in rows if row["linea"].lstrip("0").rstrip("/") != label] == without["passaggi"]
+
+
+def test_a_bus_may_stay_listed_as_if_it_passed_now(force: Force, world: World) -> None:
+    passed = {item.shown_id for item in world.recently_passed("0110", NOW, 360)}
+    rows = force("stuck_rows; row_share=1; seconds=360").json()["passaggi"]
+    stuck = [row for row in rows if row["id_corsa"] in passed]
+
+    assert stuck
+    assert {("0'", "08:12:30", False)} == {(row["attesa"], row["orario"], row["teorico"]) for row in stuck}
+    assert not {row["id_corsa"] for row in force("stuck_rows; row_share=0").json()["passaggi"]} & passed
+
+
+def test_an_answer_may_be_an_old_one_with_its_own_time(force: Force) -> None:
+    moments = [NOW + timedelta(seconds=10 * step) for step in range(13)]
+    times = [
+        datetime.fromisoformat(force("old_answers; seconds=60", now=now).json()["timestamp"])
+        for now in moments
+    ]
+
+    assert 3 == len(set(times))
+    assert all(0 <= (now - time).total_seconds() < 60 for now, time in zip(moments, times, strict=True))
+
+
+def test_live_rows_may_share_one_identifier(force: Force, plain: dict[str, Any]) -> None:
+    rows = force("shared_ids").json()["passaggi"]
+
+    assert {"0"} == {row["id_corsa"] for row in rows if not row["teorico"]}
+    assert [row for row in plain[STOP]["passaggi"] if row["teorico"]] == [
+        row for row in rows if row["teorico"]
+    ]
+
+
+def test_a_timetable_may_lack_what_is_past(force: Force, get: Get) -> None:
+    whole = [text for leg in _listed(get(TIMETABLE, NOW).json()) for text in leg]
+    left = [text for leg in _listed(force("past_departures", TIMETABLE).json()) for text in leg]
+    tomorrow = TIMETABLE.replace("03-04", "03-05")
+
+    assert left == [text for text in whole if text > "08:12"]
+    assert 0 < len(left) < len(whole)
+    assert get(tomorrow, NOW).json() == force("past_departures", tomorrow).json()
+
+
+def _forced(world: World, fault: Fault, answer: dict[str, Any]) -> dict[str, Any]:
+    changed_answer: dict[str, Any] = changed(world, fault, answer, NOW)
+    return changed_answer
 
 
 def _listed(answer: Any) -> list[list[Any]]:  # noqa: ANN401 - JSON

@@ -1,13 +1,14 @@
 """Changes what an answer says: wrong, missing or repeated rows, undocumented keys and values."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from transit_emulator import noise
 from transit_emulator.faults.definitions import Fault, FaultKind
 from transit_emulator.interface import render_v1
-from transit_emulator.local_time import clock_text, utc_text
+from transit_emulator.local_time import clock_text, local, utc_text
 from transit_emulator.world import UnknownStopError, World
 
 _DAY_MINUTES = 1_440
@@ -154,6 +155,77 @@ def _empty_lists(_world: World, _fault: Fault, answer: Json, _now: datetime) -> 
     return answer if "passaggi" in answer else _with_rows(answer, lambda _rows: [])
 
 
+def _no_passages(world: World, fault: Fault, answer: Json, _now: datetime) -> Json:
+    if "passaggi" not in answer or _draw_of("silent", world, answer["codice_fermata"]) >= fault.row_share:
+        return answer
+    return _with_passages(answer, lambda rows: [row for row in rows if not _is_about(fault, row)])
+
+
+def _stuck_rows(world: World, fault: Fault, answer: Json, now: datetime) -> Json:
+    """Add buses that have passed, as if they passed now."""
+    if "passaggi" not in answer:
+        return answer
+    try:
+        passed = world.recently_passed(answer["codice_fermata"], now, round(fault.seconds))
+    except UnknownStopError:
+        return answer
+    stuck = [
+        render_v1.passage(world, replace(item, shown_at=int(now.timestamp())), now)
+        for item in passed
+        if _draw_of("stuck", world, item.trip_id) < fault.row_share
+    ]
+    return _with_passages(answer, lambda rows: [*(row for row in stuck if _is_about(fault, row)), *rows])
+
+
+def _old_answers(world: World, fault: Fault, answer: Json, now: datetime) -> Json:
+    """Answer as of when the cache was last renewed, which differs from stop to stop."""
+    if "passaggi" not in answer:
+        return answer
+    phase = _draw_of("renewed", world, answer["codice_fermata"]) * fault.seconds
+    age = (now.timestamp() - phase) % fault.seconds
+    try:
+        return render_v1.passages(world, answer["codice_fermata"], now - timedelta(seconds=age))
+    except UnknownStopError:
+        return answer
+
+
+def _shared_ids(_world: World, fault: Fault, answer: Json, _now: datetime) -> Json:
+    return _with_passages(
+        answer,
+        lambda rows: [
+            row | {"id_corsa": "0"} if not row["teorico"] and _is_about(fault, row) else row for row in rows
+        ],
+    )
+
+
+def _past_departures(world: World, _fault: Fault, answer: Json, now: datetime) -> Json:
+    if not isinstance(answer, dict) or "servizi" not in answer:
+        return answer
+    today = local(now.timestamp(), world.network.zone)
+    if answer["data"] != today.date().isoformat():
+        return answer
+    rest = [
+        service
+        | {
+            "tratte": {
+                way: leg
+                | {"partenze": [text for text in leg["partenze"] if text.zfill(5) > f"{today:%H:%M}"]}
+                for way, leg in service["tratte"].items()
+            }
+        }
+        for service in answer["servizi"]
+    ]
+    return answer | {"servizi": rest}
+
+
+def _is_about(fault: Fault, row: Json) -> bool:
+    return not fault.labels or row["linea"].lstrip("0").rstrip("/") in fault.labels
+
+
+def _draw_of(what: str, world: World, key: str) -> float:
+    return noise.unit(what, world.seed, key)
+
+
 def _with_passages(answer: Json, change: Callable[[list[Json]], list[Json]]) -> Json:
     if isinstance(answer, dict) and "passaggi" in answer:
         return answer | {"passaggi": change(answer["passaggi"])}
@@ -187,4 +259,9 @@ _CHANGES: dict[FaultKind, Change] = {
     FaultKind.MISSING_FIELDS: _missing_fields,
     FaultKind.SHORT_LISTS: _short_lists,
     FaultKind.EMPTY_LISTS: _empty_lists,
+    FaultKind.NO_PASSAGES: _no_passages,
+    FaultKind.STUCK_ROWS: _stuck_rows,
+    FaultKind.OLD_ANSWERS: _old_answers,
+    FaultKind.SHARED_IDS: _shared_ids,
+    FaultKind.PAST_DEPARTURES: _past_departures,
 }

@@ -54,11 +54,17 @@ class FaultKind(StrEnum):
     MISSING_FIELDS = "missing_fields"  # the trip id and the cause are left out
     SHORT_LISTS = "short_lists"  # the last rows of a list, a timetable or the status are missing: `row_share`
     EMPTY_LISTS = "empty_lists"  # a list, a timetable or the status has no row
+    NO_PASSAGES = "no_passages"  # `row_share` of the stops list nothing, or none of the lines with `labels`
+    STUCK_ROWS = "stuck_rows"  # `row_share` of the buses stay listed, at 0', for `seconds` after they passed
+    OLD_ANSWERS = "old_answers"  # what a stop listed up to `seconds` before, by a cache renewed as often
+    SHARED_IDS = "shared_ids"  # all live rows, or those with `labels`, have the trip id `0`
+    PAST_DEPARTURES = "past_departures"  # a timetable of today lacks the departures that are past
 
 
 class Fault(BaseModel):
     """A fault, and which requests it hits. Instants are emulated ones; shares are of requests, or of rows.
 
+    `labels` are line labels without zeros before and a slash after them; none stands for all lines.
     Delays are real seconds: `delay_seconds` is their median, `delay_spread` the sigma of its logarithm.
     """
 
@@ -79,6 +85,7 @@ class Fault(BaseModel):
     n_bytes: int = Field(default=16 * 1024 * 1024, ge=0, le=256 * 1024 * 1024)
     seconds: float = 3600.0
     row_share: float = Field(default=0.5, ge=0, le=1)
+    labels: tuple[str, ...] = ()
 
     def is_on(self, now: datetime) -> bool:
         """Tell whether the fault is active at an instant: within its interval, and its part of each cycle."""
