@@ -24,6 +24,7 @@ BOXES_IN_ROW = 4
 MOST_WITH_ARROWS = 16  # of more models in a stage the arrows would hide each other
 MOST_LETTERS, MOST_SMALL_LETTERS = 29, 42  # that fit into a box
 MOST_GRAIN_LETTERS = 195  # that can be read in a cell of a table
+MOST_NAMES = 11  # of models that a cell lists
 
 Models = Mapping[str, Model]
 
@@ -104,7 +105,9 @@ def _model_rows(stage: Sequence[Model], known: Models) -> Iterator[str]:
     yield "| model | what it holds | reads |"
     yield "|---|---|---|"
     for model in stage:
-        reads = ", ".join(f"`{read}`" for read in sorted(model.reads & known.keys()))
+        names = [f"`{read}`" for read in sorted(model.reads & known.keys())]
+        is_long = len(names) > MOST_NAMES
+        reads = f"{len(names)} models, {names[0]} to {names[-1]}" if is_long else ", ".join(names)
         yield f"| `{model.name}` | {shorten(model.grain, MOST_GRAIN_LETTERS, placeholder=' …')} | {reads} |"
 
 

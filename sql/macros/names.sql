@@ -81,3 +81,8 @@
         order by case when direction_key = 'ritorno' then 0 else 1 end, direction_key
     )
 {%- endmacro %}
+
+{# The label that stops show for a line number, without its slash. #}
+{% macro plain_label_of(line_number) -%}
+    replace({{ normal_label(line_number) }}, '/', '')
+{%- endmacro %}

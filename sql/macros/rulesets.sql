@@ -79,9 +79,12 @@ sums as (
         {%- endif %}
         {%- endfor %}
         min(facts.ruleset_version) as first_ruleset_version,
-        max(facts.ruleset_version) as ruleset_version
+        max(facts.ruleset_version) as ruleset_version,
+        min(dates.unrecognised) as unrecognised
     from facts
     inner join {{ ref('authority_rulesets') }} as authorities using (ruleset)
+    left join {{ unrecognised_periods() }} as dates
+        on facts.operator = dates.operator and facts.service_date = dates.service_date
     group by
         facts.operator, {{ first }}, facts.ruleset
         {%- for key in keys %}, facts.{{ key }}{% endfor %}
@@ -115,6 +118,7 @@ reasons as (
     select
         *,
         case
+            when unrecognised is not null then unrecognised
             when first_ruleset_version != ruleset_version then 'several rulesets'
             when not is_in_force and late_seconds is null then 'thresholds unknown'
             when n_due = 0 and n_frequent > 0 then 'frequent service'
@@ -125,6 +129,7 @@ reasons as (
             when 2 * half_on_time_interval > widest_interval then 'interval too wide'
         end as null_reason,
         case
+            when unrecognised is not null then unrecognised
             when first_ruleset_version != ruleset_version then 'several rulesets'
             when frequent_judged_by is null then 'not judged by waits'
             when n_frequent = 0 and n_due = 0 and stop_scope = 'timing_points' then 'no timing points named'

@@ -1,9 +1,10 @@
 {# Why a share of passages must be null; null where it may be given.
 
-   relation:     has n_due, n_passages, n_likely and, if is_of_a_line, line_code; joined with `rules`.
+   relation:     has n_due, n_passages, n_likely, unrecognised and, if is_of_a_line, line_code; joined with `rules`.
    is_of_a_line: whether rows of unknown line have no share. #}
 {% macro null_reason_of(relation, is_of_a_line) -%}
     case
+        when {{ relation }}.unrecognised is not null then {{ relation }}.unrecognised
         {%- if is_of_a_line %}
         when {{ relation }}.line_code is null then 'line unknown'
         {%- endif %}
@@ -47,6 +48,7 @@
    would be about other lines and hours. #}
 {% macro estimate_null_reason_of(relation, is_of_a_line, n_dates=1) -%}
     case
+        when {{ relation }}.unrecognised is not null then {{ relation }}.unrecognised
         {%- if is_of_a_line %}
         when {{ relation }}.line_code is null then 'line unknown'
         {%- endif %}
@@ -54,6 +56,22 @@
         when {{ relation }}.n_expected = {{ relation }}.n_due then 'nothing observed'
         when 2 * {{ half_interval('on_time', relation, n_dates) }} > rules.widest_interval then 'interval too wide'
     end
+{%- endmacro %}
+
+{# Why the figures of a period must be null whatever is known besides: on a date of it too much of what was seen is not
+   recognised (unrecognised_dates). A relation with operator, the column that names the period, and unrecognised.
+
+   name, first, among: as of punctuality_over. #}
+{% macro unrecognised_periods(name="service_date", first="service_date", among="") -%}
+    (
+        select
+            operator,
+            {{ first }} as {{ name }},
+            min(null_reason) as unrecognised
+        from {{ ref('unrecognised_dates') }}
+        {{ among }}
+        group by operator, {{ first }}
+    )
 {%- endmacro %}
 
 {# Half of each interval, for estimated_shares. In a relation joined with `rules`. #}
@@ -175,7 +193,7 @@ weighted as (
     from line_sums
 ),
 
-sums as (
+summed as (
     select
         {{ grain }},
         count(distinct seen_date) as n_dates,
@@ -201,6 +219,14 @@ sums as (
     from weighted
     group by {{ grain }}
     having sum(n_visits){{ " + sum(n_scheduled_trips)" if delivered }} > 0
+),
+
+sums as (
+    select
+        summed.*,
+        periods.unrecognised
+    from summed
+    left join {{ unrecognised_periods(name, first, among) }} as periods using (operator, {{ name }})
 ),
 
 judged as (
@@ -268,7 +294,7 @@ with days as (
     {{ among }}
 ),
 
-sums as (
+summed as (
     select
         {{ grain }},
         count(distinct case when n_due > 0 then service_date end) as n_dates,
@@ -282,6 +308,14 @@ sums as (
         max(ruleset_version) as ruleset_version
     from days
     group by {{ grain }}
+),
+
+sums as (
+    select
+        summed.*,
+        periods.unrecognised
+    from summed
+    left join {{ unrecognised_periods(name, first, among) }} as periods using (operator, {{ name }})
 ),
 
 judged as (

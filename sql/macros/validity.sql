@@ -8,9 +8,11 @@
    held:     the column that names the stream, in a model that is_continued(): what was valid when the days being built
              began is then taken from the table itself, as one more answer before all others.
    proof:    the condition on `answers` for what one does not list to be absent; all prove it unless given.
+   until:    the instant, by columns of `content`, from which on no answer proves a row absent: a list of what is to come
+             lacks what is past. None unless given.
    identity: those columns of `content` that tell which thing a row is about, where the others may be edited: a row ends
              where another of the same thing begins. All of them unless given. #}
-{% macro validity(answers, rows, content, held=none, proof="true", identity=none) -%}
+{% macro validity(answers, rows, content, held=none, proof="true", identity=none, until=none) -%}
     {%- set content_list = content | join(", ") -%}
     {%- set one_thing = "partition by operator, stream, " ~ (identity or content) | join(", ") -%}
     {%- set of_answer = "answers.operator, answers.stream, answers.answer_number, answers.received_at, answers.n_proofs, "
@@ -74,13 +76,19 @@
         select
             *,
             case
-                when n_earlier_proofs > lag(n_proofs) over listings then 1
+                when
+                    n_earlier_proofs > lag(n_proofs) over listings
+                    {{- " and lag(next_proof_at) over listings <= " ~ until if until }}
+                    then 1
                 {%- for column in content if identity and column not in identity %}
                 when ({{ column }} is distinct from lag({{ column }}) over listings) then 1
                 {%- endfor %}
                 else 0
             end as is_apart,
-            least(next_proof_at, lead(received_at) over listings) as next_answer_at
+            least(
+                {{ "case when next_proof_at <= " ~ until ~ " then next_proof_at end" if until else "next_proof_at" }},
+                lead(received_at) over listings
+            ) as next_answer_at
         from held
         window listings as ({{ one_thing }} order by answer_number)
     ),

@@ -47,3 +47,18 @@
         where travel_factor is not null
     )
 {%- endmacro %}
+
+{# The join of answers with what passage_doubts says of a label, as `doubts`: where there is a row, the answer
+   proves of no bus of that label that it was not listed. Each join that reads an absence needs it.
+
+   plain_label: the label as an expression; of a line it is that of its number. An empty one stands for the whole answer,
+                which then proves nothing.
+   answers:     a relation with operator and request_id. #}
+{% macro join_doubts(plain_label, answers="polls") -%}
+    left join {{ ref('passage_doubts') }} as doubts
+        on
+            {{ answers }}.operator = doubts.operator
+            and {{ answers }}.request_id = doubts.request_id
+            and {{ plain_label }} = doubts.plain_label
+            and {{ is_received_around('doubts.received_date') }}
+{%- endmacro %}

@@ -101,6 +101,20 @@ def test_an_answer_speaks_of_its_own_timestamp_unless_that_is_impossible(
     assert NAIVE_AT + timedelta(minutes=5) == row["predicted_at"]
 
 
+@pytest.mark.parametrize(
+    ("ages", "believed"),
+    [([0, 60, 120, 180, 240], True), ([240, 241, 240, 242, 240], False), ([0, 0, 0, 0, 3000], False)],
+    ids=["a cache", "a wrong clock", "one wrong timestamp"],
+)
+def test_answers_older_than_a_request_may_take_are_those_of_a_cache_if_their_age_varies(
+    folder: Folder, ages: list[int], *, believed: bool
+) -> None:
+    times = [AT - timedelta(seconds=age) for age in ages]
+    rows = staged(folder, *[answer(passage(attesa="?"), timestamp=utc_text(time)) for time in times])
+
+    assert (times[-1] if believed else AT).replace(tzinfo=None) == rows[-1]["observed_at"]
+
+
 def test_a_timestamp_with_an_offset_is_converted_and_one_that_is_none_is_kept_as_extra(
     folder: Folder,
 ) -> None:

@@ -43,6 +43,24 @@ def test_a_model_reads_only_its_own_stage_and_those_before_it(manifest: Manifest
     assert [] == reads_later
 
 
+def test_a_model_that_reads_what_was_not_listed_asks_what_the_answers_prove() -> None:
+    """Of an answer that lost rows, or is doubted, only what it lists counts."""
+    presence = {
+        "listings": "what is listed",
+        "polled_stretches": "when a stop was asked",
+    }
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in (PROJECT / "models").rglob("*.sql")}
+    careless = [
+        name
+        for name, sql in sources.items()
+        if "ref('stop_polls')" in sql
+        and name not in presence
+        and (sql.count("polls.is_complete") < sql.count("join_doubts(") or "join_doubts(" not in sql)
+    ]
+
+    assert [] == careless
+
+
 @pytest.mark.long
 def test_a_build_of_a_date_reads_only_the_dates_around_it_unless_the_model_says_why(
     built: Settings, tmp_path: Path

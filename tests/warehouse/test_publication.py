@@ -57,7 +57,7 @@ def test_it_holds_what_is_promised_and_the_working_tables_that_views_and_feeds_r
     working = {f"{schema}.{name}" for schema, name in places if schema == WORKING}
     names = (
         "inference_parameters", "route_types",
-        "status_answers", "status_gaps", "status_unwatched", "stop_names",
+        "status_answers", "status_gaps", "status_unwatched", "stop_names", "unrecognised_dates",
     )  # fmt: skip
     read_by_views = {f"{WORKING}.{name}" for name in names}
 

@@ -4,6 +4,8 @@
     'news_details': 'news_details'
 } %}
 {%- set stream = "operator, endpoint, key" %}
+{%- set least_share = "case when neighbours.endpoint in ('lines', 'stops') then parameters.shrunk_network_share"
+    ~ " else parameters.shrunk_share end" %}
 -- One row per operator and good answer, passages apart: what it proves. Of passages `stop_polls` says it.
 -- A complete answer proves that what it lists was listed, and that nothing else was. One that lost rows to quarantine
 -- (`partly_quarantined`), or lists far less than the one before it (`shrunk`), proves the first alone; one of which
@@ -67,8 +69,8 @@ shrunk as (
     from neighbours
     cross join {{ ref('inference_parameters') }} as parameters
     where
-        neighbours.n_rows < parameters.shrunk_share * neighbours.n_rows_before
-        and coalesce(neighbours.n_rows_after >= parameters.shrunk_share * neighbours.n_rows_before, true)
+        neighbours.n_rows < {{ least_share }} * neighbours.n_rows_before
+        and coalesce(neighbours.n_rows_after >= {{ least_share }} * neighbours.n_rows_before, true)
 ),
 
 judged as (

@@ -75,8 +75,12 @@ origin_polls as (
         {{ seconds_between('times.departure_at', 'polls.received_at') }} as after_seconds
     from times
     inner join {{ ref('stop_polls') }} as polls using (operator, stop_code)
+    left join {{ ref('latest_lines') }} as lines using (operator, line_code)
+    {{ join_doubts(plain_label_of('lines.line_number')) }}
     where
         {{ is_received_around('polls.received_date') }}
+        and polls.is_complete
+        and doubts.request_id is null
         and {{ seconds_between('times.departure_at', 'polls.received_at') }}
         between -times.not_run_before_seconds and times.not_run_after_seconds + times.not_run_gap_seconds
 ),

@@ -1,19 +1,16 @@
 {{ config(materialized=inlined()) }}
--- One row per operator, stop and stretch of time in which good answers about the stop were at most coverage_gap_seconds
--- apart, around the service dates being built.
+-- One row per operator, stop and stretch of time in which answers about the stop that prove something were at most
+-- coverage_gap_seconds apart, around the service dates being built.
 with polls as (
     select
-        requests.operator,
-        requests.key as stop_code,
-        requests.request_id,
-        requests.received_at,
-        {{ seconds_between('lag(requests.received_at) over stop_polls', 'requests.received_at') }}
+        polls.*,
+        {{ seconds_between('lag(polls.received_at) over one_stop', 'polls.received_at') }}
         > rules.coverage_gap_seconds as is_after_gap
-    from {{ ref('staging_requests') }} as requests
-    {{ join_rules('requests.service_date') }}
-    where requests.endpoint = 'passages' and requests.is_good and {{ is_received_around('requests.received_date') }}
-    window stop_polls as (
-        partition by requests.operator, requests.key order by requests.received_at, requests.request_id
+    from {{ ref('stop_polls') }} as polls
+    {{ join_rules('polls.service_date') }}
+    where {{ is_received_around('polls.received_date') }}
+    window one_stop as (
+        partition by polls.operator, polls.stop_code order by polls.received_at, polls.request_id
     )
 ),
 

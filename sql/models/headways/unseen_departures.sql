@@ -17,6 +17,11 @@ with polled_calls as (
             and polls.received_at
             between {{ add_seconds('passages.scheduled_at', '-parameters.listed_before_seconds') }}
             and passages.scheduled_at
+            and polls.is_complete
+    left join {{ ref('latest_lines') }} as lines
+        on passages.operator = lines.operator and passages.line_code = lines.line_code
+    {{ join_doubts(plain_label_of('lines.line_number')) }}
+    where doubts.request_id is null
     group by passages.departure_key, passages.position
 ),
 

@@ -3,10 +3,12 @@
 {%- set stop_hour = "operator, service_date, stop_code, service_hour" %}
 with requests as (
     select
-        *,
-        key as stop_code
-    from {{ built('requests') }}
-    where endpoint = 'passages' and key != ''
+        requests.*,
+        requests.key as stop_code,
+        requests.is_good and doubts.request_id is null as is_proof
+    from {{ built('requests') }} as requests
+    {{ join_doubts("''", answers='requests') }}
+    where requests.endpoint = 'passages' and requests.key != ''
 ),
 
 requested as (
@@ -14,7 +16,8 @@ requested as (
         {{ stop_hour }},
         count(*) as planned,
         count(sent_at) as sent,
-        count(case when is_good then 1 end) as good
+        count(case when is_good then 1 end) as good,
+        count(case when is_good and not is_proof then 1 end) as doubtful
     from requests
     group by {{ stop_hour }}
 ),
@@ -36,7 +39,7 @@ polls as (
         rules.coverage_gap_seconds
     from requests
     {{ join_rules('service_date') }}
-    where is_good
+    where is_proof
     window stop_day as (partition by operator, service_date, stop_code order by service_seconds, request_id)
 ),
 
@@ -72,6 +75,7 @@ select
     coalesce(requested.planned, 0) as planned,
     coalesce(requested.sent, 0) as sent,
     coalesce(requested.good, 0) as good,
+    coalesce(requested.doubtful, 0) as doubtful,
     coalesce(gap_sums.longest_gap_seconds, 3600) as longest_gap_seconds,
     coalesce(gap_sums.covered_seconds, 0) as covered_seconds,
     rules.ruleset_version

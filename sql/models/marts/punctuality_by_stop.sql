@@ -12,7 +12,7 @@ with due as (
     from {{ built('trip_trajectories') }}
 ),
 
-sums as (
+summed as (
     select
         operator,
         service_date,
@@ -46,6 +46,14 @@ sums as (
     group by operator, service_date, stop_code
 ),
 
+sums as (
+    select
+        summed.*,
+        dates.unrecognised
+    from summed
+    left join {{ unrecognised_periods() }} as dates using (operator, service_date)
+),
+
 judged as (
     select
         sums.*,
@@ -56,6 +64,8 @@ judged as (
 )
 
 select
-    * {{ exclude("half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval") }},
+    * {{ exclude(
+        "unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval"
+    ) }},
     {{ estimated_shares() }}
 from judged

@@ -5,10 +5,12 @@
 -- too wide an interval, the shares are null, with the reason.
 with counted as (
     select
-        *,
+        punctuality.*,
         n_likely_early + n_likely_on_time + n_likely_late as n_likely,
-        greatest(n_due, n_scheduled) as n_passages
-    from {{ ref('punctuality') }}
+        greatest(n_due, n_scheduled) as n_passages,
+        dates.unrecognised
+    from {{ ref('punctuality') }} as punctuality
+    left join {{ unrecognised_periods() }} as dates using (operator, service_date)
 ),
 
 judged as (
@@ -23,7 +25,9 @@ judged as (
 )
 
 select
-    * {{ exclude("half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval") }},
+    * {{ exclude(
+        "unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval"
+    ) }},
     {{ estimated_shares() }},
     -- only the bounds count visits that are late although not observed passing: the estimate stays within them
     case

@@ -79,6 +79,8 @@ observed_trips as (
                 and {{ is_received_around('polls.received_date') }}
                 and {{ seconds_between('polls.received_at', 'starts.earliest_at') }}
                 between stops.step_seconds + parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
+                and polls.is_complete
+        {{ join_doubts('starts.plain_label') }}
         left join {{ ref('staging_passages') }} as passages
             on
                 polls.operator = passages.operator
@@ -86,6 +88,7 @@ observed_trips as (
                 and starts.plain_label = replace(passages.line_label, '/', '')
                 and starts.expected_at > passages.predicted_at
                 and {{ is_received_around('passages.received_date') }}
+        where doubts.request_id is null
         group by starts.trip_key, polls.request_id
         having
             count(passages.request_id) < max(parameters.listed_per_line)

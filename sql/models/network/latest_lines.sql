@@ -3,7 +3,7 @@
 with latest as (
     select
         lines.*,
-        replace({{ normal_label('lines.line_number') }}, '/', '') as line_label
+        {{ plain_label_of('lines.line_number') }} as line_label
     from {{ first_rows(ref('lines'), ['operator', 'line_code'], 'valid_from desc') }} as lines
 ),
 

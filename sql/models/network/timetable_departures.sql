@@ -32,7 +32,7 @@ answers as (
 {{ validity('answers', 'departures', departure + [
     'service_code', 'duplicate_number', 'service_hour', 'service_seconds', 'is_slash_variant', 'headsign',
     'service_description', 'leg_description'
-], proof='proves_absence', identity=departure) }},
+], proof='proves_absence', identity=departure, until='departure_at') }},
 
 proofs as (
     -- the last answer before a validity begins that proves that what it does not list was not there

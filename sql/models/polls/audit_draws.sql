@@ -2,16 +2,17 @@
 -- the audit sample: with what probability, and how often its stop was asked while it was watched.
 with requests as (
     select
-        operator,
-        key as stop_code,
-        planned_at,
-        sent_at,
-        received_at,
-        is_good,
-        purpose,
-        {{ each_of(json_objects('draws')) }} as draw
-    from {{ ref('staging_requests') }}
-    where draws is not null and {{ is_received_around() }}
+        requests.operator,
+        requests.key as stop_code,
+        requests.planned_at,
+        requests.sent_at,
+        requests.received_at,
+        requests.is_good and doubts.request_id is null as is_good,
+        requests.purpose,
+        {{ each_of(json_objects('requests.draws')) }} as draw
+    from {{ ref('staging_requests') }} as requests
+    {{ join_doubts("''", answers='requests') }}
+    where requests.draws is not null and {{ is_received_around('requests.received_date') }}
 ),
 
 draws as (

@@ -1,5 +1,6 @@
 {{ config(materialized=inlined()) }}
--- One row per passage listed in a good answer around the service dates being built, with the id its stop listed it by.
+-- One row per passage listed in a good answer around the service dates being built, with the id its stop listed it by,
+-- if that identifies anything (doubtful_rows).
 -- Ephemeral, because there are millions a day.
 select
     polls.operator,
@@ -9,7 +10,7 @@ select
     1000000 * polls.poll_number + passages.row_number as listing_number,
     -- an anonymous row gets an id made of its label and timetable time
     coalesce(
-        {{ listed_id_of('passages.trip_id') }},
+        case when shared.trip_id is null then {{ listed_id_of('passages.trip_id') }} end,
         case
             when passages.is_theoretical
                 then '@' || passages.line_label || '@' || cast(passages.predicted_at as string)
@@ -24,10 +25,22 @@ select
     passages.service_date,
     passages.service_hour,
     passages.is_full,
-    coalesce(passages.is_theoretical, false) as is_theoretical,
+    coalesce(passages.is_theoretical, false) or repeated.plain_label is not null as is_theoretical,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
 inner join {{ ref('stop_polls') }} as polls using (operator, request_id)
+left join {{ ref('doubtful_rows') }} as shared
+    on
+        passages.operator = shared.operator
+        and passages.received_date = shared.received_date
+        and passages.trip_id = shared.trip_id
+        and {{ is_received_around('shared.received_date') }}
+left join {{ ref('doubtful_rows') }} as repeated
+    on
+        passages.operator = repeated.operator
+        and passages.received_date = repeated.received_date
+        and replace(passages.line_label, '/', '') = repeated.plain_label
+        and {{ is_received_around('repeated.received_date') }}
 where
     passages.predicted_at is not null
     and {{ is_received_around('passages.received_date') }}

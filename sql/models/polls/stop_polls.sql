@@ -1,8 +1,9 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator and good answer about the passages of a stop: when it was observed, whether all its rows are in
--- the lake, and its number. The answers of one stop around the service dates being built are numbered one after the
--- other; with other dates they get other numbers.
--- A failed request, an error row or an empty body is not a good answer: it is evidence of nothing.
+-- One row per operator and answer about the passages of a stop that proves something: when it was observed, whether all
+-- its rows are in the lake, and its number. The answers of one stop around the service dates being built are numbered
+-- one after the other; with other dates they get other numbers.
+-- A failed request, an error row or an empty body is not a good answer: it is evidence of nothing, as is an answer that
+-- passage_doubts names.
 with answers as (
     select
         request_id,
@@ -26,8 +27,10 @@ polls as (
         {{ reading_of('requests.n_rows', 'answers.n_kept') }} = 'complete' as is_complete
     from {{ ref('staging_requests') }} as requests
     left join answers using (operator, request_id)
+    {{ join_doubts("''", answers='requests') }}
     where
         requests.endpoint = 'passages'
+        and doubts.request_id is null
         and requests.is_good
         and {{ is_received_around('requests.received_date') }}
 )

@@ -51,7 +51,15 @@ promised_before as (
     select
         departures.*,
         first_proofs.service_date as compared_date,
-        first_proofs.received_at
+        first_proofs.received_at,
+        -- when it would leave on the date, where another departure tells when that begins
+        coalesce(
+            {{ add_seconds('dates.zero_at', 'departures.service_seconds') }},
+            {{ add_seconds(
+                'departures.departure_at',
+                '86400 * ' ~ days_between('departures.service_date', 'first_proofs.service_date')
+            ) }}
+        ) as due_at
     from first_proofs
     inner join (
         select *
@@ -62,6 +70,15 @@ promised_before as (
             first_proofs.operator = departures.operator
             and first_proofs.line_code = departures.line_code
             and first_proofs.comparable_date = departures.service_date
+    left join (
+        select
+            operator,
+            service_date,
+            min({{ add_seconds('departure_at', '-service_seconds') }}) as zero_at
+        from {{ built('timetable_departures') }}
+        group by operator, service_date
+    ) as dates
+        on first_proofs.operator = dates.operator and first_proofs.service_date = dates.service_date
     where
         departures.valid_from <= first_proofs.received_at
         and coalesce(departures.valid_to > first_proofs.received_at, true)
@@ -137,14 +154,7 @@ changes as (
         cast(null as timestamp) as unchanged_at,
         promised_before.received_at as changed_at,
         promised_before.departure_key,
-        -- when it would leave on the date, where another departure tells when that begins
-        coalesce(
-            {{ add_seconds('dates.zero_at', 'promised_before.service_seconds') }},
-            {{ add_seconds(
-                'promised_before.departure_at',
-                '86400 * ' ~ days_between('promised_before.service_date', 'promised_before.compared_date')
-            ) }}
-        ) as departure_at,
+        promised_before.due_at as departure_at,
         promised_before.repeat_number,
         promised_before.service_seconds,
         promised_before.headsign
@@ -157,16 +167,8 @@ changes as (
             and promised_before.direction = promised.direction
             and promised_before.service_seconds = promised.service_seconds
             and promised_before.repeat_number = promised.repeat_number
-    left join (
-        select
-            operator,
-            service_date,
-            min({{ add_seconds('departure_at', '-service_seconds') }}) as zero_at
-        from {{ built('timetable_departures') }}
-        group by operator, service_date
-    ) as dates
-        on promised_before.operator = dates.operator and promised_before.compared_date = dates.service_date
-    where promised.departure_key is null
+    -- an answer need not list what was past when it came
+    where promised.departure_key is null and promised_before.due_at > promised_before.received_at
 ),
 
 edited as (

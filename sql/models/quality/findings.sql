@@ -71,6 +71,74 @@ with found as (
     select
         operator,
         received_date as found_date,
+        'intermediate.passage_doubts' as found_in,
+        case
+            when reason = 'anonymous'
+                then 'Live buses have no identifier of their own: none is observed, and no other counts as gone.'
+            when plain_label = ''
+                then 'Too many stops list no bus at once: their answers say nothing.'
+            else 'Too many stops of a line stop listing it at once: no bus of the line counts as gone.'
+        end as finding,
+        concat_ws(', ', stop_code, nullif(plain_label, ''), received_at, request_id) as example
+    from {{ ref('passage_doubts') }}
+    where {{ is_received_around() }}
+    union all
+    select
+        operator,
+        received_date as found_date,
+        'intermediate.doubtful_rows' as found_in,
+        case reason
+            when 'shared_id' then 'An identifier is on several vehicles at once: it identifies nothing.'
+            else 'Live rows of a line only repeat a timetable: they count as timetable rows.'
+        end as finding,
+        coalesce(trip_id, plain_label) as example
+    from {{ ref('doubtful_rows') }}
+    where {{ is_received_around() }}
+    union all
+    select
+        operator,
+        service_date as found_date,
+        'intermediate.unrecognised_dates' as found_in,
+        case null_reason
+            when 'lines unknown' then 'Of too much of what was seen the line is not known: figures of the date are null.'
+            else 'Too many buses that were seen run as no departure: figures of the date are null.'
+        end as finding,
+        concat_ws(', ', n_passages_unknown, n_passages, n_trips_unknown, n_trips) as example
+    from {{ ref('unrecognised_dates') }}
+    where {{ is_received_around('service_date') }}
+    union all
+    select
+        operator,
+        service_date as found_date,
+        'intermediate.timetable_answers' as found_in,
+        'A timetable no longer lists what was past when it was asked for: departures stay as they were listed before.'
+            as finding,
+        concat_ws(', ', line_code, request_id) as example
+    from (
+        select
+            answers.*,
+            departures.first_departure_at,
+            min(departures.first_departure_at) over (
+                partition by answers.operator, answers.service_date, answers.line_code
+                order by answers.received_at, answers.request_id rows between unbounded preceding and 1 preceding
+            ) as first_listed_at
+        from {{ ref('timetable_answers') }} as answers
+        inner join (
+            select
+                operator,
+                request_id,
+                min(departure_at) as first_departure_at
+            from {{ ref('staging_timetables') }}
+            where {{ is_received_around(days_before=15) }}
+            group by operator, request_id
+        ) as departures using (operator, request_id)
+        where {{ is_received_around('answers.service_date') }}
+    ) as compared
+    where first_listed_at <= received_at and first_departure_at > received_at
+    union all
+    select
+        operator,
+        received_date as found_date,
         'staging.status' as found_in,
         'The start of an event cannot be read: the first answer with the event counts instead.' as finding,
         concat_ws(', ', category, event, started_text) as example
@@ -85,6 +153,15 @@ with found as (
         concat_ws(', ', stop_code, answered_at, observed_at) as example
     from {{ ref('staging_passages') }}
     where answered_at is distinct from observed_at and {{ is_received_around() }}
+    union all
+    select
+        operator,
+        received_date as found_date,
+        'staging.passages' as found_in,
+        'An answer is over a minute old: it comes from a cache, and counts as of its own time.' as finding,
+        concat_ws(', ', stop_code, observed_at, received_at) as example
+    from {{ ref('staging_passages') }}
+    where {{ seconds_between('observed_at', 'received_at') }} > 60 and {{ is_received_around() }}
     union all
     select
         operator,

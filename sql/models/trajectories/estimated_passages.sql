@@ -77,7 +77,8 @@ guessed as (
     select
         *,
         case
-            when is_observed and arrival_quality = 'evidenced' then delay_seconds
+            -- of a trip without an evidenced passage only the listings of the stop tell
+            when is_observed and (arrival_quality = 'evidenced' or side like 'none%') then delay_seconds
             -- the listings of the stop and the rest of the trip are about as exact, and wrong independently
             when is_observed
                 then (delay_seconds + least(greatest(told_seconds, after_seconds), before_seconds)) / 2

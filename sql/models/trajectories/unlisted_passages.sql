@@ -35,10 +35,13 @@ inner join {{ ref('stop_polls') }} as polls
         and polls.polled_at between live_times.live_from and live_times.live_until
         and polls.polled_at
         > {{ add_seconds('calls.scheduled_at', '(expected.expected_seconds - parameters.listed_before_seconds)') }}
+left join {{ ref('latest_lines') }} as lines on calls.operator = lines.operator and calls.line_code = lines.line_code
+{{ join_doubts(plain_label_of('lines.line_number')) }}
 left join visits as listed on calls.trip_key = listed.trip_key and calls.stop_code = listed.stop_code
 where
     expected.holdout = 0
     and expected.side in ('first_stop', 'before', 'between')
     and not calls.is_guessed
     and listed.trip_key is null
+    and doubts.request_id is null
 group by calls.departure_key, calls.operator, calls.service_date, calls.position

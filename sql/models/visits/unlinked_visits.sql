@@ -12,7 +12,7 @@ with looped_stops as (
         operator,
         service_date,
         stop_code,
-        replace({{ normal_label('line_number') }}, '/', '') as plain_label,
+        {{ plain_label_of('line_number') }} as plain_label,
         min(
             case
                 when n_occurrences > 1 then upward_jump_seconds
@@ -112,27 +112,41 @@ splits as (
 grouped as (
     select
         clusters.*,
+        cast(floor(
+            {{ seconds_between('clusters.polled_at', 'clusters.predicted_at') }}
+            / (2 * parameters.past_tolerance_seconds) + 0.5
+        ) as bigint) as wait_class,
         2 * clusters.cluster_number
         + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
             as group_number
     from clusters
+    cross join {{ ref('inference_parameters') }} as parameters
     left join splits using (series_number, is_theoretical, cluster_number)
 ),
 
 moves as (
-    -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come
+    -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come; nor does one
+    -- that goes with the clock, as the same wait again and again, but for the first of these
     select
         jumps.*,
         not jumps.is_theoretical
         and jumps.predicted_at >= {{ add_seconds('jumps.polled_at', '-parameters.past_tolerance_seconds') }}
-        and coalesce(jumps.jump_seconds <= parameters.upward_jump_seconds, true) as is_ahead
+        and coalesce(jumps.jump_seconds <= parameters.upward_jump_seconds, true)
+        and not (
+            jumps.polled_at > jumps.same_wait_from
+            and {{ seconds_between('jumps.same_wait_from', 'jumps.same_wait_to') }} > parameters.stuck_seconds
+        ) as is_ahead
     from (
         select
             *,
+            min(polled_at) over same_wait as same_wait_from,
+            max(polled_at) over same_wait as same_wait_to,
             {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
             - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
         from grouped
-        window visit as (partition by series_number, is_theoretical, group_number order by listing_number)
+        window
+            visit as (partition by series_number, is_theoretical, group_number order by listing_number),
+            same_wait as (partition by series_number, is_theoretical, group_number, wait_class)
     ) as jumps
     cross join {{ ref('inference_parameters') }} as parameters
 ),

@@ -53,8 +53,10 @@ absences as (
             and polls.polled_at <= {{ add_seconds('visits.last_predicted_at', 'visits.gone_within_seconds') }}
     left join list_ends using (poll_number, plain_label)
     left join still_listed using (listed_visit_key, polled_at)
+    {{ join_doubts('visits.plain_label') }}
     where
         polls.is_complete
+        and doubts.request_id is null
         and still_listed.polled_at is null
         and coalesce(visits.last_predicted_at < list_ends.list_end_at, true)
 ),
@@ -87,9 +89,11 @@ withdrawals as (
             and visits.last_theoretical_at < polls.polled_at
             and polls.polled_at <= {{ add_seconds('visits.theoretical_at', '-visits.withdrawn_before_seconds') }}
     left join list_ends using (poll_number, plain_label)
+    {{ join_doubts('visits.plain_label') }}
     where
         visits.n_polls = 0
         and polls.is_complete
+        and doubts.request_id is null
         and coalesce(visits.theoretical_at < list_ends.list_end_at, true)
     group by visits.listed_visit_key
 ),

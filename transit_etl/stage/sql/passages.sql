@@ -29,10 +29,14 @@ timed as (
 listed as (
     select
         operator, request_id, "window", received_at, stop_code, answered_us,
-        -- An answer may come from a cache, but not from the future: beyond that the upstream's clock is wrong.
+        -- An answer may come from a cache, but not from the future: beyond that the upstream's clock is wrong. A cache
+        -- gives answers of all ages up to its limit, a wrong clock the same to all.
         case
             when answered_us between epoch_us(coalesce(sent_at, received_at)) - 120000000
                 and epoch_us(received_at) + 5000000 then answered_us
+            when count(*) filter (age_us > freshest_us + 20000000) over one_window > 0.2 * count(*) over one_window
+                and freshest_us between -5000000 and 120000000
+                and age_us between -5000000 and 900000000 then answered_us
             else epoch_us(received_at)
         end as observed_us,
         case
@@ -48,7 +52,14 @@ listed as (
                 }, ''))
             })
         end as passages
-    from timed
+    from (
+        select
+            *,
+            epoch_us(received_at) - answered_us as age_us,
+            quantile_cont(epoch_us(received_at) - answered_us, 0.1) over (partition by operator, "window") as freshest_us
+        from timed
+    )
+    window one_window as (partition by operator, "window")
 )
 select *, len(passages) as n_rows from listed
 order by received_at, request_id;
