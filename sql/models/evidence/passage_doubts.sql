@@ -112,17 +112,15 @@ listing_windows as (
 ),
 
 due_windows as (
-    -- departures of the timetable, by the window of their time
+    -- how many stops were asked while a departure of a line of theirs was due
     select
-        operator,
-        window_number,
-        count(*) as n_due
+        departures.operator,
+        departures.window_number,
+        count(distinct answers.stop_code) as n_stops
     from (
         select distinct
             timetables.operator,
             timetables.line_code,
-            timetables.direction,
-            timetables.departure_at,
             {{ window_of | replace("received_at", "timetables.departure_at") }} as window_number
         from {{ ref('staging_timetables') }} as timetables
         cross join {{ ref('inference_parameters') }}
@@ -130,16 +128,16 @@ due_windows as (
             {{ is_built('timetables.service_date') }}
             and {{ is_received_around('timetables.received_date', days_before=15) }}
     ) as departures
-    group by operator, window_number
-),
-
-asked_windows as (
-    select
-        operator,
-        window_number,
-        count(distinct stop_code) as n_stops
-    from answers
-    group by operator, window_number
+    inner join (
+        select distinct
+            operator,
+            line_code,
+            stop_code
+        from {{ ref('staging_line_stops') }}
+        where {{ is_received_around(days_before=15) }}
+    ) as line_stops using (operator, line_code)
+    inner join answers using (operator, stop_code, window_number)
+    group by departures.operator, departures.window_number
 ),
 
 doubtful_windows as (
@@ -160,21 +158,17 @@ doubtful_windows as (
         and silent_windows.n_expected > 1
     union
     select
-        asked.operator,
+        due.operator,
         '' as plain_label,
-        asked.window_number
-    from asked_windows as asked
+        due.window_number
+    from due_windows as due
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join due_windows as due using (operator, window_number)
     left join listing_windows as listing
         on
-            asked.operator = listing.operator
-            and asked.window_number = listing.window_number
+            due.operator = listing.operator
+            and due.window_number = listing.window_number
             and listing.plain_label = ''
-    where
-        listing.window_number is null
-        and asked.n_stops >= parameters.silent_stops
-        and due.n_due >= parameters.silent_stops
+    where listing.window_number is null and due.n_stops >= parameters.silent_stops
 ),
 
 stop_silences as (
