@@ -100,7 +100,8 @@ with found as (
         service_date as found_date,
         'intermediate.unrecognised_dates' as found_in,
         case null_reason
-            when 'lines unknown' then 'Of too much of what was seen the line is not known: figures of the date are null.'
+            when 'lines unknown'
+                then 'Of too much of what was seen the line is not known: figures of the date are null.'
             else 'Too many buses that were seen run as no departure: figures of the date are null.'
         end as finding,
         concat_ws(', ', n_passages_unknown, n_passages, n_trips_unknown, n_trips) as example
