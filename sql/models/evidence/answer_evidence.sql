@@ -4,8 +4,9 @@
     'news_details': 'news_details'
 } %}
 {%- set stream = "operator, endpoint, key" %}
-{%- set least_share = "case when neighbours.endpoint in ('lines', 'stops') then parameters.shrunk_network_share"
-    ~ " else parameters.shrunk_share end" %}
+{%- set least_rows = "case when neighbours.endpoint in ('lines', 'stops')"
+    ~ " then least(parameters.shrunk_network_share * neighbours.n_rows_before, neighbours.n_rows_before - 1)"
+    ~ " else parameters.shrunk_share * neighbours.n_rows_before end" %}
 -- One row per operator and good answer, passages apart: what it proves. Of passages `stop_polls` says it.
 -- A complete answer proves that what it lists was listed, and that nothing else was. One that lost rows to quarantine
 -- (`partly_quarantined`), or lists far less than the one before it (`shrunk`), proves the first alone; one of which
@@ -69,8 +70,8 @@ shrunk as (
     from neighbours
     cross join {{ ref('inference_parameters') }} as parameters
     where
-        neighbours.n_rows < {{ least_share }} * neighbours.n_rows_before
-        and coalesce(neighbours.n_rows_after >= {{ least_share }} * neighbours.n_rows_before, true)
+        neighbours.n_rows < {{ least_rows }}
+        and coalesce(neighbours.n_rows_after >= {{ least_rows }}, true)
 ),
 
 judged as (
