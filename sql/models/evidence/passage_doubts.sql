@@ -245,7 +245,12 @@ select
     replace(passages.line_label, '/', '') as plain_label,
     'anonymous' as reason
 from {{ ref('staging_passages') }} as passages
-left join {{ ref('doubtful_rows') }} as shared using (operator, received_date, trip_id)
+left join {{ ref('doubtful_rows') }} as shared
+    on
+        passages.operator = shared.operator
+        and passages.received_date = shared.received_date
+        and passages.trip_id = shared.trip_id
+        and {{ is_received_around('shared.received_date') }}
 where
     passages.is_theoretical is not true
     and (passages.trip_id is null or shared.trip_id is not null)

@@ -114,7 +114,7 @@ estimates as (
         judged.*,
         {{ half_wait_interval('squared_sum_variance') }} as half_interval,
         case
-            when dates.unrecognised is not null then dates.unrecognised
+            when dates.null_reason is not null then dates.null_reason
             when not judged.is_frequent then 'not frequent'
             when not judged.is_complete then 'hour in progress'
             when coalesce(judged.expected_seconds_sum * judged.due_seconds_sum, 0) = 0 then 'nothing due'
@@ -125,7 +125,7 @@ estimates as (
         end as estimate_null_reason
     from judged
     inner join {{ ref('rulesets') }} as rules using (ruleset_version)
-    left join {{ unrecognised_periods() }} as dates
+    left join {{ built('unrecognised_dates') }} as dates
         on judged.operator = dates.operator and judged.service_date = dates.service_date
 )
 

@@ -49,9 +49,9 @@ summed as (
 sums as (
     select
         summed.*,
-        dates.unrecognised
+        dates.null_reason as unrecognised
     from summed
-    left join {{ unrecognised_periods() }} as dates using (operator, service_date)
+    left join {{ built('unrecognised_dates') }} as dates using (operator, service_date)
 ),
 
 judged as (
