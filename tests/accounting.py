@@ -251,7 +251,8 @@ def _outcomes(row: Row, entry: Row) -> set[str]:
             return {_DAMAGED[kind]}
     if FaultKind.ERROR_ROW not in kinds or row["endpoint"] != "passages":
         return {"ok"}
-    return {"error_row", "ok"} if FaultKind.VANISHING_ROWS in kinds else {"error_row"}
+    after = {FaultKind.VANISHING_ROWS, FaultKind.NO_PASSAGES, FaultKind.STUCK_ROWS, FaultKind.OLD_ANSWERS}
+    return {"error_row", "ok"} if after & set(kinds) else {"error_row"}
 
 
 def _listed(dataset: str, body: Json, key: str) -> Counter[tuple[str, ...]]:
