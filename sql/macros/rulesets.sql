@@ -80,10 +80,10 @@ sums as (
         {%- endfor %}
         min(facts.ruleset_version) as first_ruleset_version,
         max(facts.ruleset_version) as ruleset_version,
-        min(dates.unrecognised) as unrecognised
+        min(dates.null_reason) as unrecognised
     from facts
     inner join {{ ref('authority_rulesets') }} as authorities using (ruleset)
-    left join {{ unrecognised_periods() }} as dates
+    left join {{ ref('unrecognised_dates') }} as dates
         on facts.operator = dates.operator and facts.service_date = dates.service_date
     group by
         facts.operator, {{ first }}, facts.ruleset

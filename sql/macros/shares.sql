@@ -58,12 +58,17 @@
     end
 {%- endmacro %}
 
-{# Why the figures of a period must be null whatever is known besides: on a date of it too much of what was seen is not
-   recognised (unrecognised_dates). A relation with operator, the column that names the period, and unrecognised.
+{# The common table expression `sums`: those of `summed`, and why none may be given (`unrecognised`), if on a date of the
+   period too much of what was seen is not recognised (unrecognised_dates).
 
    name, first, among: as of punctuality_over. #}
-{% macro unrecognised_periods(name="service_date", first="service_date", among="") -%}
-    (
+{% macro recognised_sums(name, first, among) -%}
+sums as (
+    select
+        summed.*,
+        dates.unrecognised
+    from summed
+    left join (
         select
             operator,
             {{ first }} as {{ name }},
@@ -71,7 +76,8 @@
         from {{ ref('unrecognised_dates') }}
         {{ among }}
         group by operator, {{ first }}
-    )
+    ) as dates using (operator, {{ name }})
+)
 {%- endmacro %}
 
 {# Half of each interval, for estimated_shares. In a relation joined with `rules`. #}
@@ -221,13 +227,7 @@ summed as (
     having sum(n_visits){{ " + sum(n_scheduled_trips)" if delivered }} > 0
 ),
 
-sums as (
-    select
-        summed.*,
-        periods.unrecognised
-    from summed
-    left join {{ unrecognised_periods(name, first, among) }} as periods using (operator, {{ name }})
-),
+{{ recognised_sums(name, first, among) }},
 
 judged as (
     select
@@ -310,13 +310,7 @@ summed as (
     group by {{ grain }}
 ),
 
-sums as (
-    select
-        summed.*,
-        periods.unrecognised
-    from summed
-    left join {{ unrecognised_periods(name, first, among) }} as periods using (operator, {{ name }})
-),
+{{ recognised_sums(name, first, among) }},
 
 judged as (
     select

@@ -206,35 +206,37 @@ doubted as (
             and silences.plain_label = windows.plain_label
             and answers.window_number = windows.window_number
     group by silences.operator, silences.stop_code, silences.plain_label, silences.first_number
+),
+
+silent_answers as (
+    select
+        answers.*,
+        doubted.plain_label
+    from doubted
+    inner join answers
+        on
+            doubted.operator = answers.operator
+            and doubted.stop_code = answers.stop_code
+            and answers.answer_number between doubted.first_number and doubted.last_number
+    union all
+    -- also those of stops that listed nothing before
+    select
+        answers.*,
+        windows.plain_label
+    from answers
+    inner join doubtful_windows as windows using (operator, window_number)
+    where answers.n_rows = 0 and windows.plain_label = ''
 )
 
 select
-    answers.operator,
-    answers.received_date,
-    answers.request_id,
-    answers.stop_code,
-    answers.received_at,
-    doubted.plain_label,
+    operator,
+    received_date,
+    request_id,
+    stop_code,
+    received_at,
+    plain_label,
     'silence' as reason
-from doubted
-inner join answers
-    on
-        doubted.operator = answers.operator
-        and doubted.stop_code = answers.stop_code
-        and answers.answer_number between doubted.first_number and doubted.last_number
-union
--- and the answers of stops that listed nothing before
-select
-    answers.operator,
-    answers.received_date,
-    answers.request_id,
-    answers.stop_code,
-    answers.received_at,
-    windows.plain_label,
-    'silence' as reason
-from answers
-inner join doubtful_windows as windows using (operator, window_number)
-where answers.n_rows = 0 and windows.plain_label = ''
+from silent_answers
 union
 select
     passages.operator,

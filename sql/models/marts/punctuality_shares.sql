@@ -8,9 +8,9 @@ with counted as (
         punctuality.*,
         n_likely_early + n_likely_on_time + n_likely_late as n_likely,
         greatest(n_due, n_scheduled) as n_passages,
-        dates.unrecognised
+        dates.null_reason as unrecognised
     from {{ ref('punctuality') }} as punctuality
-    left join {{ unrecognised_periods() }} as dates using (operator, service_date)
+    left join {{ ref('unrecognised_dates') }} as dates using (operator, service_date)
 ),
 
 judged as (
