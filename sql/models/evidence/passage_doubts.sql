@@ -224,7 +224,8 @@ silent_answers as (
         answers.*,
         windows.plain_label
     from answers
-    inner join doubtful_windows as windows using (operator, window_number)
+    inner join doubtful_windows as windows
+        on answers.operator = windows.operator and answers.window_number = windows.window_number
     where answers.n_rows = 0 and windows.plain_label = ''
 )
 
