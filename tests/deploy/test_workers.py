@@ -15,7 +15,7 @@ import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
@@ -27,6 +27,7 @@ from typing import Any
 
 import duckdb
 import httpx2
+import psutil
 import psycopg
 import pytest
 
@@ -104,13 +105,15 @@ class Hosts:
 
     def kill(self, part: str) -> None:
         """Kill every process of a part at once, as a loss of power does."""
-        processes = self.airflow.running[part].processes()
-        everything = {*processes, *(child for each in processes for child in each.children(recursive=True))}
+        everything = set(self.airflow.running[part].processes())
         assert everything
-        for process in everything:
-            process.suspend()
-        for process in everything:
-            process.send_signal(signal.SIGKILL)
+        for process in list(everything):
+            with suppress(psutil.NoSuchProcess):  # it ends by itself meanwhile
+                everything |= set(process.children(recursive=True))
+        for signal_number in (signal.SIGSTOP, signal.SIGKILL):
+            for process in everything:
+                with suppress(psutil.NoSuchProcess):
+                    process.send_signal(signal_number)
         self.killed_at.append(self.settings.clock.now())
 
     def dump(self) -> None:
