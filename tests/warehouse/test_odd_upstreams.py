@@ -49,7 +49,13 @@ PUBLISHED_AS = {
         """,
     ),
     "passages": (
-        "select operator, stop_code, trip_id from lake_passages where trip_id is not null and not is_wrapped",
+        # an identifier that identifies nothing is in the lake only
+        """
+        select operator, stop_code, trip_id from lake_passages
+        anti join (select * from build.intermediate.doubtful_rows where reason <> 'stuck')
+            using (operator, trip_id)
+        where trip_id is not null and not is_wrapped
+        """,
         """
         select operator, stop_code, case when listed_id like '"%' then listed_id[2:-2] else listed_id end
         from build.intermediate.listed_visits

@@ -2,8 +2,13 @@
 -- One row per operator, UTC day of receipt and identifier, or label, whose live rows are not what they say, and why.
 -- `shared_id`: the identifier is on several vehicles, so that it identifies none. A vehicle goes one way for a whole
 -- trip: of two stops that it is about to pass within two minutes, most show the same line and destination.
+-- `single_id`: nearly all identifiers of the label are in one answer each, although most buses should have been listed
+-- again, so that an identifier is the answer's and not a vehicle's.
+-- `stuck`: stops still listed many buses of the hour, or of the label, after they were due at others that they came to
+-- later, this one too, or most of the label: that it is listed as due does not prove that it is still to come.
 -- `repeated`: the live rows of the label only repeat a timetable, so that they are no observations. A prediction
--- changes on the way, by seconds at least; here nearly all buses were listed for minutes with the same instant.
+-- changes on the way, by seconds at least; here nearly all buses were listed for minutes with the same instant, until
+-- it was past.
 with due_rows as (
     -- live rows of buses that are about to pass
     select
@@ -51,7 +56,155 @@ shared_ids as (
         and count(case when not steps.is_same_way then 1 end) >= max(parameters.shared_id_share) * count(*)
 ),
 
+answers as (
+    select
+        operator,
+        request_id,
+        lead(received_at) over (partition by operator, key order by received_at, request_id) as next_received_at
+    from {{ ref('staging_requests') }}
+    where endpoint = 'passages' and is_good and {{ is_received_around() }}
+),
+
+ids as (
+    -- identifiers of buses that the stop should have listed in its next answer, too
+    select
+        passages.operator,
+        passages.received_date,
+        passages.trip_id,
+        min(replace(passages.line_label, '/', '')) as plain_label,
+        count(distinct passages.request_id) as n_answers,
+        max(
+            case
+                when passages.predicted_at > {{ add_seconds('answers.next_received_at', 'parameters.vanish_seconds') }}
+                    then 1
+                else 0
+            end
+        ) as is_expected_again
+    from {{ ref('staging_passages') }} as passages
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join answers using (operator, request_id)
+    where
+        passages.trip_id is not null
+        and passages.line_label is not null
+        and not coalesce(passages.is_wrapped, false)
+        and {{ is_received_around('passages.received_date') }}
+    group by passages.operator, passages.received_date, passages.trip_id
+),
+
+single_ids as (
+    select
+        operator,
+        received_date,
+        trip_id,
+        n_compared,
+        n_doubtful
+    from (
+        select
+            *,
+            sum(is_expected_again) over label_ids as n_compared,
+            sum(case when n_answers = 1 then is_expected_again else 0 end) over label_ids as n_doubtful
+        from ids
+        window label_ids as (partition by operator, received_date, plain_label)
+    ) as counted
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        n_answers = 1
+        and n_compared >= parameters.repeated_visits
+        and n_doubtful >= parameters.repeated_share * n_compared
+),
+
+due_visits as (
+    -- when a stop first listed a bus as due now, and when it last listed it
+    select
+        passages.operator,
+        passages.received_date,
+        passages.trip_id,
+        min(replace(passages.line_label, '/', '')) as plain_label,
+        min(
+            case
+                when
+                    passages.predicted_at
+                    <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }}
+                    then passages.observed_at
+            end
+        ) as due_at,
+        max(passages.observed_at) as last_seen_at,
+        max(parameters.past_tolerance_seconds) as tolerance_seconds
+    from {{ ref('staging_passages') }} as passages
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        passages.is_theoretical is not true
+        and passages.trip_id is not null
+        and passages.line_label is not null
+        and not coalesce(passages.is_wrapped, false)
+        and {{ is_received_around('passages.received_date') }}
+    group by
+        passages.operator, passages.received_date, passages.trip_id, passages.stop_code, passages.destination,
+        cast(floor({{ microseconds('passages.predicted_at') }} / (1e6 * parameters.live_gap_seconds)) as bigint)
+),
+
+compared_visits as (
+    select
+        *,
+        case when last_seen_at > {{ add_seconds('next_due_at', 'tolerance_seconds') }} then 1 else 0 end as is_doubtful
+    from (
+        select
+            *,
+            lead(due_at) over (partition by operator, received_date, trip_id order by due_at) as next_due_at
+        from due_visits
+        where due_at is not null
+    ) as visits
+    where next_due_at > due_at
+),
+
+compared_ids as (
+    -- a bus that is held up is due at several stops for a while, too; only where many are so, it is the upstream
+    select
+        visits.operator,
+        visits.received_date,
+        visits.trip_id,
+        min(visits.plain_label) as plain_label,
+        count(*) as n_compared,
+        sum(visits.is_doubtful) as n_doubtful
+    from (
+        select
+            *,
+            count(*) over of_hour as n_of_hour,
+            avg(is_doubtful) over of_hour as share_of_hour,
+            count(*) over of_label as n_of_label,
+            avg(is_doubtful) over of_label as share_of_label
+        from compared_visits
+        window
+            of_hour as (
+                partition by operator, received_date, cast(floor({{ microseconds('due_at') }} / 3.6e9) as bigint)
+            ),
+            of_label as (partition by operator, received_date, plain_label)
+    ) as visits
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        visits.n_of_hour >= parameters.repeated_visits and visits.share_of_hour >= parameters.stuck_share
+        or visits.n_of_label >= parameters.repeated_visits and visits.share_of_label >= parameters.stuck_line_share
+    group by visits.operator, visits.received_date, visits.trip_id
+),
+
+stuck_ids as (
+    select ids.*
+    from (
+        select
+            *,
+            avg(case when n_doubtful > 0 then 1 else 0 end) over (partition by operator, received_date, plain_label)
+                as stuck_share
+        from compared_ids
+    ) as ids
+    cross join {{ ref('inference_parameters') }} as parameters
+    left join shared_ids using (operator, received_date, trip_id)
+    where
+        shared_ids.trip_id is null
+        and (ids.n_doubtful > 0 or ids.stuck_share >= parameters.shared_id_share)
+),
+
 visits as (
+    -- listed for minutes before they were due
     select
         passages.operator,
         passages.received_date,
@@ -64,6 +217,7 @@ visits as (
         and passages.trip_id is not null
         and passages.line_label is not null
         and not coalesce(passages.is_wrapped, false)
+        and passages.predicted_at > {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }}
         and {{ is_received_around('passages.received_date') }}
     group by
         passages.operator, passages.received_date, plain_label, passages.stop_code, passages.trip_id,
@@ -98,6 +252,26 @@ select
     n_compared,
     n_doubtful
 from shared_ids
+union all
+select
+    operator,
+    received_date,
+    trip_id,
+    cast(null as string) as plain_label,
+    'single_id' as reason,
+    cast(n_compared as bigint) as n_compared,
+    cast(n_doubtful as bigint) as n_doubtful
+from single_ids
+union all
+select
+    operator,
+    received_date,
+    trip_id,
+    cast(null as string) as plain_label,
+    'stuck' as reason,
+    n_compared,
+    cast(n_doubtful as bigint) as n_doubtful
+from stuck_ids
 union all
 select
     operator,

@@ -10,7 +10,7 @@ select
     1000000 * polls.poll_number + passages.row_number as listing_number,
     -- an anonymous row gets an id made of its label and timetable time
     coalesce(
-        case when shared.trip_id is null then {{ listed_id_of('passages.trip_id') }} end,
+        case when ids.reason is null or ids.reason = 'stuck' then {{ listed_id_of('passages.trip_id') }} end,
         case
             when passages.is_theoretical
                 then '@' || passages.line_label || '@' || cast(passages.predicted_at as string)
@@ -26,15 +26,16 @@ select
     passages.service_hour,
     passages.is_full,
     coalesce(passages.is_theoretical, false) or repeated.plain_label is not null as is_theoretical,
+    coalesce(ids.reason = 'stuck', false) as is_stuck,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
 inner join {{ ref('stop_polls') }} as polls using (operator, request_id)
-left join {{ ref('doubtful_rows') }} as shared
+left join {{ ref('doubtful_rows') }} as ids
     on
-        passages.operator = shared.operator
-        and passages.received_date = shared.received_date
-        and passages.trip_id = shared.trip_id
-        and {{ is_received_around('shared.received_date') }}
+        passages.operator = ids.operator
+        and passages.received_date = ids.received_date
+        and passages.trip_id = ids.trip_id
+        and {{ is_received_around('ids.received_date') }}
 left join {{ ref('doubtful_rows') }} as repeated
     on
         passages.operator = repeated.operator

@@ -67,6 +67,7 @@ clusters as (
             listings.polled_at,
             listings.predicted_at,
             listings.is_theoretical,
+            listings.is_stuck,
             listings.is_full,
             case
                 when {{ seconds_between(
@@ -126,7 +127,8 @@ grouped as (
 
 moves as (
     -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come; nor does one
-    -- that goes with the clock, as the same wait again and again, but for the first of these
+    -- that goes with the clock, as the same wait again and again, but for the first of these. Of a bus that stays
+    -- listed after it passed, the first by which it is due now is the last that tells anything
     select
         jumps.*,
         not jumps.is_theoretical
@@ -135,20 +137,24 @@ moves as (
         and not (
             jumps.polled_at > jumps.same_wait_from
             and {{ seconds_between('jumps.same_wait_from', 'jumps.same_wait_to') }} > parameters.stuck_seconds
-        ) as is_ahead
+        )
+        and not (jumps.is_stuck and coalesce(jumps.polled_at >= jumps.due_at, false)) as is_ahead
     from (
         select
             *,
             min(polled_at) over same_wait as same_wait_from,
             max(polled_at) over same_wait as same_wait_to,
+            min(case when wait_class <= 0 then polled_at end) over whole_visit as due_at,
             {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
             - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
         from grouped
         window
             visit as (partition by series_number, is_theoretical, group_number order by listing_number),
+            whole_visit as (partition by series_number, is_theoretical, group_number),
             same_wait as (partition by series_number, is_theoretical, group_number, wait_class)
     ) as jumps
     cross join {{ ref('inference_parameters') }} as parameters
+    where not (jumps.is_stuck and coalesce(jumps.polled_at > jumps.due_at, false))
 ),
 
 sums as (

@@ -80,9 +80,33 @@ timed as (
         nearest_us(clock_us(p.orario), due_us, window_zone()) as predicted_us
     from passages
 ),
+aged as (
+    -- An old answer says so by waits that are longer than its clock times allow, whatever its timestamp: of all its
+    -- rows, and by different times in a window, because a cache gives answers of all ages up to its limit.
+    select
+        * replace (
+            observed_us - case
+                when freshest_us - oldest_us > 90000000 and gap_us between -900000000 and freshest_us
+                    then freshest_us - gap_us
+                else 0
+            end as observed_us
+        )
+    from (
+        select
+            *,
+            quantile_disc(gap_us, 0.95) over (partition by operator, "window") as freshest_us,
+            quantile_disc(gap_us, 0.1) over (partition by operator, "window") as oldest_us
+        from (
+            select
+                *,
+                max(predicted_us - due_us) filter (wait_minutes <= 120) over (partition by operator, request_id) as gap_us
+            from timed
+        )
+    )
+),
 dated as (
     select *, service_date_at(predicted_us, window_zone()) as service_date
-    from timed
+    from aged
 )
 select
     operator,
