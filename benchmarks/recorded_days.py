@@ -4,7 +4,7 @@
 
 Each service date of the tables is rehearsed alone, in a folder of its own, from its beginning, as the first
 day of a collector. Dates with less than a tenth of the trips of the busiest are left out unless named.
-Without a table two days of the small network are simulated, written as one, and replayed.
+Without a table two days of a built-in network are simulated, written as one, and replayed.
 
 A row for each date:
 
@@ -32,9 +32,10 @@ import httpx2
 
 from transit_emulator.app import DEFAULT_TOKEN, create_app
 from transit_emulator.days.trip_ids import IdMode
+from transit_emulator.faults.definitions import Fault
 from transit_emulator.local_time import ONE_DAY
 from transit_emulator.truth import write_truth
-from transit_emulator.world import World, build_world, recorded_world
+from transit_emulator.world import NETWORK_NAMES, World, build_world, recorded_world
 from transit_etl import warehouse
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
@@ -104,10 +105,10 @@ class Figures(NamedTuple):
 
 def main() -> None:
     """Rehearse, build and compare each date; print a row as soon as it is known."""
-    options = _options()
+    options = options_of(__doc__).parse_args()
     with tempfile.TemporaryDirectory(prefix="transit-recorded-") as name:
         folder = options.keep or Path(name)
-        tables = options.actuals or [simulated_table(folder / "simulated.parquet", SIMULATED_DAYS)]
+        tables = tables_of(options, folder)
         print(f"{options.hours:g} h of each date, {options.rate} requests a minute, {options.ids} ids")
         print(HEADING)
         for table in tables:
@@ -115,15 +116,20 @@ def main() -> None:
             for day in options.date or service_dates(world):
                 if len(world.network.trips_on(day)):
                     started = time.perf_counter()
-                    figures = _measure(options, world, day, folder / day.isoformat())
+                    figures = measure(options, world, day, folder / day.isoformat())
                     print(_row(figures), f"({time.perf_counter() - started:.0f} s)", flush=True)
 
 
-def simulated_table(path: Path, days: Sequence[date]) -> Path:
-    """Write days of the small network as a table of recorded times."""
+def tables_of(options: argparse.Namespace, folder: Path) -> list[Path]:
+    """Return the tables of recorded times, or one of simulated days."""
+    return options.actuals or [simulated_table(folder / "simulated.parquet", SIMULATED_DAYS, options.size)]
+
+
+def simulated_table(path: Path, days: Sequence[date], size: str = "small") -> Path:
+    """Write days of a built-in network as a table of recorded times."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as truth, duckdb.connect() as db:
-        write_truth(build_world(), days[0], days[-1], Path(truth))
+        write_truth(build_world(size), days[0], days[-1], Path(truth))
         db.execute(f"""
             copy (
                 select service_date, trip_id, line_code as line, direction, headsign, stop_code,
@@ -152,7 +158,10 @@ def service_dates(world: World) -> Iterator[date]:
             yield day
 
 
-def _measure(options: argparse.Namespace, world: World, day: date, folder: Path) -> Figures:
+def measure(
+    options: argparse.Namespace, world: World, day: date, folder: Path, faults: Sequence[Fault] = ()
+) -> Figures:
+    """Rehearse and build a date in a folder, unless it is there, and compare it with what was recorded."""
     settings = Settings(
         data_dir=folder / "data",
         operator="recorded",
@@ -164,7 +173,9 @@ def _measure(options: argparse.Namespace, world: World, day: date, folder: Path)
     first = datetime.combine(day, settings.service_day_cutoff, settings.zone) + timedelta(hours=options.skip)
     last = first + timedelta(hours=options.hours)
     if not (folder / "truth").exists():
-        app = create_app(world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate))
+        app = create_app(
+            world, tokens=[DEFAULT_TOKEN], limit_with_token=max(300, options.rate), faults=faults
+        )
         report = rehearse(settings, first, options.hours, transport=httpx2.ASGITransport(app))
         if report.is_failure:
             raise SystemExit(f"the rehearsal of {day} failed: {report.outcomes}")
@@ -184,22 +195,24 @@ HEADING = "date        calls (recorded)  unknown  true (recorded)  estimate [95 
 
 def _row(found: Figures) -> str:
     return (
-        f"{found.day}  {found.n_calls:>6,} ({_percent(found.recorded)})  {found.n_unknown:>5}  "
-        f"{_percent(found.truth)} ({_percent(found.recorded_truth)})  {_estimate(found)}  "
-        f"{_percent(found.given)} of {found.n_lines} given, {_percent(found.held)} hold, "
-        f"width {_percent(found.width)}"
+        f"{found.day}  {found.n_calls:>6,} ({percent_text(found.recorded)})  {found.n_unknown:>5}  "
+        f"{percent_text(found.truth)} ({percent_text(found.recorded_truth)})  {estimate_text(found)}  "
+        f"{percent_text(found.given)} of {found.n_lines} given, {percent_text(found.held)} hold, "
+        f"width {percent_text(found.width)}"
     )
 
 
-def _estimate(found: Figures) -> str:
+def estimate_text(found: Figures) -> str:
+    """Write the estimate of the network, and whether its interval holds."""
     if found.share is None or found.truth is None:
         return f"none: {found.reason or 'nothing is known of the date'}"
     is_held = (found.low or 0) <= found.truth <= (found.high or 0)
-    interval = f"{_percent(found.share)} [{_percent(found.low)}, {_percent(found.high)}]"
+    interval = f"{percent_text(found.share)} [{percent_text(found.low)}, {percent_text(found.high)}]"
     return f"{interval} {'holds' if is_held else 'does not hold'}"
 
 
-def _percent(share: float | None) -> str:
+def percent_text(share: float | None) -> str:
+    """Write a share in percent."""
     return "-" if share is None else f"{100 * share:.1f}"
 
 
@@ -207,11 +220,13 @@ def _utc(instant: datetime) -> str:
     return instant.astimezone(ZoneInfo("UTC")).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def _options() -> argparse.Namespace:
+def options_of(description: str | None) -> argparse.ArgumentParser:
+    """Return the options of a benchmark that replays recorded days."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--actuals", type=Path, action="append", help="a table of recorded times")
+    parser.add_argument("--size", choices=NETWORK_NAMES, default="small", help="simulated without a table")
     parser.add_argument("--timezone", default="Europe/Rome", help="the zone of the tables")
     parser.add_argument("--date", type=date.fromisoformat, action="append", help="only this service date")
     parser.add_argument("--seed", type=int, default=1, help="of the emulator")
@@ -220,7 +235,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--skip", type=float, default=0, help="hours of each date left out at its beginning")
     parser.add_argument("--hours", type=float, default=24, help="hours rehearsed of each date")
     parser.add_argument("--keep", type=Path, help="a folder in which everything is kept")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

@@ -251,7 +251,10 @@ def _outcomes(row: Row, entry: Row) -> set[str]:
             return {_DAMAGED[kind]}
     if FaultKind.ERROR_ROW not in kinds or row["endpoint"] != "passages":
         return {"ok"}
-    after = {FaultKind.VANISHING_ROWS, FaultKind.NO_PASSAGES, FaultKind.STUCK_ROWS, FaultKind.OLD_ANSWERS}
+    after = {
+        FaultKind.VANISHING_ROWS, FaultKind.NO_PASSAGES, FaultKind.STUCK_ROWS, FaultKind.OLD_ANSWERS,
+        FaultKind.FROZEN_ANSWERS, FaultKind.LIVE_TIMETABLE,
+    }  # fmt: skip
     return {"error_row", "ok"} if after & set(kinds) else {"error_row"}
 
 

@@ -120,13 +120,16 @@ class World(SimulatedDays):
             return []
         return changes(self.network, self.seed, self.network.lines[line], day)
 
-    def passages(self, stop_code: str, now: datetime) -> list[Passage]:
-        """Return what a stop lists at an instant: the next two of each line, soonest first."""
+    def passages(self, stop_code: str, now: datetime, *, is_tracked: bool = True) -> list[Passage]:
+        """Return what a stop lists at an instant: the next two of each line, soonest first.
+
+        Without `is_tracked` it lists the timetable alone.
+        """
         stop, instant = self._stop(stop_code), now.timestamp()
         found = [
             self._passage(stop, day_board, item)
             for day_board in self._boards(instant)
-            for item in listed(day_board, stop, instant)
+            for item in listed(day_board, stop, instant, is_tracked=is_tracked)
         ]
         found.sort(key=lambda passage: (passage.shown_at, passage.service_date, passage.trip_id))
         return _next_of_each_line(found)

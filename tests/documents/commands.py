@@ -60,6 +60,9 @@ SHORTENED = {
         "python benchmarks/handover.py --handovers 1 --window 80"
     ),
     "python benchmarks/impact.py": "python benchmarks/impact.py --days 2",
+    "python benchmarks/misleading.py --actuals actuals.parquet --timezone America/New_York": (
+        "python benchmarks/misleading.py --kind no_passages --date 2026-03-02 --skip 3 --hours 0.5"
+    ),
     "python benchmarks/promises.py": "python benchmarks/promises.py --size small --days 2",
     "python benchmarks/punctuality.py": "python benchmarks/punctuality.py --hours 0.5",
     "python benchmarks/publication.py --data data/demo --days 150": (

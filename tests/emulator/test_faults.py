@@ -241,6 +241,36 @@ def test_an_answer_may_be_an_old_one_with_its_own_time(force: Force) -> None:
     assert all(0 <= (now - time).total_seconds() < 60 for now, time in zip(moments, times, strict=True))
 
 
+def test_an_answer_may_be_an_old_one_with_the_time_of_now(force: Force) -> None:
+    frozen = [force("frozen_answers; seconds=600", now=NOW + timedelta(seconds=at)).json() for at in (0, 40)]
+    old = force("old_answers; seconds=600").json()
+
+    assert [old["passaggi"]] * 2 == [answer["passaggi"] for answer in frozen]
+    assert ["2026-03-04T07:12:30", "2026-03-04T07:13:10"] == [answer["timestamp"][:19] for answer in frozen]
+
+
+def test_live_rows_may_repeat_the_timetable(force: Force) -> None:
+    first, later = (
+        force("live_timetable", now=NOW + timedelta(seconds=at)).json()["passaggi"] for at in (0, 30)
+    )
+    times = {row["id_corsa"]: row["orario"] for row in first}
+
+    assert {False} == {row["teorico"] for row in first}
+    assert times.keys() & {row["id_corsa"] for row in later}
+    assert {True} == {times.get(row["id_corsa"], row["orario"]) == row["orario"] for row in later}
+
+
+def test_live_rows_may_have_other_identifiers_in_each_answer(force: Force) -> None:
+    first, later = (
+        {row["id_corsa"] for row in force("single_ids", now=NOW + timedelta(seconds=at)).json()["passaggi"]
+         if not row["teorico"]}
+        for at in (0, 30)
+    )  # fmt: skip
+
+    assert first
+    assert not first & later
+
+
 def test_live_rows_may_share_one_identifier(force: Force, plain: dict[str, Any]) -> None:
     rows = force("shared_ids").json()["passaggi"]
 

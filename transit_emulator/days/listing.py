@@ -26,13 +26,16 @@ class ListedPassage:
     is_full: bool
 
 
-def listed(board: Board, stop: int, now: float) -> list[ListedPassage]:
-    """Return what a service date contributes to a stop's list at an instant, unsorted."""
+def listed(board: Board, stop: int, now: float, *, is_tracked: bool = True) -> list[ListedPassage]:
+    """Return what a service date contributes to a stop's list at an instant, unsorted.
+
+    Without `is_tracked` these are rows of the timetable alone.
+    """
     after = now - board.latest_lateness - 1
     before = now + HORIZON_SECONDS + board.latest_earliness + _LARGEST_ERROR
     found = []
     for row in board.rows(stop, after, before):
-        passage = _passage(board, row, now)
+        passage = _passage(board, row, now, is_tracked=is_tracked)
         if passage is not None and passage.shown_at <= now + HORIZON_SECONDS:
             found.append(passage)
     return found
@@ -52,10 +55,10 @@ def recently_passed(board: Board, stop: int, now: float, within_seconds: int) ->
     return found
 
 
-def _passage(board: Board, row: int, now: float) -> ListedPassage | None:
+def _passage(board: Board, row: int, now: float, *, is_tracked: bool) -> ListedPassage | None:
     """Return the row as it is listed, or None where it is not (the bus has passed, the trip is cancelled)."""
     trip, scheduled_at, passed_at = board.trip[row], board.scheduled_at[row], board.passed_at[row]
-    if board.live_from[trip] <= now < board.lost_at[trip]:
+    if is_tracked and board.live_from[trip] <= now < board.lost_at[trip]:
         if now >= passed_at:
             return None
         return _live(board, row, predicted_at(board, trip, passed_at, now))

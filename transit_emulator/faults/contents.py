@@ -189,6 +189,41 @@ def _old_answers(world: World, fault: Fault, answer: Json, now: datetime) -> Jso
         return answer
 
 
+def _frozen_answers(world: World, fault: Fault, answer: Json, now: datetime) -> Json:
+    if "passaggi" not in answer:
+        return answer
+    return _old_answers(world, fault, answer, now) | {"timestamp": utc_text(now.timestamp())}
+
+
+def _live_timetable(world: World, fault: Fault, answer: Json, now: datetime) -> Json:
+    if "passaggi" not in answer:
+        return answer
+    try:
+        found = world.passages(answer["codice_fermata"], now, is_tracked=False)
+    except UnknownStopError:
+        return answer
+    listed = [render_v1.passage(world, replace(item, is_theoretical=False), now) for item in found]
+    return _with_passages(
+        answer,
+        lambda rows: [
+            *(row for row in rows if not _is_about(fault, row)),
+            *(row for row in listed if _is_about(fault, row)),
+        ],
+    )
+
+
+def _single_ids(_world: World, fault: Fault, answer: Json, now: datetime) -> Json:
+    return _with_passages(
+        answer,
+        lambda rows: [
+            row | {"id_corsa": f"{row.get('id_corsa', '')}{now.timestamp():.3f}"}
+            if not row["teorico"] and _is_about(fault, row)
+            else row
+            for row in rows
+        ],
+    )
+
+
 def _shared_ids(_world: World, fault: Fault, answer: Json, _now: datetime) -> Json:
     return _with_passages(
         answer,
@@ -262,6 +297,9 @@ _CHANGES: dict[FaultKind, Change] = {
     FaultKind.NO_PASSAGES: _no_passages,
     FaultKind.STUCK_ROWS: _stuck_rows,
     FaultKind.OLD_ANSWERS: _old_answers,
+    FaultKind.FROZEN_ANSWERS: _frozen_answers,
+    FaultKind.LIVE_TIMETABLE: _live_timetable,
+    FaultKind.SINGLE_IDS: _single_ids,
     FaultKind.SHARED_IDS: _shared_ids,
     FaultKind.PAST_DEPARTURES: _past_departures,
 }

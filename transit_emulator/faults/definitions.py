@@ -57,6 +57,9 @@ class FaultKind(StrEnum):
     NO_PASSAGES = "no_passages"  # `row_share` of the stops list nothing, or none of the lines with `labels`
     STUCK_ROWS = "stuck_rows"  # `row_share` of the buses stay listed, at 0', for `seconds` after they passed
     OLD_ANSWERS = "old_answers"  # what a stop listed up to `seconds` before, by a cache renewed as often
+    FROZEN_ANSWERS = "frozen_answers"  # the same, with the timestamp of now
+    LIVE_TIMETABLE = "live_timetable"  # all rows are live and at timetable times
+    SINGLE_IDS = "single_ids"  # live rows have other trip ids in each answer
     SHARED_IDS = "shared_ids"  # all live rows, or those with `labels`, have the trip id `0`
     PAST_DEPARTURES = "past_departures"  # a timetable of today lacks the departures that are past
 
