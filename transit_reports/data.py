@@ -58,6 +58,10 @@ _FINDINGS = [
     Column("found_in", N_("In")),
     Column("finding", N_("Finding")),
     Column("n_rows", N_("Rows"), "count"),
+    Column("began_at", N_("First seen (UTC)"), "time"),
+    Column("ended_at", N_("Last seen (UTC)"), "time"),
+    Column("n_stops", N_("Stops"), "count"),
+    Column("answer_share", N_("Of the answers"), "share"),
     Column("example", N_("Example")),
 ]
 _WORDS = {

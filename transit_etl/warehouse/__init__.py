@@ -17,7 +17,7 @@ from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.differences import ComparisonError, Differences, compare
 from transit_etl.warehouse.durations import last_durations
-from transit_etl.warehouse.findings import published_findings
+from transit_etl.warehouse.findings import Misleading, lasting_findings, published_findings
 from transit_etl.warehouse.lake_changes import DamagedLakeError, EmptyLakeError
 from transit_etl.warehouse.model_pages import model_page_policy
 from transit_etl.warehouse.publication import outdated
@@ -46,6 +46,7 @@ __all__ = [
     "DamagedLakeError",
     "Differences",
     "EmptyLakeError",
+    "Misleading",
     "NotPublishedError",
     "PublishedFile",
     "QueryError",
@@ -62,6 +63,7 @@ __all__ = [
     "contract_changes",
     "deprecations_table",
     "last_durations",
+    "lasting_findings",
     "lost_publication",
     "model_page_policy",
     "outdated",

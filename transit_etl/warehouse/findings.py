@@ -1,7 +1,8 @@
 """Sums up the findings about data: odd but possible answers, which stop no build."""
 
 from collections.abc import Collection
-from datetime import date
+from dataclasses import dataclass
+from datetime import date, datetime
 
 import duckdb
 
@@ -9,8 +10,10 @@ from transit_etl.queries import query
 from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 
-# A warehouse that an older version built has no such table.
-_TABLE = "select 1 from duckdb_tables() where schema_name = 'quality' and table_name = 'findings'"
+# A warehouse that an older version built has no such table, or no such columns.
+_COLUMNS = (
+    "select column_name from duckdb_columns() where schema_name = 'quality' and table_name = 'findings'"
+)
 _SENTENCES = """
 select
     concat(
@@ -23,6 +26,28 @@ where {condition}
 group by operator, found_in, finding
 order by max(found_date) desc, operator, found_in, finding
 """
+
+_LASTING = """
+select kind, finding, began_at, n_stops, answer_share, example
+from quality.findings
+where operator = {operator} and kind is not null and ended_at >= {since}
+order by answer_share desc, kind
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Misleading:
+    """What misleads in the last published answers about passages.
+
+    `began_at` is in UTC, without a zone; `answer_share` is the share of the answers since then.
+    """
+
+    kind: str
+    finding: str
+    began_at: datetime
+    n_stops: int
+    answer_share: float
+    example: str
 
 
 def built_findings(connection: duckdb.DuckDBPyConnection, dates: Collection[date]) -> list[str]:
@@ -42,7 +67,18 @@ def published_findings(settings: Settings) -> list[str]:
 
     NotPublishedError if nothing is published.
     """
-    if query(settings, _TABLE).num_rows == 0:
+    if query(settings, _COLUMNS).num_rows == 0:
         return []
     sql = _SENTENCES.format(of_whom="''", condition=f"operator = {sql_text(settings.operator)}")
     return [str(sentence) for sentence in query(settings, sql)["sentence"].to_pylist()]
+
+
+def lasting_findings(settings: Settings, since: datetime) -> list[Misleading]:
+    """Return what of an operator's published answers about passages misleads and was seen after an instant.
+
+    `since` is in UTC, without a zone. NotPublishedError if nothing is published.
+    """
+    if "kind" not in query(settings, _COLUMNS)["column_name"].to_pylist():
+        return []
+    sql = _LASTING.format(operator=sql_text(settings.operator), since=f"timestamp '{since}'")
+    return [Misleading(**row) for row in query(settings, sql).to_pylist()]

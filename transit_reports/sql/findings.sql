@@ -4,6 +4,10 @@ select
     found_in,
     finding,
     n_rows,
+    began_at,
+    ended_at,
+    n_stops,
+    answer_share,
     example
 from quality.findings
 where found_date between $first and $last

@@ -1,17 +1,133 @@
 {{ config(meta={'date_column': 'found_date', 'days_around': 1}) }}
 -- One row per operator, date, table and finding: something odd but possible in the answers, and what the models made of
--- it.
-with found as (
+-- it; of passages also when, at how many stops and lines, and in what share of the answers.
+{%- set doubts = {
+    "silence": "Too many stops list no bus, or no bus of a line, at once: no bus counts as gone.",
+    "freeze": "Answers of a stop repeat what it listed minutes before: they say nothing.",
+    "anonymous": "Live buses have no identifier of their own: none is observed, and no other counts as gone.",
+    "shared_id": "An identifier is on several vehicles at once: it identifies nothing.",
+    "single_id": "Identifiers are in one answer alone: they identify nothing.",
+    "stuck": "Buses stay listed after they passed: when they passed is less sure.",
+    "repeated": "Live rows of a line only repeat a timetable: they count as timetable rows.",
+    "no_time": "An answer gives no plausible time of its own: its receipt counts instead.",
+    "age": "An answer is over a minute old: it comes from a cache, and counts as of its own time.",
+} %}
+with doubted as (
+    select
+        *,
+        case kind
+            {%- for kind, words in doubts.items() %}
+                when '{{ kind }}' then '{{ words }}'
+            {%- endfor %}
+        end as finding,
+        concat_ws(', ', what, stop_code, nullif(plain_label, ''), told_at, received_at, request_id) as example
+    from (
+        select
+            operator,
+            received_date as found_date,
+            'intermediate.passage_doubts' as found_in,
+            reason as kind,
+            request_id,
+            received_at,
+            cast(null as timestamp) as told_at,
+            stop_code,
+            plain_label,
+            cast(null as string) as what
+        from {{ ref('passage_doubts') }}
+        where {{ is_received_around() }}
+        {%- for key in ["passages.trip_id", "replace(passages.line_label, '/', '')"] %}
+            union all
+            select
+                passages.operator,
+                passages.received_date as found_date,
+                'intermediate.doubtful_rows' as found_in,
+                doubtful.reason as kind,
+                passages.request_id,
+                passages.received_at,
+                cast(null as timestamp) as told_at,
+                passages.stop_code,
+                replace(passages.line_label, '/', '') as plain_label,
+                passages.trip_id as what
+            from {{ ref('staging_passages') }} as passages
+            inner join {{ ref('doubtful_rows') }} as doubtful
+                on
+                    passages.operator = doubtful.operator
+                    and passages.received_date = doubtful.received_date
+                    and {{ key }} = doubtful.{{ "trip_id" if loop.first else "plain_label" }}
+                    and {{ is_received_around('doubtful.received_date') }}
+            where passages.is_theoretical is not true and {{ is_received_around('passages.received_date') }}
+        {%- endfor %}
+        union all
+        select
+            operator,
+            received_date as found_date,
+            'staging.passages' as found_in,
+            case when observed_at = received_at then 'no_time' else 'age' end as kind,
+            request_id,
+            received_at,
+            case when observed_at = received_at then answered_at else observed_at end as told_at,
+            stop_code,
+            replace(line_label, '/', '') as plain_label,
+            cast(null as string) as what
+        from {{ ref('staging_passages') }}
+        where
+            (answered_at is distinct from observed_at or {{ seconds_between('observed_at', 'received_at') }} > 60)
+            and {{ is_received_around() }}
+    ) as doubts
+),
+
+spans as (
+    -- when, where and in what share of the answers about passages
+    select
+        doubts.operator,
+        doubts.found_date,
+        doubts.found_in,
+        doubts.kind,
+        doubts.finding,
+        doubts.began_at,
+        doubts.ended_at,
+        doubts.n_stops,
+        doubts.n_lines,
+        cast(doubts.n_answers as double) / nullif(count(asked.request_id), 0) as answer_share
+    from (
+        select
+            operator,
+            found_date,
+            found_in,
+            kind,
+            finding,
+            min(received_at) as began_at,
+            max(received_at) as ended_at,
+            count(distinct stop_code) as n_stops,
+            count(distinct nullif(plain_label, '')) as n_lines,
+            count(distinct request_id) as n_answers
+        from doubted
+        group by operator, found_date, found_in, kind, finding
+    ) as doubts
+    left join {{ ref('staging_requests') }} as asked
+        on
+            doubts.operator = asked.operator
+            and doubts.found_date = asked.received_date
+            and {{ is_received_around('asked.received_date') }}
+            and asked.received_at between doubts.began_at and doubts.ended_at
+            and asked.endpoint = 'passages'
+            and asked.is_good
+    group by
+        doubts.operator, doubts.found_date, doubts.found_in, doubts.kind, doubts.finding, doubts.began_at,
+        doubts.ended_at, doubts.n_stops, doubts.n_lines, doubts.n_answers
+),
+
+found as (
     select
         operator,
         service_date as found_date,
         'core.requests' as found_in,
         'The clock was set while a request was under way.' as finding,
         concat_ws(', ', request_id, sent_at, received_at) as example
-    from {{ ref('requests') }}
+    from {{ ref('staging_requests') }}
     where
         abs({{ seconds_between('sent_at', 'received_at') }} - elapsed_ms / 1000) > 60
-        and {{ is_received_around('service_date') }}
+        and {{ is_received_around() }}
     union all
     select
         operator,
@@ -70,30 +186,11 @@ with found as (
     union all
     select
         operator,
-        received_date as found_date,
-        'intermediate.passage_doubts' as found_in,
-        case
-            when reason = 'anonymous'
-                then 'Live buses have no identifier of their own: none is observed, and no other counts as gone.'
-            when plain_label = ''
-                then 'Too many stops list no bus at once: their answers say nothing.'
-            else 'Too many stops of a line stop listing it at once: no bus of the line counts as gone.'
-        end as finding,
-        concat_ws(', ', stop_code, nullif(plain_label, ''), received_at, request_id) as example
-    from {{ ref('passage_doubts') }}
-    where {{ is_received_around() }}
-    union all
-    select
-        operator,
-        received_date as found_date,
-        'intermediate.doubtful_rows' as found_in,
-        case reason
-            when 'shared_id' then 'An identifier is on several vehicles at once: it identifies nothing.'
-            else 'Live rows of a line only repeat a timetable: they count as timetable rows.'
-        end as finding,
-        coalesce(trip_id, plain_label) as example
-    from {{ ref('doubtful_rows') }}
-    where {{ is_received_around() }}
+        found_date,
+        found_in,
+        finding,
+        example
+    from doubted
     union all
     select
         operator,
@@ -149,24 +246,6 @@ with found as (
     select
         operator,
         received_date as found_date,
-        'staging.passages' as found_in,
-        'An answer gives no plausible time of its own: its receipt counts instead.' as finding,
-        concat_ws(', ', stop_code, answered_at, observed_at) as example
-    from {{ ref('staging_passages') }}
-    where answered_at is distinct from observed_at and {{ is_received_around() }}
-    union all
-    select
-        operator,
-        received_date as found_date,
-        'staging.passages' as found_in,
-        'An answer is over a minute old: it comes from a cache, and counts as of its own time.' as finding,
-        concat_ws(', ', stop_code, observed_at, received_at) as example
-    from {{ ref('staging_passages') }}
-    where {{ seconds_between('observed_at', 'received_at') }} > 60 and {{ is_received_around() }}
-    union all
-    select
-        operator,
-        received_date as found_date,
         'staging.line_stops' as found_in,
         'A line has more than two directions: the stops of the further ones are not published.' as finding,
         concat_ws(', ', line_code, direction_key) as example
@@ -191,11 +270,27 @@ with found as (
 )
 
 select
-    operator,
-    found_date,
-    found_in,
-    finding,
-    count(*) as n_rows,
-    left(min(example), 200) as example
-from found
-group by operator, found_date, found_in, finding
+    sums.operator,
+    sums.found_date,
+    sums.found_in,
+    spans.kind,
+    sums.finding,
+    sums.n_rows,
+    spans.began_at,
+    spans.ended_at,
+    spans.n_stops,
+    nullif(spans.n_lines, 0) as n_lines,
+    spans.answer_share,
+    sums.example
+from (
+    select
+        operator,
+        found_date,
+        found_in,
+        finding,
+        count(*) as n_rows,
+        left(min(example), 200) as example
+    from found
+    group by operator, found_date, found_in, finding
+) as sums
+left join spans using (operator, found_date, found_in, finding)

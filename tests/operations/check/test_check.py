@@ -265,6 +265,32 @@ def test_a_quarantine_of_waits_that_contradict_their_clock_times_is_found_with_i
     assert "is TRANSIT_TIMEZONE right?" in text(check(settings), "quarantine_passages")
 
 
+def test_answers_that_mislead_are_found_while_they_do(settings: Settings) -> None:
+    """The published file ends at 08:00; two windows before that are 20 minutes."""
+    change_published(
+        settings,
+        """
+        create table quality.findings as
+        select
+            'emulated' as operator, date '2026-11-10' as found_date, 'staging.passages' as found_in, *,
+            1 as n_rows, timestamp '2026-11-10 07:00' as began_at, 9 as n_stops, 's1, 6' as example
+        from (values
+            ('silence', 'Too many stops list no bus.', timestamp '2026-11-10 07:45', 0.98),
+            ('freeze', 'It is over.', timestamp '2026-11-10 07:30', 0.98),
+            ('age', 'It is of few answers.', timestamp '2026-11-10 07:45', 0.01),
+            (null, 'It is no answer about passages.', null, null)
+        ) as findings(kind, finding, ended_at, answer_share)
+        """,
+    )
+
+    [found] = [each for each in check(settings) if each.name.startswith("misleading")]
+    assert (found.name, found.since) == ("misleading_silence", datetime(2026, 11, 10, 7, tzinfo=UTC))
+    assert found.text.startswith(
+        "98% of the answers about passages since 2026-11-10 07:00 UTC, at 9 stops, mislead. "
+        "Too many stops list no bus. For example: s1, 6."
+    )
+
+
 def test_windows_that_nobody_stages_are_found(settings: Settings) -> None:
     (path,) = settings.data_dir.glob("raw/operator=*/endpoint=passages/date=*/*.zst")
     old = path.with_name(f"{NOW - timedelta(hours=1):%Y%m%dT%H%M%SZ}-passages-w9.jsonl.zst")

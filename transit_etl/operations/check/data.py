@@ -36,6 +36,7 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     if age > _staged_after(settings):
         yield from _rows(status, day)
     yield from _refused(settings, status, day)
+    yield from _misleading(settings, status)
     yield from _waiting(settings, status)
     yield from _published(settings, status, age)
 
@@ -130,6 +131,20 @@ def _refused(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
             )
     if status.new_names:
         yield Problem("drift", f"listed for the first time in the last day: {', '.join(status.new_names)}")
+
+
+def _misleading(settings: Settings, status: Status) -> Iterator[Problem]:
+    for each in status.misleading:
+        if each.answer_share > settings.check_quarantine_share:
+            began_at = each.began_at.replace(tzinfo=UTC)
+            share, since = f"{each.answer_share:.0%}", f"{began_at:%Y-%m-%d %H:%M} UTC"
+            yield Problem(
+                f"misleading_{each.kind}",
+                f"{share} of the answers about passages since {since}, at {each.n_stops} stops, mislead. "
+                f"{each.finding} For example: {each.example}. No setting here is the cause: ask those who "
+                "run the interface",
+                began_at,
+            )
 
 
 def _waiting(settings: Settings, status: Status) -> Iterator[Problem]:

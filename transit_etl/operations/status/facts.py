@@ -40,11 +40,13 @@ from transit_etl.store.sync import Waiting
 from transit_etl.store.sync import waiting as waiting_for_store
 from transit_etl.warehouse import (
     AuditFigures,
+    Misleading,
     NotPublishedError,
     QueryError,
     UnreadableError,
     audit_figures,
     last_durations,
+    lasting_findings,
     lost_publication,
     outdated,
     published_findings,
@@ -78,16 +80,16 @@ class Status:
     `LEDGER_DAYS` counts as never. `clock_error_seconds` is how far the clock is ahead of the timestamps of
     answers. `lines` has the least covered first. `waiting` counts by endpoint the finished windows that are
     not staged, the oldest of which began at `waiting_since`, `n_open` the windows being written. `findings`
-    says what is odd in the published data, `published_outdated` who made it if not this version, `audit` how
-    far its estimates were off, `new_names` which keys and codes were listed for the first time in the last
-    day. `unseen` is the stop of a listed line whose last
-    good answer is the oldest, `unseen_since` when that was, if ever. `build_seconds` and `publish_seconds`
-    are how long the last build that passed, and the last publication, took. Answers after `now` are not
-    counted: `future_until` is the last of them. Nor are those of `rehearsals`, in the ledger or in
-    `published_until`: they are of a virtual clock, whatever time they speak of. `misplaced` are folders that
-    stand where files belong, and are passed over, as is what cannot be read: `unreadable` says why. `store`
-    is what waits for the object store, if there is one. `free_bytes` are those of the disk that the data
-    folder is on, or will be.
+    says what is odd in the published data, `misleading` what misleads in the last two windows of its
+    answers about passages, `published_outdated` who made it if not this version, `audit` how far its
+    estimates were off, `new_names` which keys and codes were listed for the first time in the last day.
+    `unseen` is the stop of a listed line whose last good answer is the oldest, `unseen_since` when that
+    was, if ever. `build_seconds` and `publish_seconds` are how long the last build that passed, and the
+    last publication, took. Answers after `now` are not counted: `future_until` is the last of them. Nor are
+    those of `rehearsals`, in the ledger or in `published_until`: they are of a virtual clock, whatever time
+    they speak of. `misplaced` are folders that stand where files belong, and are passed over, as is what
+    cannot be read: `unreadable` says why. `store` is what waits for the object store, if there is one.
+    `free_bytes` are those of the disk that the data folder is on, or will be.
     """
 
     now: datetime
@@ -124,6 +126,7 @@ class Status:
     published_error: str | None
     new_names: list[str]
     findings: list[str]
+    misleading: list[Misleading]
     audit: AuditFigures | None
     future_until: datetime | None
     rehearsals: tuple[Rehearsal, ...]
@@ -200,6 +203,7 @@ def _read_status(settings: Settings) -> Status:
         published_error=published.error,
         new_names=published.new_names,
         findings=published.findings,
+        misleading=published.misleading,
         audit=published.audit,
         future_until=lake.last_future_answer(settings, now),
         rehearsals=rehearsals,
@@ -262,6 +266,7 @@ class _Published:
     error: str | None = None
     new_names: list[str] = field(default_factory=list)
     findings: list[str] = field(default_factory=list)
+    misleading: list[Misleading] = field(default_factory=list)
     audit: AuditFigures | None = None
 
 
@@ -273,6 +278,8 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
         build, until = query(settings, _BUILD.format(operator=operator)).to_pylist()[0].values()
         tables = set(query(settings, _TABLES)["name"].to_pylist())
         findings = published_findings(settings)
+        last_windows = timedelta(seconds=2 * settings.window_seconds)
+        misleading = lasting_findings(settings, until - last_windows) if until else []
         audit = audit_figures(lambda sql: query(settings, sql).to_pylist(), settings.operator)
         since = naive_utc(now - NEW_FOR)
         drift = _NEW_NAMES.format(operator=operator, since=since)
@@ -296,6 +303,7 @@ def _published(settings: Settings, now: datetime, rehearsals: Sequence[Rehearsal
             if not any(one.has(each["first_seen_at"].replace(tzinfo=UTC)) for one in rehearsals)
         ],
         findings=findings,
+        misleading=misleading,
         audit=audit,
     )
 
