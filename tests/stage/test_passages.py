@@ -115,6 +115,18 @@ def test_answers_older_than_a_request_may_take_are_those_of_a_cache_if_their_age
     assert (times[-1] if believed else AT).replace(tzinfo=None) == rows[-1]["observed_at"]
 
 
+@pytest.mark.parametrize(
+    ("ages", "expected"), [([0, 1, 2, 3, 4], 4), ([0, 1, 0, 1, 1], 0)], ids=["a cache", "rounded waits"]
+)
+def test_waits_that_are_longer_than_their_clock_times_allow_tell_the_age_of_an_answer(
+    folder: Folder, ages: list[int], expected: int
+) -> None:
+    rows = staged(folder, *[answer(passage(attesa=f"{5 + age}'")) for age in ages])
+
+    assert NAIVE_AT - timedelta(minutes=expected) == rows[-1]["observed_at"]
+    assert {NAIVE_AT + timedelta(minutes=5)} == {row["predicted_at"] for row in rows}
+
+
 def test_a_timestamp_with_an_offset_is_converted_and_one_that_is_none_is_kept_as_extra(
     folder: Folder,
 ) -> None:
