@@ -130,7 +130,7 @@ def test_a_folder_without_the_file_is_what_its_answers_and_its_published_file_sa
     assert ["emulated", "other"] == list(kept_identity(settings.data_dir).operators)  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"operators": 3}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"operators": 3}', '{"operators": [{}]}'])
 def test_a_damaged_file_is_made_again_from_what_the_folder_holds(settings: Settings, text: str) -> None:
     identity_file(settings.data_dir).write_text(text)
     with pytest.raises(OtherFolderError):

@@ -103,14 +103,15 @@ class Identity:
 
 def _as_kept_now(kept: Any) -> Any:  # noqa: ANN401 - of a file, whatever it holds
     """Return what a file keeps in today's form: older versions kept one time zone for all operators."""
-    if not isinstance(kept, dict) or not isinstance(kept.get("operators"), list):
+    operators = kept.get("operators") if isinstance(kept, dict) else None
+    if not isinstance(operators, list) or not all(isinstance(name, str) for name in operators):
         return kept
     days = {name: kept.get(name) for name in ("timezone", "service_day_cutoff")}
     outdated = kept.get("to_reprocess")
     return {
-        "operators": dict.fromkeys(kept["operators"], days),
+        "operators": dict.fromkeys(operators, days),
         "rehearsals": kept.get("rehearsals", ()),
-        "to_reprocess": dict.fromkeys(kept["operators"], outdated) if outdated else {},
+        "to_reprocess": dict.fromkeys(operators, outdated) if outdated else {},
     }
 
 

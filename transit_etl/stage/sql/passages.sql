@@ -135,3 +135,4 @@ select
     service_seconds // 3600 as service_hour,
     p.extra as extra
 from dated
+order by received_at, request_id, row_number
