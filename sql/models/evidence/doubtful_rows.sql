@@ -113,23 +113,15 @@ single_ids as (
         and n_doubtful >= parameters.repeated_share * n_compared
 ),
 
-due_visits as (
-    -- when a stop first listed a bus as due now, and when it last listed it
+live_rows as (
     select
-        passages.operator,
-        passages.received_date,
-        passages.trip_id,
-        min(replace(passages.line_label, '/', '')) as plain_label,
-        min(
-            case
-                when
-                    passages.predicted_at
-                    <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }}
-                    then passages.observed_at
-            end
-        ) as due_at,
-        max(passages.observed_at) as last_seen_at,
-        max(parameters.past_tolerance_seconds) as tolerance_seconds
+        passages.*,
+        replace(passages.line_label, '/', '') as plain_label,
+        parameters.past_tolerance_seconds,
+        parameters.live_gap_seconds,
+        parameters.stuck_seconds,
+        passages.predicted_at
+        <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }} as is_due
     from {{ ref('staging_passages') }} as passages
     cross join {{ ref('inference_parameters') }} as parameters
     where
@@ -138,9 +130,22 @@ due_visits as (
         and passages.line_label is not null
         and not coalesce(passages.is_wrapped, false)
         and {{ is_received_around('passages.received_date') }}
+),
+
+due_visits as (
+    -- when a stop first listed a bus as due now, and when it last listed it
+    select
+        operator,
+        received_date,
+        trip_id,
+        min(plain_label) as plain_label,
+        min(case when is_due then observed_at end) as due_at,
+        max(observed_at) as last_seen_at,
+        max(past_tolerance_seconds) as tolerance_seconds
+    from live_rows
     group by
-        passages.operator, passages.received_date, passages.trip_id, passages.stop_code, passages.destination,
-        cast(floor({{ microseconds('passages.predicted_at') }} / (1e6 * parameters.live_gap_seconds)) as bigint)
+        operator, received_date, trip_id, stop_code, destination,
+        cast(floor({{ microseconds('predicted_at') }} / (1e6 * live_gap_seconds)) as bigint)
 ),
 
 compared_visits as (
@@ -206,26 +211,16 @@ stuck_ids as (
 visits as (
     -- listed for minutes before they were due
     select
-        passages.operator,
-        passages.received_date,
-        replace(passages.line_label, '/', '') as plain_label,
-        min(passages.predicted_at) = max(passages.predicted_at) as is_same
-    from {{ ref('staging_passages') }} as passages
-    cross join {{ ref('inference_parameters') }} as parameters
-    where
-        passages.is_theoretical is not true
-        and passages.trip_id is not null
-        and passages.line_label is not null
-        and not coalesce(passages.is_wrapped, false)
-        and passages.predicted_at > {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }}
-        and {{ is_received_around('passages.received_date') }}
-    group by
-        passages.operator, passages.received_date, plain_label, passages.stop_code, passages.trip_id,
-        passages.destination
+        operator,
+        received_date,
+        plain_label,
+        min(predicted_at) = max(predicted_at) as is_same
+    from live_rows
+    where not is_due
+    group by operator, received_date, plain_label, stop_code, trip_id, destination
     having
         count(*) >= 3
-        and {{ seconds_between('min(passages.observed_at)', 'max(passages.observed_at)') }}
-        > max(parameters.stuck_seconds)
+        and {{ seconds_between('min(observed_at)', 'max(observed_at)') }} > max(stuck_seconds)
 ),
 
 repeated_labels as (

@@ -229,9 +229,22 @@ doubted as (
             and silences.way = windows.way
             and answers.window_number = windows.window_number
     group by silences.operator, silences.stop_code, silences.plain_label, silences.way, silences.first_number
+    union all
+    -- also the empty answers of stops that listed nothing before
+    select
+        answers.operator,
+        answers.stop_code,
+        windows.plain_label,
+        windows.way,
+        answers.answer_number as first_number,
+        answers.answer_number as last_number
+    from answers
+    inner join doubtful_windows as windows
+        on answers.operator = windows.operator and answers.window_number = windows.window_number
+    where answers.n_rows = 0 and windows.plain_label = ''
 )
 
-select
+select distinct
     answers.operator,
     answers.received_date,
     answers.request_id,
@@ -244,16 +257,3 @@ inner join answers
         doubted.operator = answers.operator
         and doubted.stop_code = answers.stop_code
         and answers.answer_number between doubted.first_number and doubted.last_number
-union
--- also those of stops that listed nothing before
-select
-    answers.operator,
-    answers.received_date,
-    answers.request_id,
-    answers.stop_code,
-    answers.received_at,
-    windows.plain_label
-from answers
-inner join doubtful_windows as windows
-    on answers.operator = windows.operator and answers.window_number = windows.window_number
-where answers.n_rows = 0 and windows.plain_label = ''
