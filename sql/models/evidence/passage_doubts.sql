@@ -90,7 +90,8 @@ doubts as (
     where
         passages.is_theoretical is not true
         and (passages.trip_id is null or shared.trip_id is not null)
-        and passages.line_label is not null
+        -- a label without any name would stand for the whole answer
+        and replace(passages.line_label, '/', '') != ''
         and {{ is_received_around('passages.received_date') }}
 )
 

@@ -36,7 +36,7 @@ listed_ways as (
         answers.stop_code,
         answers.answer_number,
         answers.window_number,
-        coalesce(replace(passages.line_label, '/', ''), '?') as plain_label,
+        coalesce(nullif(replace(passages.line_label, '/', ''), ''), '?') as plain_label,
         coalesce(passages.destination, '?') as way,
         count(
             case
