@@ -4,8 +4,8 @@
 -- trip: of two stops that it is about to pass within two minutes, most show the same line and destination.
 -- `single_id`: nearly all identifiers of the label are in one answer each, although most buses should have been listed
 -- again, so that an identifier is the answer's and not a vehicle's.
--- `stuck`: stops still listed many buses of the hour, or of the label, after they were due at others that they came to
--- later, this one too, or most of the label: that it is listed as due does not prove that it is still to come.
+-- `stuck`: stops still listed many buses of the hour, label or day, after they were due at others that they came to
+-- later: that a bus is listed as due does not prove then that it is still to come.
 -- `repeated`: the live rows of the label only repeat a timetable, so that they are no observations. A prediction
 -- changes on the way, by seconds at least; here nearly all buses were listed for minutes with the same instant, until
 -- it was past.
@@ -44,9 +44,7 @@ shared_ids as (
     select
         steps.operator,
         steps.received_date,
-        steps.trip_id,
-        count(*) as n_compared,
-        count(case when not steps.is_same_way then 1 end) as n_doubtful
+        steps.trip_id
     from steps
     cross join {{ ref('inference_parameters') }} as parameters
     where steps.step_seconds <= parameters.shared_id_seconds
@@ -84,7 +82,8 @@ ids as (
     cross join {{ ref('inference_parameters') }} as parameters
     inner join answers using (operator, request_id)
     where
-        passages.trip_id is not null
+        passages.is_theoretical is not true
+        and passages.trip_id is not null
         and passages.line_label is not null
         and not coalesce(passages.is_wrapped, false)
         and {{ is_received_around('passages.received_date') }}
@@ -95,9 +94,7 @@ single_ids as (
     select
         operator,
         received_date,
-        trip_id,
-        n_compared,
-        n_doubtful
+        trip_id
     from (
         select
             *,
@@ -149,9 +146,14 @@ due_visits as (
 ),
 
 compared_visits as (
+    -- null where the bus was due at no later stop
     select
         *,
-        case when last_seen_at > {{ add_seconds('next_due_at', 'tolerance_seconds') }} then 1 else 0 end as is_doubtful
+        case
+            when next_due_at > due_at
+                then
+                    case when last_seen_at > {{ add_seconds('next_due_at', '2 * tolerance_seconds') }} then 1 else 0 end
+        end as is_contradicted
     from (
         select
             *,
@@ -159,53 +161,41 @@ compared_visits as (
         from due_visits
         where due_at is not null
     ) as visits
-    where next_due_at > due_at
 ),
 
-compared_ids as (
-    -- a bus that is held up is due at several stops for a while, too; only where many are so, it is the upstream
-    select
+stuck_ids as (
+    -- a bus that is held up is due at several stops for a while, too; only where many are so, it is the upstream, and
+    -- then it may be so of every bus
+    select distinct
         visits.operator,
         visits.received_date,
-        visits.trip_id,
-        min(visits.plain_label) as plain_label,
-        count(*) as n_compared,
-        sum(visits.is_doubtful) as n_doubtful
+        visits.trip_id
     from (
         select
             *,
-            count(*) over of_hour as n_of_hour,
-            avg(is_doubtful) over of_hour as share_of_hour,
-            count(*) over of_label as n_of_label,
-            avg(is_doubtful) over of_label as share_of_label
+            sum(is_contradicted) over of_hour as n_of_hour,
+            avg(is_contradicted) over of_hour as share_of_hour,
+            sum(is_contradicted) over of_label as n_of_label,
+            avg(is_contradicted) over of_label as share_of_label,
+            sum(is_contradicted) over of_date as n_of_date,
+            avg(is_contradicted) over of_date as share_of_date
         from compared_visits
         window
             of_hour as (
                 partition by operator, received_date, cast(floor({{ microseconds('due_at') }} / 3.6e9) as bigint)
             ),
-            of_label as (partition by operator, received_date, plain_label)
+            of_label as (partition by operator, received_date, plain_label),
+            of_date as (partition by operator, received_date)
     ) as visits
-    cross join {{ ref('inference_parameters') }} as parameters
-    where
-        visits.n_of_hour >= parameters.repeated_visits and visits.share_of_hour >= parameters.stuck_share
-        or visits.n_of_label >= parameters.repeated_visits and visits.share_of_label >= parameters.stuck_line_share
-    group by visits.operator, visits.received_date, visits.trip_id
-),
-
-stuck_ids as (
-    select ids.*
-    from (
-        select
-            *,
-            avg(case when n_doubtful > 0 then 1 else 0 end) over (partition by operator, received_date, plain_label)
-                as stuck_share
-        from compared_ids
-    ) as ids
     cross join {{ ref('inference_parameters') }} as parameters
     left join shared_ids using (operator, received_date, trip_id)
     where
         shared_ids.trip_id is null
-        and (ids.n_doubtful > 0 or ids.stuck_share >= parameters.shared_id_share)
+        and (
+            visits.n_of_hour >= parameters.stuck_visits and visits.share_of_hour >= parameters.stuck_share
+            or visits.n_of_label >= parameters.stuck_visits and visits.share_of_label >= parameters.stuck_share
+            or visits.n_of_date >= parameters.stuck_visits and visits.share_of_date >= parameters.stuck_share
+        )
 ),
 
 visits as (
@@ -227,9 +217,7 @@ repeated_labels as (
     select
         operator,
         received_date,
-        plain_label,
-        count(*) as n_compared,
-        count(case when is_same then 1 end) as n_doubtful
+        plain_label
     from visits
     cross join {{ ref('inference_parameters') }} as parameters
     group by operator, received_date, plain_label
@@ -238,42 +226,20 @@ repeated_labels as (
         and count(case when is_same then 1 end) >= max(parameters.repeated_share) * count(*)
 )
 
-select
-    operator,
-    received_date,
-    trip_id,
-    cast(null as string) as plain_label,
-    'shared_id' as reason,
-    n_compared,
-    n_doubtful
-from shared_ids
-union all
-select
-    operator,
-    received_date,
-    trip_id,
-    cast(null as string) as plain_label,
-    'single_id' as reason,
-    cast(n_compared as bigint) as n_compared,
-    cast(n_doubtful as bigint) as n_doubtful
-from single_ids
-union all
-select
-    operator,
-    received_date,
-    trip_id,
-    cast(null as string) as plain_label,
-    'stuck' as reason,
-    n_compared,
-    cast(n_doubtful as bigint) as n_doubtful
-from stuck_ids
-union all
+{% for reason, ids in [("shared_id", "shared_ids"), ("single_id", "single_ids"), ("stuck", "stuck_ids")] -%}
+    select
+        operator,
+        received_date,
+        trip_id,
+        cast(null as string) as plain_label,
+        '{{ reason }}' as reason
+    from {{ ids }}
+    union all
+{% endfor -%}
 select
     operator,
     received_date,
     cast(null as string) as trip_id,
     plain_label,
-    'repeated' as reason,
-    n_compared,
-    n_doubtful
+    'repeated' as reason
 from repeated_labels

@@ -2,8 +2,8 @@
 -- One row per operator, good answer about a stop and label whose absence from it proves nothing, and why; with an empty
 -- label, an answer that proves nothing at all.
 -- `silence`: of silent_answers.
--- `freeze`: it lists the same buses with the same waits as answers minutes before. Waits are of whole minutes, and at
--- least one of several changes meanwhile.
+-- `freeze`: it lists the same buses with the same waits as at least two answers before it, the first of them minutes
+-- ago. Waits are of whole minutes, and at least one of several changes meanwhile.
 -- `anonymous`: it lists a bus of the line without an identifier of its own (doubtful_rows), which may be any.
 with contents as (
     select
@@ -13,10 +13,8 @@ with contents as (
         received_date,
         received_at,
         count(*) as n_rows,
-        concat_ws(
-            ' ', count(*), sum(wait_minutes), sum(row_number * wait_minutes), min(trip_id), max(trip_id),
-            min(line_label), max(line_label)
-        ) as content
+        {{ list_of_distinct("concat_ws(' ', row_number, wait_minutes, trip_id, line_label, is_theoretical)") }}
+            as content
     from {{ ref('staging_passages') }}
     where {{ is_received_around() }}
     group by operator, request_id, stop_code, received_date, received_at
@@ -40,12 +38,15 @@ frozen_answers as (
     from (
         select
             *,
-            min(received_at) over (partition by operator, stop_code, run_number) as first_received_at
+            first_value(received_at) over run as first_received_at,
+            row_number() over run as number_in_run
         from repeats
+        window run as (partition by operator, stop_code, run_number order by received_at, request_id)
     ) as repeats
     cross join {{ ref('inference_parameters') }} as parameters
     where
         repeats.n_rows > 1
+        and repeats.number_in_run > 2
         and {{ seconds_between('repeats.first_received_at', 'repeats.received_at') }} > parameters.stuck_seconds
 ),
 

@@ -104,7 +104,8 @@ watched as (
 
 unmatched_visits as (
     -- of trips without a departure, seen live or listed to the end, and of those seen live only whose departure is a
-    -- guess; and those that were still expected when collecting ended, whose line nothing has decided
+    -- guess, or that passed the stop twice, so that they are two trips of one identifier; and those that were still
+    -- expected when collecting ended, whose line nothing has decided
     select
         visits.operator,
         visits.service_date,
@@ -116,12 +117,17 @@ unmatched_visits as (
         coalesce(visits.destination, '') as destination,
         coalesce(visits.scheduled_at, visits.passed_at) as expected_at,
         false as is_pending
-    from {{ built('stop_visits') }} as visits
+    from (
+        select
+            *,
+            count(*) over (partition by trip_key, stop_code, stop_sequence) > 1 as is_repeated
+        from {{ built('stop_visits') }}
+    ) as visits
     cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('departure_matches') }} as matches using (trip_key)
     where
         (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
-        and (matches.trip_key is null or {{ is_guessed_match() }})
+        and (matches.trip_key is null or visits.is_repeated or {{ is_guessed_match() }})
     union all
     select
         operator,

@@ -128,7 +128,8 @@ grouped as (
 moves as (
     -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come; nor does one
     -- that goes with the clock, as the same wait again and again, but for the first of these. Of a bus that stays
-    -- listed after it passed, the first by which it is due now is the last that tells anything
+    -- listed after it passed, the first by which it is due now is the last that tells anything, and none by which it is
+    -- farther away than before does
     select
         jumps.*,
         not jumps.is_theoretical
@@ -138,13 +139,17 @@ moves as (
             jumps.polled_at > jumps.same_wait_from
             and {{ seconds_between('jumps.same_wait_from', 'jumps.same_wait_to') }} > parameters.stuck_seconds
         )
-        and not (jumps.is_stuck and coalesce(jumps.polled_at >= jumps.due_at, false)) as is_ahead
+        and not (
+            jumps.is_stuck
+            and (coalesce(jumps.polled_at >= jumps.due_at, false) or jumps.wait_class > jumps.least_wait_class)
+        ) as is_ahead
     from (
         select
             *,
             min(polled_at) over same_wait as same_wait_from,
             max(polled_at) over same_wait as same_wait_to,
             min(case when wait_class <= 0 then polled_at end) over whole_visit as due_at,
+            min(wait_class) over visit as least_wait_class,
             {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
             - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
         from grouped
@@ -154,7 +159,6 @@ moves as (
             same_wait as (partition by series_number, is_theoretical, group_number, wait_class)
     ) as jumps
     cross join {{ ref('inference_parameters') }} as parameters
-    where not (jumps.is_stuck and coalesce(jumps.polled_at > jumps.due_at, false))
 ),
 
 sums as (
@@ -163,8 +167,12 @@ sums as (
         is_theoretical,
         group_number,
         max(case when is_ahead then listing_number end) as ahead_listing_number,
-        -- the last listing that proves the bus was still to come, or just the last
-        coalesce(max(case when is_ahead then listing_number end), max(listing_number)) as listing_number,
+        -- the last listing that proves the bus was still to come, or the last; of a bus that stays listed, the first
+        coalesce(
+            max(case when is_ahead then listing_number end),
+            min(case when is_stuck then listing_number end),
+            max(listing_number)
+        ) as listing_number,
         min(poll_number) as first_poll_number,
         {{ value_at_least('predicted_at', 'listing_number') }} as first_predicted_at,
         min(polled_at) as first_seen_at,

@@ -1,5 +1,7 @@
 """What is expected of tracked trips when answers fail, listings vanish and stops are passed."""
 
+from math import inf
+
 import pytest
 
 from tests.collect.planning.observations import STOPS, failed, good, listing
@@ -53,6 +55,22 @@ def test_a_bus_that_vanishes_before_its_time_is_still_expected() -> None:
 
     assert [trip] == trips_at(tracker, STOPS[4])
     assert 0 == trip.n_evidenced
+
+
+def test_a_stop_is_not_asked_for_a_bus_that_it_lists_as_due_for_minutes() -> None:
+    tracker = tracker_of()
+    tracker.observe(good(STOPS[3], 100.0, [listing(110.0)]))
+    tracker.observe(good(STOPS[3], 150.0, [listing(150.0)]))
+    (delayed,) = visits_at(tracker, STOPS[3])
+    assert delayed.valuable_from < 150.0
+
+    tracker.observe(good(STOPS[3], 200.0, [listing(200.0)]))
+    tracker.observe(good(STOPS[2], 210.0, [listing(210.0)]))
+    (stuck,) = visits_at(tracker, STOPS[3])
+    assert inf == stuck.valuable_from
+
+    tracker.observe(good(STOPS[3], 220.0))
+    assert 0 == stuck.trip.n_evidenced
 
 
 def test_the_third_bus_of_a_line_is_still_expected_although_only_two_are_listed() -> None:

@@ -279,6 +279,8 @@ class TrackingParameters:
     """A trip that is no longer listed this long before its time has vanished, not passed."""
     vanished_spreads: float = 2.0
     """So many spreads before its time a missing trip has vanished, not passed; the larger of both decides."""
+    overdue_seconds: float = 90.0
+    """A trip that a stop lists as due for so long stays listed after it passed: no poll is for it."""
     missing_spreads: float = 2.0
     """A trip is missing at a stop that should list it if it is expected this many spreads ahead."""
     forget_every_seconds: float = 120.0

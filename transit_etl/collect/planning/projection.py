@@ -65,8 +65,12 @@ class Projector:
             if stop.answered_at > at - p.recently_polled_seconds:
                 return  # it would have listed the trip
             visit = stop.visits[trip] = ExpectedVisit(trip, stop, position)
-        elif visit.position != position or visit.spread < trip.anchor_spread / p.projection_factor:
-            return  # more is known of it than can be projected
+        elif (
+            visit.position != position
+            or visit.valuable_from == inf
+            or visit.spread < trip.anchor_spread / p.projection_factor
+        ):
+            return  # more is known of it than can be projected, or the stop tells nothing of it
         estimate = Estimate(passes_at, trip.spread_at(position))
         if visit.own_estimate is not None:
             estimate = fuse(visit.own_estimate, estimate, p.disagreement_spreads)

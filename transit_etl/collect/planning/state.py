@@ -76,8 +76,8 @@ class ExpectedVisit:
 
     `listed_at` is the last answer of the stop if that listed the trip live, otherwise minus infinity;
     `own_estimate` is what this listing says, without the trip's progress elsewhere. `valuable_from` is when
-    a poll can begin to have a value for the visit. `predictions` are those to be compared with the passage,
-    by horizon.
+    a poll can begin to have a value for the visit; infinity for never. `due_from` is the first answer of the
+    stop that listed the trip as due. `predictions` are those to be compared with the passage, by horizon.
     """
 
     trip: TrackedTrip
@@ -87,6 +87,7 @@ class ExpectedVisit:
     spread: float = inf
     valuable_from: float = -inf
     listed_at: float = -inf
+    due_from: float = inf
     own_estimate: Estimate | None = None
     predictions: dict[int, float] = field(default_factory=dict)
 

@@ -81,6 +81,10 @@ class Tracker:
             visit = ExpectedVisit(trip, stop, position or 0)
         else:
             del expected[trip]
+        stop.visits[trip] = visit
+        if self._is_overdue(visit, listing, at):
+            visit.listed_at, visit.valuable_from = -inf, inf
+            return trip
         visit.listed_at = at if listing.is_live else -inf
         own = estimate = self._own_estimate(visit, listing, at)
         if trip.pattern is not None and position is not None:
@@ -91,9 +95,14 @@ class Tracker:
             elif trip.anchor_spread < inf and trip.anchor_position != position:
                 estimate = self._with_projection(visit, own, position)
             self._learner.learn_listing(trip, position, own)
-        stop.visits[trip] = visit
         self._projector.expect(visit, estimate)
         return trip
+
+    def _is_overdue(self, visit: ExpectedVisit, listing: Listing, at: float) -> bool:
+        """Tell whether the stop has listed a trip as due for so long that its listing means nothing."""
+        if listing.is_live and listing.predicted_at - at <= self._p.vanished_seconds:
+            visit.due_from = min(visit.due_from, at)
+        return at - visit.due_from > self._p.overdue_seconds
 
     def _own_estimate(self, visit: ExpectedVisit, listing: Listing, at: float) -> Estimate:
         """Return when a visit is to be expected by a listing alone, and keep its prediction to learn from."""
