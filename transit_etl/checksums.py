@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import locked, write_text
+from transit_etl.files import locked, named_in_errors, write_text
 from transit_etl.paths import checksum_list, checksum_lock
 
 CHANGED = "its SHA-256 is not the one of the checksum list"
@@ -31,8 +31,8 @@ _ENTRY = TypeAdapter(Entry)
 
 
 def entry_of(root: Path, path: Path) -> Entry:
-    """Read a file below `root` and return its entry."""
-    with path.open("rb") as file:
+    """Read a file below `root` and return its entry; OSError, which names the file, if it cannot be read."""
+    with path.open("rb") as file, named_in_errors(path):
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     status = path.stat()
     return Entry(str(path.relative_to(root)), status.st_size, status.st_mtime_ns, digest)
