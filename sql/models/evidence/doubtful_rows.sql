@@ -2,8 +2,8 @@
 -- One row per operator, UTC day of receipt and identifier, or label, whose live rows are not what they say, and why.
 -- `shared_id`: the identifier is on several vehicles, so that it identifies none. A vehicle goes one way for a whole
 -- trip: of two stops that it is about to pass within two minutes, most show the same line and destination.
--- `single_id`: nearly all identifiers of the label are in one answer each, although most buses should have been listed
--- again, so that an identifier is the answer's and not a vehicle's.
+-- `single_id`: nearly all identifiers of the hour, or of the label, are in one answer each, although most buses should
+-- have been listed again, so that an identifier is the answer's and not a vehicle's.
 -- `stuck`: stops still listed many buses of the hour, label or day, after they were due at others that they came to
 -- later: that a bus is listed as due does not prove then that it is still to come.
 -- `repeated`: the live rows of the label only repeat a timetable, so that they are no observations. A prediction
@@ -71,6 +71,7 @@ ids as (
         passages.trip_id,
         min(replace(passages.line_label, '/', '')) as plain_label,
         count(distinct passages.request_id) as n_answers,
+        cast(floor({{ microseconds('min(passages.observed_at)') }} / 3.6e9) as bigint) as first_hour,
         max(
             case
                 when passages.predicted_at > {{ add_seconds('answers.next_received_at', 'parameters.vanish_seconds') }}
@@ -98,16 +99,24 @@ single_ids as (
     from (
         select
             *,
-            sum(is_expected_again) over label_ids as n_compared,
-            sum(case when n_answers = 1 then is_expected_again else 0 end) over label_ids as n_doubtful
+            sum(is_expected_again) over of_label as n_of_label,
+            sum(case when n_answers = 1 then is_expected_again else 0 end) over of_label as n_single_of_label,
+            sum(is_expected_again) over of_hour as n_of_hour,
+            sum(case when n_answers = 1 then is_expected_again else 0 end) over of_hour as n_single_of_hour
         from ids
-        window label_ids as (partition by operator, received_date, plain_label)
+        window
+            of_label as (partition by operator, received_date, plain_label),
+            of_hour as (partition by operator, received_date, first_hour)
     ) as counted
     cross join {{ ref('inference_parameters') }} as parameters
     where
         n_answers = 1
-        and n_compared >= parameters.repeated_visits
-        and n_doubtful >= parameters.repeated_share * n_compared
+        and (
+            n_of_label >= parameters.repeated_visits
+            and n_single_of_label >= parameters.repeated_share * n_of_label
+            or n_of_hour >= parameters.repeated_visits
+            and n_single_of_hour >= parameters.repeated_share * n_of_hour
+        )
 ),
 
 live_rows as (
