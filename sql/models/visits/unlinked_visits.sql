@@ -128,8 +128,7 @@ grouped as (
 moves as (
     -- a prediction that suddenly grew, or lies in the past, does not prove that the bus is still to come; nor does one
     -- that goes with the clock, as the same wait again and again, but for the first of these. Of a bus that stays
-    -- listed after it passed, the first by which it is due now is the last that tells anything, and none by which it is
-    -- farther away than before does
+    -- listed after it passed, none does by which it is due now, or farther away than before
     select
         jumps.*,
         not jumps.is_theoretical
