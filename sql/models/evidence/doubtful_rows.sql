@@ -202,7 +202,7 @@ stuck_ids as (
         shared_ids.trip_id is null
         and (
             visits.n_of_hour >= parameters.stuck_visits and visits.share_of_hour >= parameters.stuck_share
-            or visits.n_of_label >= parameters.stuck_visits and visits.share_of_label >= parameters.stuck_share
+            or visits.n_of_label >= parameters.stuck_visits and visits.share_of_label >= parameters.stuck_line_share
             or visits.n_of_date >= parameters.stuck_visits and visits.share_of_date >= parameters.stuck_share
         )
 ),
