@@ -63,32 +63,45 @@ answers as (
     where endpoint = 'passages' and is_good and {{ is_received_around() }}
 ),
 
-ids as (
-    -- identifiers of buses that the stop should have listed in its next answer, too
+live_rows as (
     select
-        passages.operator,
-        passages.received_date,
-        passages.trip_id,
-        min(replace(passages.line_label, '/', '')) as plain_label,
-        count(distinct passages.request_id) as n_answers,
-        cast(floor({{ microseconds('min(passages.observed_at)') }} / 3.6e9) as bigint) as first_hour,
-        max(
-            case
-                when passages.predicted_at > {{ add_seconds('answers.next_received_at', 'parameters.vanish_seconds') }}
-                    then 1
-                else 0
-            end
-        ) as is_expected_again
+        passages.*,
+        replace(passages.line_label, '/', '') as plain_label,
+        parameters.past_tolerance_seconds,
+        parameters.live_gap_seconds,
+        parameters.stuck_seconds,
+        passages.predicted_at
+        <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }} as is_due
     from {{ ref('staging_passages') }} as passages
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join answers using (operator, request_id)
     where
         passages.is_theoretical is not true
         and passages.trip_id is not null
         and passages.line_label is not null
         and not coalesce(passages.is_wrapped, false)
         and {{ is_received_around('passages.received_date') }}
-    group by passages.operator, passages.received_date, passages.trip_id
+),
+
+ids as (
+    -- identifiers of buses that the stop should have listed in its next answer, too
+    select
+        live_rows.operator,
+        live_rows.received_date,
+        live_rows.trip_id,
+        min(live_rows.plain_label) as plain_label,
+        count(distinct live_rows.request_id) as n_answers,
+        cast(floor({{ microseconds('min(live_rows.observed_at)') }} / 3.6e9) as bigint) as first_hour,
+        max(
+            case
+                when live_rows.predicted_at > {{ add_seconds('answers.next_received_at', 'parameters.vanish_seconds') }}
+                    then 1
+                else 0
+            end
+        ) as is_expected_again
+    from live_rows
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join answers using (operator, request_id)
+    group by live_rows.operator, live_rows.received_date, live_rows.trip_id
 ),
 
 single_ids as (
@@ -119,25 +132,6 @@ single_ids as (
         )
 ),
 
-live_rows as (
-    select
-        passages.*,
-        replace(passages.line_label, '/', '') as plain_label,
-        parameters.past_tolerance_seconds,
-        parameters.live_gap_seconds,
-        parameters.stuck_seconds,
-        passages.predicted_at
-        <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }} as is_due
-    from {{ ref('staging_passages') }} as passages
-    cross join {{ ref('inference_parameters') }} as parameters
-    where
-        passages.is_theoretical is not true
-        and passages.trip_id is not null
-        and passages.line_label is not null
-        and not coalesce(passages.is_wrapped, false)
-        and {{ is_received_around('passages.received_date') }}
-),
-
 due_visits as (
     -- when a stop first listed a bus as due now, and when it last listed it
     select
@@ -159,9 +153,9 @@ compared_visits as (
     select
         *,
         case
-            when next_due_at > due_at
-                then
-                    case when last_seen_at > {{ add_seconds('next_due_at', '2 * tolerance_seconds') }} then 1 else 0 end
+            when next_due_at is null or next_due_at <= due_at then null
+            when last_seen_at > {{ add_seconds('next_due_at', '2 * tolerance_seconds') }} then 1
+            else 0
         end as is_contradicted
     from (
         select

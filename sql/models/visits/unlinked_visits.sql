@@ -140,21 +140,19 @@ moves as (
         )
         and not (
             jumps.is_stuck
-            and (coalesce(jumps.polled_at >= jumps.due_at, false) or jumps.wait_class > jumps.least_wait_class)
+            and (jumps.least_wait_class <= 0 or jumps.wait_class > jumps.least_wait_class)
         ) as is_ahead
     from (
         select
             *,
             min(polled_at) over same_wait as same_wait_from,
             max(polled_at) over same_wait as same_wait_to,
-            min(case when wait_class <= 0 then polled_at end) over whole_visit as due_at,
             min(wait_class) over visit as least_wait_class,
             {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
             - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
         from grouped
         window
             visit as (partition by series_number, is_theoretical, group_number order by listing_number),
-            whole_visit as (partition by series_number, is_theoretical, group_number),
             same_wait as (partition by series_number, is_theoretical, group_number, wait_class)
     ) as jumps
     cross join {{ ref('inference_parameters') }} as parameters
