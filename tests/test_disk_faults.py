@@ -11,7 +11,7 @@ from tests.faulty_files import Fault
 
 QUICK = [step for step in STEPS if not step.takes_seconds]
 SLOW = [step for step in STEPS if step.takes_seconds]
-N_SAMPLES, N_PARTS = 4, 24
+N_SAMPLES, N_PARTS = 4, 6
 
 
 def name_of(step: Step) -> str:
@@ -69,7 +69,6 @@ def test_what_a_step_has_done_survives_a_power_loss_right_after_it(step: Step, t
 
 
 @pytest.mark.long
-@pytest.mark.exhaustive
 @slow_steps
 def test_a_disk_that_fails_at_some_calls_of_a_slow_step_is_survived(step: Step, tmp_path: Path) -> None:
     faults = faults_of(step, lasts=False)
