@@ -57,20 +57,30 @@ def test_a_bus_that_vanishes_before_its_time_is_still_expected() -> None:
     assert 0 == trip.n_evidenced
 
 
-def test_a_stop_is_not_asked_for_a_bus_that_it_lists_as_due_for_minutes() -> None:
+def test_a_stop_is_asked_for_a_bus_that_alone_is_listed_as_due_for_minutes() -> None:
     tracker = tracker_of()
-    tracker.observe(good(STOPS[3], 100.0, [listing(110.0)]))
-    tracker.observe(good(STOPS[3], 150.0, [listing(150.0)]))
-    (delayed,) = visits_at(tracker, STOPS[3])
-    assert delayed.valuable_from < 150.0
+    for at in (100.0, 200.0):
+        tracker.observe(good(STOPS[3], at, [listing(at)]))
+    (held,) = visits_at(tracker, STOPS[3])
 
-    tracker.observe(good(STOPS[3], 200.0, [listing(200.0)]))
+    assert held.valuable_from < 200.0
+
+
+def test_a_stop_is_not_asked_for_a_bus_that_it_lists_as_due_for_minutes_where_many_are() -> None:
+    tracker = tracker_of()
+    for at in (100.0, 150.0, 200.0):
+        tracker.observe(good(STOPS[5], at, [listing(at, f"T{number}") for number in range(9, 40)]))
+        tracker.observe(good(STOPS[3], at, [listing(at)]))
     tracker.observe(good(STOPS[2], 210.0, [listing(210.0)]))
     (stuck,) = visits_at(tracker, STOPS[3])
     assert inf == stuck.valuable_from
 
-    tracker.observe(good(STOPS[3], 220.0))
-    assert 0 == stuck.trip.n_evidenced
+    tracker.observe(good(STOPS[3], 220.0, [listing(300.0)]))
+    (moving,) = visits_at(tracker, STOPS[3])
+    assert inf > moving.valuable_from
+
+    tracker.observe(good(STOPS[3], 230.0, [listing(230.0)]))
+    assert inf > moving.valuable_from
 
 
 def test_the_third_bus_of_a_line_is_still_expected_although_only_two_are_listed() -> None:

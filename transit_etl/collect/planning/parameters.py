@@ -280,7 +280,11 @@ class TrackingParameters:
     vanished_spreads: float = 2.0
     """So many spreads before its time a missing trip has vanished, not passed; the larger of both decides."""
     overdue_seconds: float = 90.0
-    """A trip that a stop lists as due for so long stays listed after it passed: no poll is for it."""
+    """A trip that a stop lists as due for so long may stay listed after it passed."""
+    overdue_share: float = 0.05
+    """If a larger share of the listings as due last so long, trips do stay listed: no poll is for those."""
+    overdue_weight: float = 0.005
+    """A listing as due changes that share by so much of the difference."""
     missing_spreads: float = 2.0
     """A trip is missing at a stop that should list it if it is expected this many spreads ahead."""
     forget_every_seconds: float = 120.0

@@ -41,6 +41,7 @@ class Tracker:
         self._learner = Learner(self._prediction_errors, schedule, parameters)
         self._projector = Projector(self.stops, parameters)
         self._forgot_at = -inf
+        self._overdue_share = 0.0
 
     def observe(self, observation: Observation) -> Iterable[ExpectedVisit]:
         """Learn from a good answer, and return the visits that are expected at another time since.
@@ -99,10 +100,14 @@ class Tracker:
         return trip
 
     def _is_overdue(self, visit: ExpectedVisit, listing: Listing, at: float) -> bool:
-        """Tell whether the stop has listed a trip as due for so long that its listing means nothing."""
-        if listing.is_live and listing.predicted_at - at <= self._p.vanished_seconds:
-            visit.due_from = min(visit.due_from, at)
-        return at - visit.due_from > self._p.overdue_seconds
+        """Tell whether a listing as due means nothing: it lasts for long, and so do many others."""
+        if not listing.is_live or listing.predicted_at - at > self._p.vanished_seconds:
+            visit.due_from = inf
+            return False
+        visit.due_from = min(visit.due_from, at)
+        is_overdue = at - visit.due_from > self._p.overdue_seconds
+        self._overdue_share += self._p.overdue_weight * (is_overdue - self._overdue_share)
+        return is_overdue and self._overdue_share > self._p.overdue_share
 
     def _own_estimate(self, visit: ExpectedVisit, listing: Listing, at: float) -> Estimate:
         """Return when a visit is to be expected by a listing alone, and keep its prediction to learn from."""
