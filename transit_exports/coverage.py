@@ -36,6 +36,11 @@ _TIMETABLES = """
 select count(distinct service_date) / {n_dates}::double from core.scheduled_departures
 where is_in_force and {condition}
 """
+_MISLEADING = """
+select finding, min(found_date), max(found_date), max(answer_share) from quality.findings
+where kind is not null and {condition}
+group by finding order by finding
+"""
 _DATES = "select count(distinct service_date) from core.service_days where {condition}"
 _RULES = """
 select max(seen_threshold), min(widest_interval) from core.rulesets
@@ -51,6 +56,7 @@ class Coverage:
     widths say how far low and high lie apart: of the share on time by the polls alone, of a delay in seconds
     on average, and of the 95 % interval of the estimated share on time, to which a date without requests
     adds all from 0 to 1. Of passages `widest_interval` limits the last, of all else `threshold` the share.
+    `misleading` says how answers about passages misled, if they did.
     """
 
     of: str | None = None
@@ -62,6 +68,7 @@ class Coverage:
     delay_width_seconds: float | None = None
     estimated_on_time_share_width: float | None = None
     widest_interval: float | None = None
+    misleading: tuple[str, ...] = ()
 
     def as_fields(self) -> dict[str, Any]:
         """Return the fields for a manifest, rounded."""
@@ -110,7 +117,16 @@ def coverage_of(source: Source, kind: str | None, period: Period) -> Coverage:
         share *= n_dates / period.n_dates
         estimated = 1.0 if interval is None else interval  # seen, but due by no timetable: no estimate
         interval = (estimated * n_dates + n_without) / period.n_dates
-    return Coverage(kind, share, None, period.n_dates, n_without, polled, delay, interval, widest)
+    misleading = tuple(_misleading(source, period))
+    return Coverage(kind, share, None, period.n_dates, n_without, polled, delay, interval, widest, misleading)
+
+
+def _misleading(source: Source, period: Period) -> Iterator[str]:
+    """Say of each finding about misleading answers when it was made, and how many answers it concerned."""
+    query = _MISLEADING.format(condition=period.holds("found_date"))
+    for finding, first, last, share in source.rows(query):
+        dates = f"On {first}" if first == last else f"From {first} to {last}"
+        yield f"{dates}, in up to {share:.0%} of the answers: {finding}"
 
 
 def what_is_missing(source: Source, coverage: Coverage, period: Period) -> list[str]:
@@ -162,6 +178,7 @@ def known_of(coverage: Mapping[str, Any]) -> Iterator[str]:
             f"{points(coverage['on_time_share_width'])}, "
             f"and a delay within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
         )
+    yield from coverage.get("misleading", ())
 
 
 def points(share: float) -> str:

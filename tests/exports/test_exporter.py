@@ -283,6 +283,29 @@ def test_the_manifest_says_what_the_export_is(published: ExportSettings) -> None
     assert all(column["meaning"] for column in columns)
 
 
+def test_an_export_says_how_answers_of_its_dates_misled(published: ExportSettings) -> None:
+    finding = "Buses stay listed after they passed: when they passed is less sure."
+    change(
+        published,
+        *(
+            "insert into quality.findings (operator, found_date, found_in, kind, finding, answer_share) "
+            f"select operator, {date}, 'intermediate.doubtful_rows', {kind}, '{text}', 0.25 "
+            "from core.service_days limit 1"
+            for date, kind, text in (
+                (f"date '{DAY}'", "'stuck'", finding),
+                (f"date '{DAY}' + 40", "'silence'", "of a later month"),
+                (f"date '{DAY}'", "null", "does not mislead"),
+            )
+        ),
+    )
+
+    report = export(published, request("marts.punctuality"))
+
+    said = f"On {DAY}, in up to 25% of the answers: {finding}"
+    assert [said] == json.loads((report.folder / "manifest.json").read_text())["coverage"]["misleading"]
+    assert f"- {said}\n" in (report.folder / "README.md").read_text()
+
+
 def test_the_manifest_has_the_width_of_the_monthly_interval(
     published: ExportSettings, tmp_path: Path
 ) -> None:

@@ -1,12 +1,12 @@
 {{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
--- One row per operator, UTC day of receipt and identifier, or label, whose live rows are not what they say, and why.
+-- One row per operator, UTC day of receipt and identifier whose live rows are not what they say, and why.
 -- `shared_id`: the identifier is on several vehicles, so that it identifies none. A vehicle goes one way for a whole
 -- trip: of two stops that it is about to pass within two minutes, most show the same line and destination.
 -- `single_id`: nearly all identifiers of the hour, or of the label, are in one answer each, although most buses should
 -- have been listed again, so that an identifier is the answer's and not a vehicle's.
--- `stuck`: stops still listed many buses of the hour, label or day, after they were due at others that they came to
--- later: that a bus is listed as due does not prove then that it is still to come.
--- `repeated`: the live rows of the label only repeat a timetable, so that they are no observations. A prediction
+-- `stuck`: stops listed many buses of the hour, label or day as due for over a minute, or as still to come after they
+-- were due at later stops: that a bus is listed as due does not prove then that it is still to come.
+-- `repeated`: live rows of the hour or label only repeat a timetable, so that they are no observations. A prediction
 -- changes on the way, by seconds at least; here nearly all buses were listed for minutes with the same instant, until
 -- it was past.
 with due_rows as (
@@ -133,33 +133,44 @@ single_ids as (
 ),
 
 due_visits as (
-    -- when a stop first listed a bus as due now, and when it last listed it
+    -- from when to when a stop listed a bus as due, and when it last listed it as still to come
     select
         operator,
         received_date,
         trip_id,
         min(plain_label) as plain_label,
         min(case when is_due then observed_at end) as due_at,
-        max(observed_at) as last_seen_at,
-        max(past_tolerance_seconds) as tolerance_seconds
+        max(case when is_due then observed_at end) as last_due_at,
+        max(case when not is_due then observed_at end) as last_ahead_at,
+        2 * max(past_tolerance_seconds) as tolerance_seconds
     from live_rows
     group by
         operator, received_date, trip_id, stop_code, destination,
         cast(floor({{ microseconds('predicted_at') }} / (1e6 * live_gap_seconds)) as bigint)
 ),
 
-compared_visits as (
-    -- null where the bus was due at no later stop
+late_visits as (
+    -- null at the first stop, where buses wait for their departure
     select
-        *,
+        operator,
+        received_date,
+        trip_id,
+        plain_label,
+        cast(floor({{ microseconds('due_at') }} / 3.6e9) as bigint) as due_hour,
         case
-            when next_due_at is null or next_due_at <= due_at then null
-            when last_seen_at > {{ add_seconds('next_due_at', '2 * tolerance_seconds') }} then 1
+            when previous_due_at is null then null
+            when last_due_at > {{ add_seconds('due_at', 'tolerance_seconds') }} then 1
             else 0
-        end as is_contradicted
+        end as is_late,
+        case
+            when previous_due_at is null then null
+            when last_ahead_at > {{ add_seconds('next_due_at', 'tolerance_seconds') }} then 1
+            else 0
+        end as is_behind
     from (
         select
             *,
+            lag(due_at) over (partition by operator, received_date, trip_id order by due_at) as previous_due_at,
             lead(due_at) over (partition by operator, received_date, trip_id order by due_at) as next_due_at
         from due_visits
         where due_at is not null
@@ -167,82 +178,93 @@ compared_visits as (
 ),
 
 stuck_ids as (
-    -- a bus that is held up is due at several stops for a while, too; only where many are so, it is the upstream, and
-    -- then it may be so of every bus
+    -- a bus that is held up is due for a while, too; only where many are so, it is the upstream, and then it may be so
+    -- of every bus
     select distinct
         visits.operator,
         visits.received_date,
         visits.trip_id
     from (
-        select
-            *,
-            sum(is_contradicted) over of_hour as n_of_hour,
-            avg(is_contradicted) over of_hour as share_of_hour,
-            sum(is_contradicted) over of_label as n_of_label,
-            avg(is_contradicted) over of_label as share_of_label,
-            sum(is_contradicted) over of_date as n_of_date,
-            avg(is_contradicted) over of_date as share_of_date
-        from compared_visits
-        window
-            of_hour as (
-                partition by operator, received_date, cast(floor({{ microseconds('due_at') }} / 3.6e9) as bigint)
-            ),
-            of_label as (partition by operator, received_date, plain_label),
-            of_date as (partition by operator, received_date)
+        {% for group in ["due_hour", "plain_label", "'date'"] -%}
+            select
+                operator,
+                received_date,
+                trip_id,
+                sum(is_late) over of_group as n_late,
+                avg(is_late) over of_group as late_share,
+                sum(is_behind) over of_group as n_behind,
+                avg(is_behind) over of_group as behind_share
+            from late_visits
+            window of_group as (partition by operator, received_date, {{ group }})
+            {{ "union all" if not loop.last }}
+        {% endfor -%}
     ) as visits
     cross join {{ ref('inference_parameters') }} as parameters
-    left join shared_ids using (operator, received_date, trip_id)
     where
-        shared_ids.trip_id is null
-        and (
-            visits.n_of_hour >= parameters.stuck_visits and visits.share_of_hour >= parameters.stuck_share
-            or visits.n_of_label >= parameters.stuck_visits and visits.share_of_label >= parameters.stuck_line_share
-            or visits.n_of_date >= parameters.stuck_visits and visits.share_of_date >= parameters.stuck_share
-        )
+        visits.n_late >= parameters.stuck_visits and visits.late_share >= parameters.stuck_share
+        or visits.n_behind >= parameters.stuck_visits and visits.behind_share >= parameters.stuck_behind_share
 ),
 
-visits as (
-    -- listed for minutes before they were due
-    select
-        operator,
-        received_date,
-        plain_label,
-        min(predicted_at) = max(predicted_at) as is_same
-    from live_rows
-    where not is_due
-    group by operator, received_date, plain_label, stop_code, trip_id, destination
-    having
-        count(*) >= 3
-        and {{ seconds_between('min(observed_at)', 'max(observed_at)') }} > max(stuck_seconds)
-),
-
-repeated_labels as (
-    select
-        operator,
-        received_date,
-        plain_label
-    from visits
-    cross join {{ ref('inference_parameters') }} as parameters
-    group by operator, received_date, plain_label
-    having
-        count(*) >= max(parameters.repeated_visits)
-        and count(case when is_same then 1 end) >= max(parameters.repeated_share) * count(*)
-)
-
-{% for reason, ids in [("shared_id", "shared_ids"), ("single_id", "single_ids"), ("stuck", "stuck_ids")] -%}
+ahead_visits as (
+    -- of those listed for minutes of an hour before they were due, whether the prediction stayed the same
     select
         operator,
         received_date,
         trip_id,
-        cast(null as string) as plain_label,
-        '{{ reason }}' as reason
-    from {{ ids }}
-    union all
-{% endfor -%}
+        plain_label,
+        cast(floor({{ microseconds('observed_at') }} / 3.6e9) as bigint) as hour,
+        case
+            when count(*) < 3 or {{ seconds_between('min(observed_at)', 'max(observed_at)') }} <= max(stuck_seconds)
+                then null
+            when min(predicted_at) = max(predicted_at) then 1
+            else 0
+        end as is_same
+    from live_rows
+    where not is_due
+    group by operator, received_date, trip_id, plain_label, hour, stop_code, destination
+),
+
+repeated_ids as (
+    select distinct
+        visits.operator,
+        visits.received_date,
+        visits.trip_id
+    from (
+        {% for group in ["hour", "plain_label"] -%}
+            select
+                operator,
+                received_date,
+                trip_id,
+                count(is_same) over of_group as n_visits,
+                sum(is_same) over of_group as n_same
+            from ahead_visits
+            window of_group as (partition by operator, received_date, {{ group }})
+            {{ "union all" if not loop.last }}
+        {% endfor -%}
+    ) as visits
+    cross join {{ ref('inference_parameters') }} as parameters
+    where
+        visits.n_visits >= parameters.repeated_visits
+        and visits.n_same >= parameters.repeated_share * visits.n_visits
+)
+
+-- of several reasons the one that leaves least of the rows, which comes first by name
 select
     operator,
     received_date,
-    cast(null as string) as trip_id,
-    plain_label,
-    'repeated' as reason
-from repeated_labels
+    trip_id,
+    min(reason) as reason
+from (
+    {% for reason, ids in [
+        ("repeated", "repeated_ids"), ("shared_id", "shared_ids"), ("single_id", "single_ids"), ("stuck", "stuck_ids")
+    ] -%}
+        select
+            operator,
+            received_date,
+            trip_id,
+            '{{ reason }}' as reason
+        from {{ ids }}
+        {{ "union all" if not loop.last }}
+    {% endfor -%}
+) as reasons
+group by operator, received_date, trip_id

@@ -3,7 +3,8 @@
 -- label, an answer that proves nothing at all.
 -- `silence`: of silent_answers.
 -- `freeze`: it lists the same buses with the same waits as at least two answers before it, the first of them minutes
--- ago. Waits are of whole minutes, and at least one of several changes meanwhile.
+-- ago: three minutes for three buses, longer for two. Waits are of whole minutes, and at least one of several changes
+-- meanwhile.
 -- `anonymous`: it lists a bus of the line without an identifier of its own (doubtful_rows), which may be any.
 with contents as (
     select
@@ -47,7 +48,8 @@ frozen_answers as (
     where
         repeats.n_rows > 1
         and repeats.number_in_run > 2
-        and {{ seconds_between('repeats.first_received_at', 'repeats.received_at') }} > parameters.stuck_seconds
+        and repeats.n_rows * {{ seconds_between('repeats.first_received_at', 'repeats.received_at') }}
+        > 3 * parameters.stuck_seconds
 ),
 
 doubts as (
@@ -86,7 +88,7 @@ doubts as (
             passages.operator = shared.operator
             and passages.received_date = shared.received_date
             and passages.trip_id = shared.trip_id
-            and shared.reason != 'stuck'
+            and shared.reason in ('shared_id', 'single_id')
             and {{ is_received_around('shared.received_date') }}
     where
         passages.is_theoretical is not true

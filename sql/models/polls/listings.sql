@@ -10,7 +10,9 @@ select
     1000000 * polls.poll_number + passages.row_number as listing_number,
     -- an anonymous row gets an id made of its label and timetable time
     coalesce(
-        case when ids.reason is null or ids.reason = 'stuck' then {{ listed_id_of('passages.trip_id') }} end,
+        case
+            when ids.reason is null or ids.reason in ('stuck', 'repeated') then {{ listed_id_of('passages.trip_id') }}
+        end,
         case
             when passages.is_theoretical
                 then '@' || passages.line_label || '@' || cast(passages.predicted_at as string)
@@ -25,7 +27,7 @@ select
     passages.service_date,
     passages.service_hour,
     passages.is_full,
-    coalesce(passages.is_theoretical, false) or repeated.plain_label is not null as is_theoretical,
+    coalesce(passages.is_theoretical or ids.reason = 'repeated', false) as is_theoretical,
     coalesce(ids.reason = 'stuck', false) as is_stuck,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
@@ -36,12 +38,6 @@ left join {{ ref('doubtful_rows') }} as ids
         and passages.received_date = ids.received_date
         and passages.trip_id = ids.trip_id
         and {{ is_received_around('ids.received_date') }}
-left join {{ ref('doubtful_rows') }} as repeated
-    on
-        passages.operator = repeated.operator
-        and passages.received_date = repeated.received_date
-        and replace(passages.line_label, '/', '') = repeated.plain_label
-        and {{ is_received_around('repeated.received_date') }}
 where
     passages.predicted_at is not null
     and {{ is_received_around('passages.received_date') }}

@@ -8,7 +8,7 @@
     "shared_id": "An identifier is on several vehicles at once: it identifies nothing.",
     "single_id": "Identifiers are in one answer alone: they identify nothing.",
     "stuck": "Buses stay listed after they passed: when they passed is less sure.",
-    "repeated": "Live rows of a line only repeat a timetable: they count as timetable rows.",
+    "repeated": "Live rows only repeat a timetable: they count as timetable rows.",
     "no_time": "An answer gives no plausible time of its own: its receipt counts instead.",
     "age": "An answer is over a minute old: it comes from a cache, and counts as of its own time.",
 } %}
@@ -35,28 +35,26 @@ with doubted as (
             cast(null as string) as what
         from {{ ref('passage_doubts') }}
         where {{ is_received_around() }}
-        {%- for key in ["passages.trip_id", "replace(passages.line_label, '/', '')"] %}
-            union all
-            select
-                passages.operator,
-                passages.received_date as found_date,
-                'intermediate.doubtful_rows' as found_in,
-                doubtful.reason as kind,
-                passages.request_id,
-                passages.received_at,
-                cast(null as timestamp) as told_at,
-                passages.stop_code,
-                replace(passages.line_label, '/', '') as plain_label,
-                passages.trip_id as what
-            from {{ ref('staging_passages') }} as passages
-            inner join {{ ref('doubtful_rows') }} as doubtful
-                on
-                    passages.operator = doubtful.operator
-                    and passages.received_date = doubtful.received_date
-                    and {{ key }} = doubtful.{{ "trip_id" if loop.first else "plain_label" }}
-                    and {{ is_received_around('doubtful.received_date') }}
-            where passages.is_theoretical is not true and {{ is_received_around('passages.received_date') }}
-        {%- endfor %}
+        union all
+        select
+            passages.operator,
+            passages.received_date as found_date,
+            'intermediate.doubtful_rows' as found_in,
+            doubtful.reason as kind,
+            passages.request_id,
+            passages.received_at,
+            cast(null as timestamp) as told_at,
+            passages.stop_code,
+            replace(passages.line_label, '/', '') as plain_label,
+            passages.trip_id as what
+        from {{ ref('staging_passages') }} as passages
+        inner join {{ ref('doubtful_rows') }} as doubtful
+            on
+                passages.operator = doubtful.operator
+                and passages.received_date = doubtful.received_date
+                and passages.trip_id = doubtful.trip_id
+                and {{ is_received_around('doubtful.received_date') }}
+        where passages.is_theoretical is not true and {{ is_received_around('passages.received_date') }}
         union all
         select
             operator,
