@@ -543,7 +543,7 @@ select
 from ran group by arrival_quality order by arrival_quality;
 
 select
-    'hard bounds of every passage due: hold the truth', '>= 99.9 %',
+    'bounds of every passage due: hold the truth', '>= 99.9 %',
     printf('%.3f %% of %d', 100 * avg((coalesce(true_at >= passed_after - interval 1 second, true)
         and coalesce(true_at <= passed_before + interval 1 second, true))::int), count(*)), ''
 from ran;

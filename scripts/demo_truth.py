@@ -199,7 +199,7 @@ def _delivered(network: Mapping[str, Any], *lines: Mapping[str, Any]) -> Iterato
         n_held = sum(line["low"] <= line["true_share"] <= line["high"] for line in lines)
         yield (
             "share of departures that ran",
-            f"between {low:.{decimals}f} and {high:.{decimals}f} % (hard bounds)",
+            f"between {low:.{decimals}f} and {high:.{decimals}f} % (bounds)",
             f"{_share(network['true_share'])}; by line and direction {n_held} of {len(lines)} bounds hold",
         )
 
@@ -210,7 +210,7 @@ def _lifts(lifts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, str]]
         n_held = sum(lift["low"] - 1 <= lift["true_seconds"] <= lift["high"] + 1 for lift in lifts)
         yield (
             f"hours in which {len(lifts)} lifts were out of use",
-            f"between {hours['low']:.1f} and {hours['high']:.1f} (hard bounds)",
+            f"between {hours['low']:.1f} and {hours['high']:.1f} (bounds)",
             f"{hours['true_seconds']:.1f}; by lift {n_held} of {len(lifts)} bounds hold",
         )
 

@@ -26,7 +26,7 @@ class Cited(NamedTuple):
 
 
 def cited(figure: float, low: float, high: float, quantity: Quantity = "share") -> Cited:
-    """Round a figure, and the interval or the hard bounds in which it lies."""
+    """Round a figure, and the interval or the bounds in which it lies."""
     decimals = next(decimals for over, up_to, decimals in _widths()[quantity] if over < high - low <= up_to)
     scale, factor = 10.0**decimals, _FACTORS.get(quantity, 1)
     exact = [round(factor * value * scale, 6) for value in (figure, low, high)]

@@ -10,9 +10,9 @@ INTERVALS = (
     "A figure that is estimated has a 95 % interval from `low` to `high`: about 95 of 100 such intervals "
     "contain the true value, and about 5 do not. Cite the figure with both ends."
 )
-HARD_BOUNDS = (
-    "Other columns with `low` and `high` are hard bounds of what was polled: the true value certainly lies "
-    "between them. The meaning of a column says which of the two it is."
+BOUNDS = (
+    "Other columns with `low` and `high` are bounds by what was polled: the true value lies between "
+    "them if the answers are right. The meaning of a column says which of the two it is."
 )
 _HEADLINE = ("figure", "low", "high", "sentence")
 
@@ -54,4 +54,4 @@ def rules_of(tables: Sequence[Table]) -> list[str]:
     """Return what a reader of these tables must know about empty values and about `low` and `high`."""
     names = [column.name for table in tables for column in table.columns]
     has_bounds = any(name.endswith(("low", "high")) or "_low_" in name for name in names)
-    return [UNKNOWN, *([INTERVALS, HARD_BOUNDS] if has_bounds else [])]
+    return [UNKNOWN, *([INTERVALS, BOUNDS] if has_bounds else [])]

@@ -174,7 +174,7 @@ def known_of(coverage: Mapping[str, Any]) -> Iterator[str]:
         )
     if coverage.get("on_time_share_width") is not None:
         yield (
-            "By hard bounds, of what was polled alone, the share on time of the visits seen lies within "
+            "By bounds of what was polled alone, the share on time of the visits seen lies within "
             f"{points(coverage['on_time_share_width'])}, "
             f"and a delay within {coverage['delay_width_seconds'] or 0:.0f} seconds on average."
         )

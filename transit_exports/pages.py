@@ -42,7 +42,7 @@ _FIRST = (
     ),
     _First(
         "Trips that ran",
-        "What share of the departures of a line ran, by direction and month, between hard bounds.",
+        "What share of the departures of a line ran, by direction and month, between bounds.",
         ("trips_delivered", "service_delivered"),
     ),
     _First(

@@ -41,7 +41,7 @@ _OPTIONS = {
 }
 Formats = dict[str, Format]
 _CITED_COLOUR = "#fff2cc"
-_RULES = ("Empty cells", "95 % intervals", "Hard bounds")
+_RULES = ("Empty cells", "95 % intervals", "Bounds")
 _TO_CITE = (
     "Columns with a yellow heading are those to cite; they stand first. Cite a figure with low and high. "
     "Where it is empty it is not known, and the reason stands beside it."

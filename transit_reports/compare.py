@@ -237,8 +237,8 @@ def _compared(title: str, row: Row, then: Row, name: str) -> dict[str, Any]:
 def _delivered(report: Report, before: ReportPeriod) -> Figure:
     row, then = report.one("delivered_network"), report.one("delivered_network", before)
     columns = [
-        Column("then", N_("Before"), "share", "hard"),
-        Column("now", N_("Now"), "share", "hard"),
+        Column("then", N_("Before"), "share", "bounds"),
+        Column("now", N_("Now"), "share", "bounds"),
         Column("n_not_run_then", N_("Surely did not run, before"), "count"),
         Column("n_not_run", N_("Surely did not run, now"), "count"),
     ]
@@ -250,7 +250,7 @@ def _delivered(report: Report, before: ReportPeriod) -> Figure:
     elif told["now_low"] > told["then_high"] or told["now_high"] < told["then_low"]:
         reading = _("More or fewer departures ran than before, whatever happened to those that nobody saw.")
     else:
-        reading = _("The hard bounds meet: whether more or fewer departures ran is not known.")
+        reading = _("The bounds meet: whether more or fewer departures ran is not known.")
     return Figure(
         "delivered", _("Departures that ran"), reading, columns, [told] if is_known else [],
         _sql(report, "delivered_network", before), "delivered",

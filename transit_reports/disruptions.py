@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from transit_reports import charts
-from transit_reports.figures import Column, Figure, hard_bounds, written
+from transit_reports.figures import Column, Figure, bounds_text, written
 from transit_reports.language import N_, _, _n, number, translated
 from transit_reports.page import Page
 from transit_reports.queries import Row
@@ -31,20 +31,20 @@ _COLUMNS = [
     Column("cause", N_("Cause given")),
     Column("begun", N_("From"), "time"),
     Column("ended", N_("To"), "time"),
-    Column("minutes", N_("Duration"), "minutes", "hard"),
-    Column("line_minutes", N_("Duration, summed over lines"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "bounds"),
+    Column("line_minutes", N_("Duration, summed over lines"), "minutes", "bounds"),
     Column("message", N_("Message")),
     Column("news", N_("News about it")),
 ]
 _LINE_COLUMNS = [
     Column("line_number", N_("Line")),
     Column("event", N_("What")),
-    Column("minutes", N_("Duration"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "bounds"),
 ]
 _CAUSE_COLUMNS = [
     Column("cause", N_("Cause given")),
     Column("n_disruptions", N_("Disruptions"), "count"),
-    Column("minutes", N_("Duration"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "bounds"),
 ]
 _IMPACT_COLUMNS = [
     Column("line", N_("Line")),
@@ -56,7 +56,7 @@ _IMPACT_COLUMNS = [
 ]
 _LIFT_COLUMNS = [
     Column("lift", N_("Lift")),
-    Column("available", N_("In use"), "share", "hard"),
+    Column("available", N_("In use"), "share", "bounds"),
     Column("n_dates", N_("Dates"), "count"),
     Column("n_failures", N_("Failures"), "count"),
     Column("n_repairs", N_("Repairs"), "count"),
@@ -120,7 +120,7 @@ def disruptions_page(report: Report) -> Page:
 
 _INTRO = N_(
     "What the operator's service status said. A disruption is seen only when the status is asked: its start "
-    "and end have hard bounds, in square brackets."
+    "and end have bounds, in square brackets."
 )
 
 
@@ -177,7 +177,7 @@ def _by_line(report: Report) -> Figure:
             "line are not in the list.",
             line=rows[0]["line_number"],
             event=rows[0]["event"],
-            minutes=hard_bounds(rows[0]["minutes_low"], rows[0]["minutes_high"], "minutes"),
+            minutes=bounds_text(rows[0]["minutes_low"], rows[0]["minutes_high"], "minutes"),
         )
         if rows
         else none_named(report)
@@ -291,7 +291,7 @@ def lifts_page(report: Report) -> Page:
     columns = [
         Column("lift", N_("Lift")),
         Column("service_date", N_("Date"), "date"),
-        Column("out", N_("Out of use"), "share", "hard"),
+        Column("out", N_("Out of use"), "share", "bounds"),
     ]
     list_rows = [_lift_day(row) for row in days.rows]
     per_day = Figure("lift-days", _("Calendar"), _(_CALENDAR), columns, list_rows, days.sql, "lifts")
@@ -308,7 +308,7 @@ def _lifts_reading(report: Report, rows: list[dict[str, Any]]) -> str:
         reading = _(
             "{lift} was certainly out of use longest: in use {share} of the time.",
             lift=rows[0]["lift"],
-            share=hard_bounds(rows[0]["available_low"], rows[0]["available_high"], "share"),
+            share=bounds_text(rows[0]["available_low"], rows[0]["available_high"], "share"),
         )
     else:
         reading = _("No lift was reported out of use.")

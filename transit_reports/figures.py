@@ -45,14 +45,14 @@ class Column:
     """A column of a table: the name in the rows, its title, and how its values are written.
 
     The title is English, and translated where it is shown.
-    A column with `bounds` has the ends of a 95 % interval, or else hard bounds, in `{name}_low` and
+    A column with `bounds` has the ends of a 95 % interval, or else bounds, in `{name}_low` and
     `{name}_high`. `link` names the column with the address behind the text.
     """
 
     name: str
     title: str
     kind: Kind = "text"
-    bounds: Literal["", "interval", "hard"] = ""
+    bounds: Literal["", "interval", "bounds"] = ""
     link: str = ""
 
     @property
@@ -159,12 +159,12 @@ def duration(minutes: int) -> str:
 
 
 def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str:  # noqa: ANN401 - what a query gives
-    """Return a figure with its 95 % interval in round brackets, or hard bounds in square ones.
+    """Return a figure with its 95 % interval in round brackets, or bounds in square ones.
 
     All are rounded as they are cited.
     """
-    if bounds == "hard":
-        return hard_bounds(low, high, kind)
+    if bounds == "bounds":
+        return bounds_text(low, high, kind)
     if low is None or high is None or value is None:
         return written(value, kind)
     figure, *ends = figure_and_ends(value, low, high, kind)
@@ -174,8 +174,8 @@ def with_ends(value: Any, low: Any, high: Any, kind: Kind, bounds: str) -> str: 
     return f"{figure}{_unit(kind)} ({joined.format(low=ends[0], high=ends[1])})"
 
 
-def hard_bounds(low: Any, high: Any, kind: Kind) -> str:  # noqa: ANN401 - what a query gives
-    """Return hard bounds in square brackets; without an upper one it says so, without both it is a dash.
+def bounds_text(low: Any, high: Any, kind: Kind) -> str:  # noqa: ANN401 - what a query gives
+    """Return bounds in square brackets; without an upper one it says so, without both it is a dash.
 
     They are rounded outwards. Durations have no brackets where both bounds are the same.
     """

@@ -9,7 +9,7 @@ from transit_reports.disruptions import disruption_rows, none_named, status_watc
 from transit_reports.figures import (
     Column,
     Figure,
-    hard_bounds,
+    bounds_text,
     heat_class,
     with_ends,
     written,
@@ -84,7 +84,7 @@ _DISRUPTIONS = [
     Column("cause", N_("Cause given")),
     Column("begun", N_("From"), "time"),
     Column("ended", N_("To"), "time"),
-    Column("minutes", N_("Duration"), "minutes", "hard"),
+    Column("minutes", N_("Duration"), "minutes", "bounds"),
     Column("message", N_("Message")),
 ]
 
@@ -181,14 +181,14 @@ class _Direction:
             return _("No departure is known that was in force.")
         trips = rows[0]
         return _n(
-            "Of {n} departure {n_run} were seen to run and {n_not_run} surely did not: {ends} ran (hard "
-            "bounds).",
-            "Of {n} departures {n_run} were seen to run and {n_not_run} surely did not: {ends} ran (hard "
-            "bounds).",
+            "Of {n} departure {n_run} were seen to run and {n_not_run} are known not to have run: {ends} "
+            "ran (bounds).",
+            "Of {n} departures {n_run} were seen to run and {n_not_run} are known not to have run: {ends} "
+            "ran (bounds).",
             trips["n_departures"],
             n_run=number(trips["n_run"]),
             n_not_run=number(trips["n_not_run"]),
-            ends=hard_bounds(trips["delivered_low"], trips["delivered_high"], "share"),
+            ends=bounds_text(trips["delivered_low"], trips["delivered_high"], "share"),
         )
 
     def _parts(self, row: Row) -> Figure:
@@ -331,10 +331,10 @@ def _common(report: Report, code: str, keys: Sequence[LineKey]) -> Iterator[Figu
     yield Figure(
         "not-run", _("Departures that did not run"),
         _n(
-            "{n} departure surely did not run. Others may not have: a bus that nobody saw is not counted "
-            "here.",
-            "{n} departures surely did not run. Others may not have: a bus that nobody saw is not counted "
-            "here.",
+            "{n} departure is known not to have run. Others may not have: a bus that nobody saw is not "
+            "counted here.",
+            "{n} departures are known not to have run. Others may not have: a bus that nobody saw is not "
+            "counted here.",
             len(rows),
         ),
         _NOT_RUN, rows, not_run.sql, "delivered", most_rows=100,

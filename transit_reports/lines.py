@@ -15,7 +15,7 @@ _COLUMNS = [
     Column("towards", N_("Towards")),
     Column("on_time", N_("On time"), "share", "interval"),
     Column("mean_delay", N_("Mean delay"), "seconds", "interval"),
-    Column("delivered", N_("Departures that ran"), "share", "hard"),
+    Column("delivered", N_("Departures that ran"), "share", "bounds"),
     Column("n_due", N_("Passages due"), "count"),
     Column("observed_share", N_("Observed"), "share"),
 ]

@@ -7,7 +7,7 @@ from typing import Any
 from transit_reports import charts
 from transit_reports.compare import changed_lines
 from transit_reports.disruptions import disruption_rows, none_named
-from transit_reports.figures import Column, Figure, Kind, hard_bounds, with_ends, written
+from transit_reports.figures import Column, Figure, Kind, bounds_text, with_ends, written
 from transit_reports.language import N_, _, _n, day_and_month, number
 from transit_reports.lines import line_rows
 from transit_reports.page import Page
@@ -40,7 +40,7 @@ _DISRUPTION_COLUMNS = [
     Column("cause", N_("Cause given")),
     Column("begun", N_("From"), "time"),
     Column("ended", N_("To"), "time"),
-    Column("line_minutes", N_("Duration, summed over lines"), "minutes", "hard"),
+    Column("line_minutes", N_("Duration, summed over lines"), "minutes", "bounds"),
 ]
 
 
@@ -109,11 +109,11 @@ def _tiles(report: Report, row: Row) -> Iterator[dict[str, Any]]:
         low, high = trips["delivered_low"], trips["delivered_high"]
         yield {
             "name": _("Departures that ran"),
-            "value": hard_bounds(low, high, "share"),
-            "ends": _("hard bounds"),
+            "value": bounds_text(low, high, "share"),
+            "ends": _("bounds"),
             "range": {"low": low, "high": high, "figure": None},
             "note": _(
-                "{n_run} of {n_departures} were seen to run, {n_not_run} surely did not",
+                "{n_run} of {n_departures} were seen to run, {n_not_run} are known not to have run",
                 n_run=number(trips["n_run"]), n_departures=number(trips["n_departures"]),
                 n_not_run=number(trips["n_not_run"]),
             ),

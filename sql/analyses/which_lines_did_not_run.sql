@@ -1,5 +1,5 @@
 -- Which lines did not run all their departures? By month, of the dates that are over, the lines with most departures
--- that certainly did not run first. Low and high are hard bounds of the delivered share: between them lie the
+-- that certainly did not run first. Low and high are bounds of the delivered share: between them lie the
 -- departures whose outcome could not be observed; `coverage` is the share of the others. That a bus did not run is
 -- seldom proven, so that no share between the bounds is the likeliest. Of each operator the first twenty.
 select

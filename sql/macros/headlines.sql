@@ -80,9 +80,9 @@
    quantity:    of core.precision_labels.
    decimals:    decimals that the columns keep at most; they have what is cited.
    factor:      what the figure is multiplied by in the sentence; `unit`: what follows it there.
-   is_certain:  whether low and high are hard bounds; else they are a 95 % interval. Hard bounds are also given where
+   is_certain:  whether low and high are bounds; else they are a 95 % interval. Bounds are also given where
                 the figure is not known.
-   bounds_reason: the null_reason with which hard bounds alone are the answer.
+   bounds_reason: the null_reason with which bounds alone are the answer.
    is_covered:  whether there is a coverage.
    is_named:    whether the parts of the sentence name the operator. #}
 {% macro headline(
@@ -119,21 +119,21 @@
             when figures.null_reason is null
                 then
                     figures.words_before || {{ number_text(figure) }} || ' {{ unit }} ('
-                    || {{ "'hard bounds, not a 95 % interval: '" if is_certain else "'95 % interval: '" }}
+                    || {{ "'bounds, not a 95 % interval: '" if is_certain else "'95 % interval: '" }}
                     || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }} || ' {{ unit }})'
                     || figures.words_after || ' ' || {{ when_words }}
             {%- if bounds_reason %}
             when figures.null_reason = '{{ bounds_reason }}'
                 then
                     'Between ' || {{ number_text(low, 'floor') }} || ' and ' || {{ number_text(high, 'ceil') }}
-                    || ' {{ unit }} (hard bounds, not a 95 % interval)' || figures.words_after || ' ' || {{ when_words }}
+                    || ' {{ unit }} (bounds, not a 95 % interval)' || figures.words_after || ' ' || {{ when_words }}
             {%- endif %}
             else
                 'It is not known ' || figures.question || ' ' || {{ when_words }} || ': '
                 || coalesce(reasons.words, figures.null_reason)
                 {%- if is_certain %}
                 || coalesce(
-                    ' (hard bounds: ' || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }}
+                    ' (bounds: ' || {{ number_text(low, 'floor') }} || ' to ' || {{ number_text(high, 'ceil') }}
                     || ' {{ unit }})',
                     ' (at least ' || {{ decimal_text("floor(" ~ low ~ ")", "0") }} || ' {{ unit }})',
                     ''

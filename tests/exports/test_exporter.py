@@ -258,11 +258,11 @@ def test_an_export_is_refused_by_the_width_of_the_interval_however_little_was_se
     assert expected == [reason.partition("on time is ")[2] for reason in report.incomplete]
 
 
-def test_a_page_tells_intervals_from_hard_bounds(published: ExportSettings) -> None:
+def test_a_page_tells_intervals_from_bounds(published: ExportSettings) -> None:
     page = (export(published, request("punctuality_shares")).folder / "README.md").read_text()
 
     assert "about 95 of 100 such intervals contain the true value" in page
-    assert "are hard bounds" in page
+    assert "are bounds" in page
 
 
 def test_tables_of_which_nothing_is_due_need_no_coverage(published: ExportSettings) -> None:

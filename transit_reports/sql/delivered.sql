@@ -1,4 +1,4 @@
--- Departures of each line and direction: how many were in force, surely ran, surely did not run. Hard bounds.
+-- Departures of each line and direction: how many were in force, surely ran, surely did not run. Bounds.
 select
     line_code,
     direction,

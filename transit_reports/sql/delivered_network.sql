@@ -1,4 +1,4 @@
--- Departures of all lines: how many were in force, surely ran, surely did not run. Hard bounds.
+-- Departures of all lines: how many were in force, surely ran, surely did not run. Bounds.
 select
     cast(coalesce(sum(n_scheduled_trips), 0) as bigint) as n_departures,
     cast(sum(n_run) as bigint) as n_run,

@@ -1,4 +1,4 @@
--- Minutes that disruptions of a kind took of each line on the dates of the period, one kind at a time. Hard bounds, of
+-- Minutes that disruptions of a kind took of each line on the dates of the period, one kind at a time. Bounds, of
 -- the hours in which the service status was watched.
 with minutes as (
     select

@@ -1,4 +1,4 @@
--- Lifts on each service date: how long each was out of use. Hard bounds.
+-- Lifts on each service date: how long each was out of use. Bounds.
 select
     lift,
     service_date,

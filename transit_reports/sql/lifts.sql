@@ -1,4 +1,4 @@
--- Lifts: how much of the time that was watched each was out of use. Hard bounds.
+-- Lifts: how much of the time that was watched each was out of use. Bounds.
 select
     lift,
     count(*) as n_dates,

@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
 -- One row per operator, month, definition of availability and lift (or other plant), of the dates that are over: the
--- share of the time in which it was usable, in hard bounds.
+-- share of the time in which it was usable, in bounds.
 select
     days.operator,
     dates.month_period,

@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
 -- One row per operator, lift (or other plant) and month, of its dates that are over: the share of the time in which it
--- was usable, by the default definition. Low and high are hard bounds, the figure is the middle between them: time that
+-- was usable, by the default definition. Low and high are bounds, the figure is the middle between them: time that
 -- nobody watched is between them, and so is the time by which the service status may be late; where too little was
 -- watched there is no figure. A lift that never failed is known by the plant file alone.
 with figures as (

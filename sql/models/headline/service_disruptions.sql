@@ -1,6 +1,6 @@
 {{ config(materialized='view') }}
 -- One row per operator and disruption of the service status that began on a date that is over: for how many minutes it
--- lasted as the status tells it, which may be late. Low and high are hard bounds, the figure is the middle between
+-- lasted as the status tells it, which may be late. Low and high are bounds, the figure is the middle between
 -- them; one that has not ended lasted at least `low`.
 with episodes as (
     select

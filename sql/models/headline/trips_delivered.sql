@@ -1,5 +1,5 @@
 {{ config(materialized='view') }}
--- One row per operator, line, direction and month, of its dates that are over: between which hard bounds the share of
+-- One row per operator, line, direction and month, of its dates that are over: between which bounds the share of
 -- the departures that ran lies: at least those seen to run, at most all but those known not to have run. That a bus did
 -- not run is seldom proven, so that a share of the departures of known outcome leans: there is a figure only where
 -- every outcome is known.

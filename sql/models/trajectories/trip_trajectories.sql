@@ -1,5 +1,5 @@
 {{ config(schema='core') }}
--- One row per due call: when its bus passed, observed or not, with hard bounds, and how late it was, with
+-- One row per due call: when its bus passed, observed or not, with bounds, and how late it was, with
 -- probabilities. A call is due for each departure in force that is not known not to have run, at each stop of its leg.
 with passages as (
     select
