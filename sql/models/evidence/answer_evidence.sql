@@ -9,8 +9,8 @@
     ~ " else parameters.shrunk_share * neighbours.n_rows_before end" %}
 -- One row per operator and good answer, passages apart: what it proves. Of passages `stop_polls` says it.
 -- A complete answer proves that what it lists was listed, and that nothing else was. One that lost rows to quarantine
--- (`partly_quarantined`), or lists far less than the one before it (`shrunk`), proves the first alone; one of which
--- nothing could be read (`unreadable`, `rejected`) proves nothing. A failed request has no row.
+-- (`partly_quarantined`), or lists far less than the one before it or those on both sides (`shrunk`), proves the first
+-- alone; one of which nothing could be read (`unreadable`, `rejected`) proves nothing. A failed request has no row.
 -- Answers up to two days earlier and one day later are compared, so that building by days gives the same.
 with kept as (
     {% for endpoint, table in tables.items() %}
@@ -56,10 +56,56 @@ neighbours as (
         case
             when {{ days_between('received_date', 'lead(received_date) over one_stream') }} <= 1
                 then lead(n_rows) over one_stream
-        end as n_rows_after
+        end as n_rows_after,
+        lead(received_at) over one_stream as next_received_at
     from answers
     where reading = 'complete' and endpoint in ('lines', 'stops', 'timetables', 'status', 'news')
     window one_stream as (partition by {{ stream }} order by received_at, request_id)
+),
+
+listed as (
+    -- each event and news item that is listed, as far as it stays the same, and when it is listed next
+    select
+        neighbours.*,
+        lead(neighbours.received_at) over (
+            partition by neighbours.operator, neighbours.endpoint, neighbours.key, items.item
+            order by neighbours.received_at
+        ) as listed_again_at
+    from neighbours
+    inner join (
+        select
+            operator,
+            request_id,
+            concat_ws('|', category, event, started_text, message) as item
+        from {{ ref('staging_status') }}
+        where {{ is_received_around(days_before=3, days_after=2) }}
+        union
+        select
+            operator,
+            request_id,
+            news_id as item
+        from {{ ref('staging_news') }}
+        where {{ is_received_around(days_before=3, days_after=2) }}
+    ) as items using (operator, request_id)
+),
+
+interrupted as (
+    -- lacks more of what was listed before, and is listed again within a day, than it lists
+    select
+        neighbours.operator,
+        neighbours.request_id
+    from neighbours
+    inner join listed
+        on
+            neighbours.operator = listed.operator
+            and neighbours.endpoint = listed.endpoint
+            and neighbours.key = listed.key
+            and listed.next_received_at < listed.listed_again_at
+            and listed.listed_again_at <= {{ add_seconds('listed.received_at', '86400') }}
+            and neighbours.received_at > listed.received_at
+            and neighbours.received_at < listed.listed_again_at
+    group by neighbours.operator, neighbours.request_id
+    having count(*) > greatest(max(neighbours.n_rows), 1)
 ),
 
 shrunk as (
@@ -72,6 +118,11 @@ shrunk as (
     where
         neighbours.n_rows < {{ least_rows }}
         and coalesce(neighbours.n_rows_after >= {{ least_rows }}, true)
+    union
+    select
+        operator,
+        request_id
+    from interrupted
 ),
 
 judged as (
