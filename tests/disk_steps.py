@@ -48,6 +48,7 @@ from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import finished_windows
 from transit_etl.warehouse import publisher
 from transit_etl.warehouse.database import open_build_database
+from transit_etl.warehouse.dbt_manifest import parsed_manifest
 
 View = dict[str, object]  # what readers find: each place with its content
 
@@ -281,7 +282,7 @@ def _publish_and_build(folder: Path) -> None:
     _build(folder, 5000, 2)
 
 
-_parsed_manifest = cache(publisher.parsed_manifest)
+_parsed_manifest = cache(parsed_manifest)
 
 
 def _publish(settings: Settings, _promises: Promises) -> None:
