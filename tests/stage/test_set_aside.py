@@ -31,9 +31,10 @@ GOOD = passage(destinazione="CENTRO")
 
 
 @pytest.fixture(scope="module")
-def stager() -> Iterator[Stager]:
+def stager(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stager]:
     """Give a stager for many small windows: making one takes longer than using it."""
-    with closing(Stager(Settings(operator=OPERATOR), threads=1)) as made:
+    folder = tmp_path_factory.mktemp("stager")
+    with closing(Stager(Settings(data_dir=folder, operator=OPERATOR), threads=1)) as made:
         yield made
 
 
