@@ -185,7 +185,7 @@ stuck_ids as (
         visits.received_date,
         visits.trip_id
     from (
-        {% for group in ["due_hour", "plain_label", "'date'"] -%}
+        {% for group in ["due_hour", "plain_label", "received_date"] -%}
             select
                 operator,
                 received_date,
