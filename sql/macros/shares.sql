@@ -215,10 +215,6 @@ summed as (
         / nullif(sum(n_scheduled * weight_scheduled), 0) as share_low,
         cast(sum((n_on_time + n_indeterminate) * weight_scheduled) as double)
         / nullif(sum(n_scheduled * weight_scheduled), 0) as share_high,
-        {%- if delivered %}
-        cast(sum(n_likely_on_time * weight_likely) as double)
-        / nullif(cast(sum(n_likely * weight_likely) as double) + sum(n_passages_not_run), 0) as share_of_promised,
-        {%- endif %}
         cast(sum(delay_seconds_sum * weight_delays) as double) / nullif(sum(n_delays * weight_delays), 0) as mean_delay_seconds,
         min(ruleset_version) as first_ruleset_version,
         max(ruleset_version) as ruleset_version
@@ -262,7 +258,6 @@ select
     case when null_reason is null then share_low end as on_time_share_low,
     case when null_reason is null then share_high end as on_time_share_high,
     {%- if delivered %}
-    case when null_reason is null then least(share_of_promised, share_high) end as on_time_share_of_promised,
     case
         when null_reason is null then cast(n_on_time as double) / (n_passages + n_passages_not_run)
     end as on_time_share_of_promised_low,

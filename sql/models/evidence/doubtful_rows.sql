@@ -66,6 +66,7 @@ answers as (
 live_rows as (
     select
         passages.*,
+        answers.next_received_at,
         replace(passages.line_label, '/', '') as plain_label,
         parameters.past_tolerance_seconds,
         parameters.live_gap_seconds,
@@ -74,6 +75,7 @@ live_rows as (
         <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }} as is_due
     from {{ ref('staging_passages') }} as passages
     cross join {{ ref('inference_parameters') }} as parameters
+    left join answers using (operator, request_id)
     where
         passages.is_theoretical is not true
         and passages.trip_id is not null
@@ -93,14 +95,15 @@ ids as (
         cast(floor({{ microseconds('min(live_rows.observed_at)') }} / 3.6e9) as bigint) as first_hour,
         max(
             case
-                when live_rows.predicted_at > {{ add_seconds('answers.next_received_at', 'parameters.vanish_seconds') }}
+                when
+                    live_rows.predicted_at
+                    > {{ add_seconds('live_rows.next_received_at', 'parameters.vanish_seconds') }}
                     then 1
                 else 0
             end
         ) as is_expected_again
     from live_rows
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join answers using (operator, request_id)
     group by live_rows.operator, live_rows.received_date, live_rows.trip_id
 ),
 
@@ -133,7 +136,8 @@ single_ids as (
 ),
 
 due_visits as (
-    -- from when to when a stop listed a bus as due, and when it last listed it as still to come
+    -- from when to when a stop listed a bus as due, when it last listed it as still to come, how soon, and when it was
+    -- asked again
     select
         operator,
         received_date,
@@ -142,11 +146,39 @@ due_visits as (
         min(case when is_due then observed_at end) as due_at,
         max(case when is_due then observed_at end) as last_due_at,
         max(case when not is_due then observed_at end) as last_ahead_at,
+        min({{ seconds_between('observed_at', 'predicted_at') }}) as least_seconds,
+        {{ seconds_between('max(observed_at)', 'max(next_received_at)') }} as gap_seconds,
         2 * max(past_tolerance_seconds) as tolerance_seconds
     from live_rows
     group by
         operator, received_date, trip_id, stop_code, destination,
         cast(floor({{ microseconds('predicted_at') }} / (1e6 * live_gap_seconds)) as bigint)
+),
+
+leads as (
+    select
+        due_visits.operator,
+        due_visits.received_date,
+        due_visits.plain_label,
+        {{ quantile('due_visits.least_seconds', 0.1) }} as lead_seconds
+    from due_visits
+    cross join {{ ref('inference_parameters') }} as parameters
+    where due_visits.gap_seconds <= parameters.vanish_seconds
+    group by due_visits.operator, due_visits.received_date, due_visits.plain_label
+    having
+        count(*) >= max(parameters.repeated_visits)
+        and {{ quantile('due_visits.least_seconds', 0.1) }} > max(parameters.past_tolerance_seconds)
+),
+
+unlisted_ids as (
+    select
+        visits.operator,
+        visits.received_date,
+        visits.trip_id,
+        max(leads.lead_seconds) as lead_seconds
+    from due_visits as visits
+    inner join leads using (operator, received_date, plain_label)
+    group by visits.operator, visits.received_date, visits.trip_id
 ),
 
 late_visits as (
@@ -253,16 +285,19 @@ select
     operator,
     received_date,
     trip_id,
-    min(reason) as reason
+    min(reason) as reason,
+    max(lead_seconds) as lead_seconds
 from (
     {% for reason, ids in [
-        ("repeated", "repeated_ids"), ("shared_id", "shared_ids"), ("single_id", "single_ids"), ("stuck", "stuck_ids")
+        ("repeated", "repeated_ids"), ("shared_id", "shared_ids"), ("single_id", "single_ids"), ("stuck", "stuck_ids"),
+        ("unlisted", "unlisted_ids")
     ] -%}
         select
             operator,
             received_date,
             trip_id,
-            '{{ reason }}' as reason
+            '{{ reason }}' as reason,
+            {{ "lead_seconds" if reason == "unlisted" else "cast(null as double)" }} as lead_seconds
         from {{ ids }}
         {{ "union all" if not loop.last }}
     {% endfor -%}

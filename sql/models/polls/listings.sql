@@ -11,7 +11,7 @@ select
     -- an anonymous row gets an id made of its label and timetable time
     coalesce(
         case
-            when ids.reason is null or ids.reason in ('stuck', 'repeated') then {{ listed_id_of('passages.trip_id') }}
+            when coalesce(ids.reason not in ('shared_id', 'single_id'), true) then {{ listed_id_of('passages.trip_id') }}
         end,
         case
             when passages.is_theoretical
@@ -29,6 +29,7 @@ select
     passages.is_full,
     coalesce(passages.is_theoretical or ids.reason = 'repeated', false) as is_theoretical,
     coalesce(ids.reason = 'stuck', false) as is_stuck,
+    ids.lead_seconds,
     coalesce(passages.is_wrapped, false) as is_wrapped
 from {{ ref('staging_passages') }} as passages
 inner join {{ ref('stop_polls') }} as polls using (operator, request_id)

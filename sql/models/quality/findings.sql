@@ -8,6 +8,7 @@
     "shared_id": "An identifier is on several vehicles at once: it identifies nothing.",
     "single_id": "Identifiers are in one answer alone: they identify nothing.",
     "stuck": "Buses stay listed after they passed: when they passed is less sure.",
+    "unlisted": "Buses leave the lists well before they pass: when they passed is less sure.",
     "repeated": "Live rows only repeat a timetable: they count as timetable rows.",
     "no_time": "An answer gives no plausible time of its own: its receipt counts instead.",
     "age": "An answer is over a minute old: it comes from a cache, and counts as of its own time.",

@@ -83,6 +83,7 @@ linked as (
         case when theoretical.group_number is null then replacements.replaced_seen_at end as replaced_seen_at,
         live.predicted_at as last_predicted_at,
         live.passed_after,
+        live.lead_seconds,
         live.still_listed_at,
         coalesce(theoretical.poll_number > live.last_ahead_number, false) as is_reverted,
         least(live.first_seen_at, theoretical.first_seen_at) as first_seen_at,

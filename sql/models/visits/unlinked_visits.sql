@@ -208,6 +208,7 @@ select
     listings.is_slash_variant,
     listings.destination,
     listings.service_hour,
+    listings.lead_seconds,
     case when last_listing.is_ahead then last_listing.polled_at end as passed_after,
     case when last_listing.is_ahead then last_listing.poll_number end as last_ahead_number,
     later_listings.still_listed_at,

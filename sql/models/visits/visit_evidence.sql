@@ -9,7 +9,9 @@ with polls as (
 visits as (
     select
         *,
-        replace(line_label, '/', '') as plain_label
+        replace(line_label, '/', '') as plain_label,
+        -- until when its stop would list it, by its last prediction
+        {{ add_seconds('last_predicted_at', '-coalesce(lead_seconds, 0)') }} as listed_until_at
     from {{ built('listed_visits') }}
     cross join {{ ref('inference_parameters') }}
 ),
@@ -39,8 +41,8 @@ absences as (
         visits.listed_visit_key,
         polls.polled_at,
         visits.early_absence_seconds,
-        {{ seconds_between('polls.polled_at', 'visits.last_predicted_at') }} as early_seconds,
-        {{ seconds_between('polls.polled_at', 'visits.last_predicted_at') }}
+        {{ seconds_between('polls.polled_at', 'visits.listed_until_at') }} as early_seconds,
+        {{ seconds_between('polls.polled_at', 'visits.listed_until_at') }}
         > visits.vanish_seconds
         + visits.vanish_share
         * greatest({{ seconds_between('visits.passed_after', 'visits.last_predicted_at') }}, 0) as is_too_early
@@ -146,7 +148,7 @@ select
     visits.replaced_seen_at,
     visits.last_predicted_at,
     visits.passed_after,
-    ends.gone_at,
+    {{ add_seconds('ends.gone_at', 'coalesce(visits.lead_seconds, 0)') }} as gone_at,
     ends.vanished_at,
     ends.missed_early_at,
     visits.is_reverted,
