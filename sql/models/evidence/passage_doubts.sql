@@ -14,6 +14,7 @@ with contents as (
         received_date,
         received_at,
         count(*) as n_rows,
+        count(trip_id) as n_identified,
         {{ list_of_distinct("concat_ws(' ', row_number, wait_minutes, trip_id, line_label, is_theoretical)") }}
             as content
     from {{ ref('staging_passages') }}
@@ -47,6 +48,8 @@ frozen_answers as (
     cross join {{ ref('inference_parameters') }} as parameters
     where
         repeats.n_rows > 1
+        -- waits of a timetable alone recur each hour
+        and repeats.n_identified > 0
         and repeats.number_in_run > 2
         and repeats.n_rows * {{ seconds_between('repeats.first_received_at', 'repeats.received_at') }}
         > 3 * parameters.stuck_seconds

@@ -129,6 +129,15 @@ listing_windows as (
     group by operator, plain_label, way, window_number
 ),
 
+asked_windows as (
+    select
+        operator,
+        window_number,
+        count(distinct stop_code) as n_stops
+    from answers
+    group by operator, window_number
+),
+
 due_windows as (
     -- how many stops were asked while a departure of a line of theirs was due
     select
@@ -166,13 +175,16 @@ doubtful_windows as (
         silent_windows.window_number
     from silent_windows
     cross join {{ ref('inference_parameters') }} as parameters
+    inner join asked_windows as asked using (operator, window_number)
     left join listing_windows as listing using (operator, plain_label, way, window_number)
     where
         silent_windows.n_stops >= parameters.silent_stops
+        -- at night few stops list anything, so that a few cancelled buses would be many of these
         and silent_windows.n_stops
         >= case
-            when silent_windows.plain_label = '' then parameters.silent_share else parameters.silent_line_share
-        end * (silent_windows.n_stops + coalesce(listing.n_stops, 0))
+            when silent_windows.plain_label = '' then parameters.silent_share * asked.n_stops
+            else parameters.silent_line_share * (silent_windows.n_stops + coalesce(listing.n_stops, 0))
+        end
         -- one bus that is cancelled leaves the list of every stop
         and silent_windows.n_expected > 1
     union
