@@ -142,6 +142,36 @@ def test_headways_become_trips(feed_world: World) -> None:
     assert departures(feed_world, "900-00", MONDAY) == [("01", "Alfa - Beta", ["06:00", "06:10", "06:20"])]
 
 
+def test_names_of_columns_may_be_padded(tmp_path: Path) -> None:
+    padded = TABLES["routes.txt"].replace("route_type\n", "route_type   \n")
+
+    assert len(build_world(gtfs=zipped(tmp_path, routes=padded)).network.lines) == 4
+
+
+def test_routes_of_a_railway_without_directions_are_lines_that_are_tracked_both_ways(tmp_path: Path) -> None:
+    world = build_world(
+        gtfs=zipped(
+            tmp_path,
+            routes="route_id,route_short_name,route_type\nthere,C1,2\nback,C1,2\nother,C1,2\n",
+            trips="route_id,service_id,trip_id\nthere,W,t1\nthere,W,t2\nback,W,t3\nother,W,t4\n",
+            stops="stop_id,stop_name\na,Alfa\nb,Beta\nc,Gamma\nx,Xi\ny,Ypsilon\n",
+            stop_times="trip_id,arrival_time,departure_time,stop_id,stop_sequence\n"
+            "t1,08:00:00,,a,1\nt1,08:05:00,,b,2\nt1,08:10:00,,c,3\n"
+            "t2,09:00:00,,a,1\nt2,09:05:00,,b,2\n"
+            "t3,10:00:00,,c,1\nt3,10:05:00,,b,2\nt3,10:10:00,,a,3\n"
+            "t4,11:00:00,,x,1\nt4,11:05:00,,y,2\n",
+            frequencies="trip_id,start_time,end_time,headway_secs\n",
+        )
+    )
+
+    lines = {
+        line.code: [[stop.stop_code for stop in stops] for stops in line.stops.values()]
+        for line in world.network.lines
+    }
+    assert lines == {"001-01": [["a", "b", "c"], ["c", "b", "a"]], "001-00": [["x", "y"]]}
+    assert all(line.is_tracked for line in world.network.lines)
+
+
 def test_a_date_outside_of_the_feed_has_no_departures(feed_world: World) -> None:
     assert not any(leg.texts for leg in departures(feed_world, "002-00", date(2027, 1, 1)))
     assert feed_world.passages("0001", datetime(2027, 1, 1, 9, tzinfo=UTC)) == []

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
 from pathlib import Path
 
 from transit_emulator import noise
@@ -10,6 +9,7 @@ from transit_emulator.local_time import CUTOFF_HOUR, DAY_SECONDS, ONE_DAY
 from transit_emulator.networks.assembly import listed_stops
 from transit_emulator.networks.calendar import FeedCalendar
 from transit_emulator.networks.gtfs_feed import BadFeedError, Feed, FeedTrip, Row, read_feed
+from transit_emulator.networks.gtfs_lines import with_directions
 from transit_emulator.networks.gtfs_patterns import pattern_keys, patterns_of
 from transit_emulator.networks.network import (
     INBOUND,
@@ -33,7 +33,7 @@ _LIFTS = ("Stazione", "Ospedale", "Lungomare", "Municipio")  # GTFS has no lifts
 
 def gtfs_network(path: Path) -> Network:
     """Return the network of a zip; stop codes and route short names are used as they are."""
-    return network_of(read_feed(path), path.stem)
+    return network_of(with_directions(read_feed(path)), path.stem)
 
 
 def network_of(feed: Feed, name: str) -> Network:
@@ -50,13 +50,16 @@ def network_of(feed: Feed, name: str) -> Network:
     position = {key: place for place, key in enumerate(ranked)}
     patterns = patterns_of(ranked, counts)
     trips = tuple(_trip(trip, position[key]) for trip, key in zip(feed.trips, keys, strict=True))
+    main_type = Counter(_route_type(row) for row in routes).most_common(1)[0][0]
     return Network(
         name=name,
         zone=feed.zone,
         calendar=_calendar(feed),
         stops=tuple(stops),
-        lines=tuple(_line(number, row, code, patterns, stops) for number, (row, code) in
-                    enumerate(zip(routes, line_codes(routes), strict=True))),
+        lines=tuple(
+            _line(row, code, [pattern for pattern in patterns if pattern.line == number], stops, main_type)
+            for number, (row, code) in enumerate(zip(routes, line_codes(routes), strict=True))
+        ),
         patterns=patterns,
         trips=trips,
         lifts=_LIFTS,
@@ -113,9 +116,13 @@ def _place(row: Row) -> Place | None:
         raise BadFeedError(f"stops.txt, stop {row['stop_id']}: {error}") from None
 
 
-def _line(number: int, row: Row, code: str, patterns: Iterable[Pattern], stops: list[Stop]) -> Line:
-    own = [pattern for pattern in patterns if pattern.line == number]
-    route_type = row.get("route_type", "3")
+def _route_type(row: Row) -> str:
+    return row.get("route_type", "3")
+
+
+def _line(row: Row, code: str, own: list[Pattern], stops: list[Stop], main_type: str) -> Line:
+    """Return a line of its patterns. Buses and trams are tracked, and the type that most routes have."""
+    route_type = _route_type(row)
     main = next((pattern for pattern in own if pattern.direction == OUTBOUND), own[0])
     first, last = stops[main.stops[0]].name, stops[main.stops[-1]].name
     return Line(
@@ -128,7 +135,7 @@ def _line(number: int, row: Row, code: str, patterns: Iterable[Pattern], stops: 
             if (listed := _listed(f"{code}_{direction + 1}", own, direction, stops))
         },
         note=row.get("route_desc", ""),
-        is_tracked=route_type in _TRACKED_TYPES or route_type.startswith("7"),
+        is_tracked=route_type in _TRACKED_TYPES | {main_type} or route_type.startswith("7"),
         counts_past_24=noise.unit("past 24", code) < _PAST_24_SHARE,
     )
 

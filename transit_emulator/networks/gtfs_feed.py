@@ -1,11 +1,13 @@
 """Reads the tables of a GTFS zip: calendar, stops, routes, and trips with their stop times."""
 
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import lru_cache
 from io import TextIOWrapper
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import BadZipFile, ZipFile
@@ -55,6 +57,7 @@ class Feed:
     stops: list[Row]
     routes: list[Row]
     trips: list[FeedTrip]
+    has_directions: bool = True
 
 
 def read_feed(path: Path) -> Feed:
@@ -74,6 +77,7 @@ def _read(archive: ZipFile) -> Feed:
         stops=[row for row in _rows(archive, "stops.txt") if row.get("location_type", "") in ("", "0")],
         routes=list(_rows(archive, "routes.txt")),
         trips=_trips(archive),
+        has_directions=any("direction_id" in row for row in islice(_rows(archive, "trips.txt"), 1)),
     )
 
 
@@ -81,8 +85,10 @@ def _rows(archive: ZipFile, name: str, *, is_optional: bool = False) -> Iterator
     if is_optional and name not in archive.namelist():
         return
     with archive.open(name) as raw:
-        for row in csv.DictReader(TextIOWrapper(raw, "utf-8-sig", newline=""), skipinitialspace=True):
-            yield {column: (value or "").strip() for column, value in row.items() if column}
+        lines = csv.reader(TextIOWrapper(raw, "utf-8-sig", newline=""), skipinitialspace=True)
+        columns = [column.strip() for column in next(lines, [])]
+        for values in filter(None, lines):
+            yield dict(zip(columns, chain(map(str.strip, values), repeat("")), strict=False))
 
 
 def _services_by_date(archive: ZipFile) -> dict[date, frozenset[str]]:
@@ -134,7 +140,9 @@ def _add_stop_times(archive: ZipFile, trips: dict[str, FeedTrip]) -> None:
     calls: dict[str, list[_Call]] = {}
     for row in _rows(archive, "stop_times.txt"):
         text = row["arrival_time"] or row["departure_time"]
-        call = _Call(int(row["stop_sequence"]), row["stop_id"], seconds(text) if text else None)
+        # millions of rows name a few stops
+        stop_id = sys.intern(row["stop_id"])
+        call = _Call(int(row["stop_sequence"]), stop_id, seconds(text) if text else None)
         calls.setdefault(row["trip_id"], []).append(call)
     for trip_id, found in calls.items():
         found.sort(key=lambda call: call.sequence)

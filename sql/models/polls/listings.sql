@@ -11,7 +11,8 @@ select
     -- an anonymous row gets an id made of its label and timetable time
     coalesce(
         case
-            when coalesce(ids.reason not in ('shared_id', 'single_id'), true) then {{ listed_id_of('passages.trip_id') }}
+            when coalesce(ids.reason not in ('shared_id', 'single_id'), true)
+                then {{ listed_id_of('passages.trip_id') }}
         end,
         case
             when passages.is_theoretical
