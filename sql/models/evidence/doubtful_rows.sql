@@ -211,7 +211,7 @@ late_visits as (
 
 stuck_ids as (
     -- a bus that is held up is due for a while, too; only where many are so, it is the upstream, and then it may be so
-    -- of every bus
+    -- of every bus. The mean over the buses, without the one that was so most often
     select distinct
         visits.operator,
         visits.received_date,
@@ -222,12 +222,26 @@ stuck_ids as (
                 operator,
                 received_date,
                 trip_id,
-                sum(is_late) over of_group as n_late,
-                avg(is_late) over of_group as late_share,
-                sum(is_behind) over of_group as n_behind,
-                avg(is_behind) over of_group as behind_share
-            from late_visits
-            window of_group as (partition by operator, received_date, {{ group }})
+                sum(n_late) over of_group as n_late,
+                (sum(late_share) over of_group - max(late_share) over of_group)
+                / nullif(count(late_share) over of_group - 1, 0) as late_share,
+                sum(n_behind) over of_group as n_behind,
+                (sum(behind_share) over of_group - max(behind_share) over of_group)
+                / nullif(count(behind_share) over of_group - 1, 0) as behind_share
+            from (
+                select
+                    operator,
+                    received_date,
+                    trip_id,
+                    {{ group }} as of_buses,
+                    sum(is_late) as n_late,
+                    avg(is_late) as late_share,
+                    sum(is_behind) as n_behind,
+                    avg(is_behind) as behind_share
+                from late_visits
+                group by operator, received_date, trip_id, of_buses
+            ) as buses
+            window of_group as (partition by operator, received_date, of_buses)
             {{ "union all" if not loop.last }}
         {% endfor -%}
     ) as visits
