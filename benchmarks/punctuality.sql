@@ -19,7 +19,7 @@ from built.core.requests where endpoint = 'passages' and is_good;
 create table matched_visits as  -- each visit with the call that it is about
 select visits.*, calls.passed_at as true_at, calls.scheduled_at as true_scheduled_at,
     calls.trip_id as true_trip, calls.service_date as true_date, calls.line_code as true_line,
-    calls.stop_sequence as true_sequence, calls.is_added
+    calls.direction as true_direction, calls.stop_sequence as true_sequence, calls.is_added
 from visits inner join calls
     on visits.stop_code = calls.stop_code
     and visits.listed_trip_id = calls.live_id
@@ -27,6 +27,13 @@ from visits inner join calls
 qualify row_number() over (
     partition by visits.visit order by abs(epoch_us(visits.passed_at) - epoch_us(calls.passed_at))
 ) = 1;
+
+select
+    'visits observed live: with line and direction; right', '>= 98 %, >= 99.5 %',
+    printf('%.2f %%, %.2f %% (%d visits)', 100 * avg((direction is not null)::int),
+        100 * avg((line_code = true_line and direction = true_direction)::int) filter (direction is not null), count(*)),
+    ''
+from matched_visits where n_polls > 0;
 
 create table listings as
 select trip_id, stop_code, service_date, observed_at, predicted_at
@@ -528,6 +535,16 @@ left join ran on ran.true_trip = calls.trip_id and ran.service_date = calls.serv
     and ran.stop_code = calls.stop_code and ran.true_scheduled_at = calls.scheduled_at
 where calls.scheduled_at >= begins + interval 30 minute and calls.scheduled_at < ends - interval 30 minute
     and not calls.is_added;
+
+select
+    'passages due, over the true ones of departures that ran', '0.98 to 1.03',
+    printf('%.3f (%d)', due.n / true_due.n, due.n), ''
+from (
+    select count(*) as n from built.core.trip_trajectories, span where scheduled_at >= begins and scheduled_at < ends
+) as due cross join (
+    select count(*) as n from calls, span
+    where scheduled_at >= begins and scheduled_at < ends and outcome != 'not_run' and not is_added
+) as true_due;
 
 select
     'rows of trip_trajectories at stops where the departure does not call', '',
