@@ -148,6 +148,7 @@ due_visits as (
         max(case when not is_due then observed_at end) as last_ahead_at,
         min({{ seconds_between('observed_at', 'predicted_at') }}) as least_seconds,
         {{ seconds_between('max(observed_at)', 'max(next_received_at)') }} as gap_seconds,
+        count(*) as n_answers,
         2 * max(past_tolerance_seconds) as tolerance_seconds
     from live_rows
     group by
@@ -163,7 +164,8 @@ leads as (
         {{ quantile('due_visits.least_seconds', 0.1) }} as lead_seconds
     from due_visits
     cross join {{ ref('inference_parameters') }} as parameters
-    where due_visits.gap_seconds <= parameters.vanish_seconds
+    -- an identifier that is in one answer alone may be the answer's
+    where due_visits.n_answers > 1 and due_visits.gap_seconds <= parameters.vanish_seconds
     group by due_visits.operator, due_visits.received_date, due_visits.plain_label
     having
         count(*) >= max(parameters.repeated_visits)
