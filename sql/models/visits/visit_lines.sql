@@ -1,7 +1,9 @@
 -- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if that is
 -- clear.
--- The line that serves most stops of the id and destination decides. Where two serve as many, the stop and the
--- destination decide; where they do not, line and direction are null.
+-- The line decides that serves most stops of the id and destination, in the order in which the bus comes to them. Where
+-- two serve as many, the destination decides: by its likeness, and by the direction of the ids that have it and are
+-- clear. Where that does not decide either, line and direction are null.
+{%- set id = "operator, service_date, listed_id, line_label, destination" %}
 with possible as (
     select
         visits.listed_visit_key,
@@ -61,11 +63,37 @@ candidates as (
     where is_under_way or n_under_way = 0
 ),
 
+steps as (
+    -- whether the bus came to the stops in their order: 1 if the next one lies ahead, -1 if behind; null at the first,
+    -- and of anonymous rows, whose id is only a time
+    select
+        *,
+        sign(position - lag(position) over (
+            partition by {{ id }}, line_code, direction, position is null order by expected_at, listed_visit_key
+        )) as step
+    from (
+        select
+            candidates.*,
+            stops.position
+        from candidates
+        left join {{ built('line_stops_of_day') }} as stops
+            on
+                candidates.operator = stops.operator
+                and candidates.service_date = stops.service_date
+                and candidates.line_code = stops.line_code
+                and candidates.direction = stops.direction
+                and candidates.stop_code = stops.stop_code
+                and stops.n_occurrences = 1
+                and candidates.listed_id not like '@%'
+    ) as placed
+),
+
 lines_of_ids as (
     select
         *,
         row_number() over best_first as nth,
-        n_stops > coalesce(lead(n_stops) over best_first, 0)
+        is_in_order > coalesce(lead(is_in_order) over best_first, 0)
+        or n_stops > coalesce(lead(n_stops) over best_first, 0)
         or score - lead(score) over best_first >= 0.05 as is_clear
     from (
         select
@@ -76,15 +104,45 @@ lines_of_ids as (
             destination,
             line_code,
             direction,
+            case when sum(step) < 0 then 0 else 1 end as is_in_order,
             count(distinct stop_code) as n_stops,
-            sum(score) / count(*) as score
-        from candidates
-        group by operator, service_date, listed_id, line_label, destination, line_code, direction
+            sum(score) / count(*) + coalesce(sum(step) / count(step), 0) as score
+        from steps
+        group by {{ id }}, line_code, direction
     ) as votes
     window best_first as (
-        partition by operator, service_date, listed_id, line_label, destination
-        order by n_stops desc, score desc, line_code nulls last, direction nulls last
+        partition by {{ id }}
+        order by is_in_order desc, n_stops desc, score desc, line_code nulls last, direction nulls last
     )
+),
+
+usual_lines as (
+    -- the line and direction of nearly all ids that are clear with a destination
+    select
+        shares.operator,
+        shares.service_date,
+        shares.line_label,
+        shares.destination,
+        shares.line_code,
+        shares.direction,
+        shares.id_share
+    from (
+        select
+            operator,
+            service_date,
+            line_label,
+            destination,
+            line_code,
+            direction,
+            cast(count(*) as double) / sum(count(*)) over (
+                partition by operator, service_date, line_label, destination
+            ) as id_share
+        from lines_of_ids
+        where nth = 1 and is_clear
+        group by operator, service_date, line_label, destination, line_code, direction
+    ) as shares
+    cross join {{ ref('inference_parameters') }} as parameters
+    where shares.id_share >= parameters.match_sure_share
 ),
 
 lines_of_visits as (
@@ -94,10 +152,12 @@ lines_of_visits as (
         is_of_id = 1 or coalesce(score - lead(score) over best_first >= 0.05, true) as is_clear
     from (
         select
-            candidates.*,
+            candidates.* {{ exclude("score") }},
+            candidates.score + coalesce(usual_lines.id_share, 0) as score,
             case when lines_of_ids.nth = 1 and lines_of_ids.is_clear then 1 else 0 end as is_of_id
         from candidates
-        inner join lines_of_ids using (operator, service_date, listed_id, line_label, destination, line_code, direction)
+        inner join lines_of_ids using ({{ id }}, line_code, direction)
+        left join usual_lines using (operator, service_date, line_label, destination, line_code, direction)
     ) as voted
     window best_first as (
         partition by listed_visit_key
