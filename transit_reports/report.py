@@ -161,7 +161,7 @@ class Report:
 
     @cached_property
     def _observed(self) -> set[str]:
-        return {row["line_code"] for row in self.ask("lines").rows}
+        return {row["line_code"] for row in self.ask("lines").rows if row["observed_share"]}
 
     def _has_stop(self, code: str) -> bool:
         return not self.lines or stop_page(code) in self.pages_there

@@ -72,7 +72,7 @@ def published(built: Settings) -> Contracts:
     return read_contract(paths.contract_dir(built.data_dir))
 
 
-def _ask_client(folder: Path, *options: str) -> Answer:
+def ask_client(folder: Path, *options: str) -> Answer:
     """Let datacontract-cli examine the contract in a folder, beside the database that it names."""
     files = sorted(str(path) for path in (folder / "contract").iterdir())
     asked = subprocess.run(
@@ -94,7 +94,7 @@ def test_the_contract_of_a_schema_is_valid_and_kept(built: Settings, tmp_path: P
     shutil.copy(source, tmp_path / source.name)
     (tmp_path / "contract").mkdir()
     shutil.copy(paths.contract_dir(built.data_dir) / "quality.odcs.yaml", tmp_path / "contract")
-    [(n_linted, n_checks, failed)] = _ask_client(tmp_path, "--test").values()
+    [(n_linted, n_checks, failed)] = ask_client(tmp_path, "--test").values()
 
     assert [] == failed
     assert n_linted >= 1
@@ -115,7 +115,7 @@ def test_it_is_valid_by_the_schema_of_the_standard_and_the_file_of_bad_days_keep
     )
     settings = Settings(data_dir=tmp_path / "data")
     warehouse.build(settings)
-    answer = _ask_client(warehouse.publish(settings).parent, "--test")
+    answer = ask_client(warehouse.publish(settings).parent, "--test")
 
     assert len(promised.SCHEMAS) == len(answer)
     assert {path: [] for path in answer} == {path: failed for path, (_, _, failed) in answer.items()}
@@ -136,7 +136,7 @@ def test_a_file_that_breaks_it_fails_its_test(built: Settings, tmp_path: Path) -
             "alter table core.requests alter n_rows type varchar; "
             "update core.scheduled_departures set operator = null where rowid = 0"
         )
-    [(_, _, failed)] = _ask_client(tmp_path, "--test").values()
+    [(_, _, failed)] = ask_client(tmp_path, "--test").values()
     text = " ".join(f"{name} {reason}" for name, reason in failed)
 
     for part in ("punctuality", "n_rows", "duplicate", "operator"):

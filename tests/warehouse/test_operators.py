@@ -13,6 +13,7 @@ from benchmarks.repeated_days import copy_rows
 from docs.notebooks.punctuality import contents_of, figures_of, operators_of
 from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import Rehearsed
+from tests.warehouse.test_contract import ask_client
 from tests.warehouse.test_recipes import ON_HAND_MADE_TABLES, RECIPES
 from transit_etl import identity, paths, warehouse
 from transit_etl.export_settings import export_settings, report_folder
@@ -82,6 +83,13 @@ def test_the_figures_of_an_operator_are_those_of_a_warehouse_with_it_alone(opera
     }
     assert sum(each.n_rows for each in compared) > 10_000
     assert 8 == sum(each.table.startswith("headline.") and each.n_rows > 0 for each in compared)
+
+
+def test_the_file_of_two_operators_keeps_the_contract(folders: dict[str, Folders]) -> None:
+    answers = ask_client(paths.published_database(folders[OTHER].both.data_dir).parent, "--test")
+
+    assert [] == [failure for _, _, failed in answers.values() for failure in failed]
+    assert len(answers) == 4
 
 
 def test_a_sentence_names_the_operator_where_the_warehouse_has_several(operator: Folders) -> None:
