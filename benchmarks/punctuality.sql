@@ -550,7 +550,8 @@ select
     'rows of trip_trajectories at stops where the departure does not call', '',
     printf('%.2f %% of %d', 100 * avg((due.departure_key is null)::int), count(*)), ''
 from built.core.trip_trajectories as rows inner join departure_truth using (departure_key)
-left join due using (departure_key, position);
+cross join span left join due using (departure_key, position)
+where rows.scheduled_at >= begins and rows.scheduled_at < ends;
 
 select
     printf('passed_at, %s: median, p90 absolute error', arrival_quality),

@@ -1,6 +1,6 @@
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
 -- A direction's stop list holds the stops of all its variants. A leg skips stops in a row that listed none of its
--- trips, if trips of the line's other legs were listed there so often that some of its own should have been.
+-- trips, if so many answers came shortly before them that some should have listed one.
 with legs as (
     select
         departures.operator,
@@ -16,8 +16,24 @@ with legs as (
     group by departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg
 ),
 
-calls as (
+listed as (
     -- of buses, and of departures that anonymous rows announced
+    select
+        visits.operator,
+        visits.service_date,
+        visits.line_code,
+        visits.direction,
+        coalesce(matches.leg, announced.leg) as leg,
+        visits.position,
+        coalesce(matches.departure_key, announced.departure_key) as departure_key,
+        visits.estimated_start_at
+    from {{ built('passing_times') }} as visits
+    left join {{ built('departure_matches') }} as matches using (trip_key, line_code, direction)
+    left join {{ built('anonymous_departures') }} as announced using (listed_visit_key)
+    where visits.position is not null and coalesce(matches.departure_key, announced.departure_key) is not null
+),
+
+calls as (
     select
         operator,
         service_date,
@@ -26,30 +42,49 @@ calls as (
         leg,
         position,
         count(distinct departure_key) as n_calls
+    from listed
+    group by operator, service_date, line_code, direction, leg, position
+),
+
+chances as (
+    -- departures that an answer of the stop should have listed if they called there: it came shortly before their bus
+    select
+        departures.operator,
+        departures.service_date,
+        departures.line_code,
+        departures.direction,
+        departures.leg,
+        travel.position,
+        count(distinct departures.departure_key) as n_chances
     from (
-        select
-            visits.operator,
-            visits.service_date,
-            visits.line_code,
-            visits.direction,
-            matches.leg,
-            visits.position,
-            matches.departure_key
-        from {{ built('passing_times') }} as visits
-        inner join {{ built('departure_matches') }} as matches using (trip_key, line_code, direction)
-        where visits.position is not null
-        union all
         select
             operator,
             service_date,
             line_code,
             direction,
             leg,
-            position,
-            departure_key
-        from {{ built('anonymous_departures') }}
-    ) as listed
-    group by operator, service_date, line_code, direction, leg, position
+            departure_key,
+            {{ median_instant('estimated_start_at') }} as start_at
+        from listed
+        group by operator, service_date, line_code, direction, leg, departure_key
+    ) as departures
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join {{ built('line_travel_times') }} as travel using (operator, service_date, line_code, direction)
+    inner join {{ ref('stop_polls') }} as polls
+        on
+            travel.operator = polls.operator
+            and travel.stop_code = polls.stop_code
+            and {{ is_received_around('polls.received_date') }}
+            and polls.is_complete
+            and {{ seconds_between('polls.polled_at', 'departures.start_at') }} + travel.travel_seconds
+            between parameters.match_early_seconds and parameters.not_run_before_seconds
+    left join {{ ref('latest_lines') }} as lines
+        on departures.operator = lines.operator and departures.line_code = lines.line_code
+    {{ join_doubts(plain_label_of('lines.line_number')) }}
+    where doubts.request_id is null
+    group by
+        departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg,
+        travel.position
 ),
 
 counted as (
@@ -64,11 +99,13 @@ counted as (
         stops.stop_code,
         legs.n_matched_trips,
         coalesce(calls.n_calls, 0) as n_calls,
-        coalesce(
-            cast(legs.n_matched_trips * (sum(coalesce(calls.n_calls, 0)) over line_stop) as double)
-            / nullif((sum(legs.n_matched_trips) over line_stop) - legs.n_matched_trips, 0),
-            0
-        ) as n_expected_calls,
+        coalesce(chances.n_chances, 0) as n_chances,
+        -- the share of chances that list a bus, where any did
+        least(
+            cast(sum(calls.n_calls) over one_leg as double)
+            / nullif(sum(case when calls.n_calls > 0 then chances.n_chances end) over one_leg, 0),
+            1
+        ) as listed_share,
         count(calls.n_calls) over (
             partition by stops.operator, stops.service_date, stops.line_code, stops.direction, legs.leg
             order by stops.position rows between unbounded preceding and current row
@@ -77,8 +114,9 @@ counted as (
     inner join {{ built('line_stops_of_day') }} as stops
         using (operator, service_date, line_code, direction)
     left join calls using (operator, service_date, line_code, direction, leg, position)
-    window line_stop as (
-        partition by stops.operator, stops.service_date, stops.line_code, stops.direction, stops.position
+    left join chances using (operator, service_date, line_code, direction, leg, position)
+    window one_leg as (
+        partition by stops.operator, stops.service_date, stops.line_code, stops.direction, legs.leg
     )
 ),
 
@@ -86,15 +124,16 @@ stretches as (
     -- stops in a row at which the leg was not listed are skipped together
     select
         *,
-        sum(case when n_calls = 0 then n_expected_calls end) over (
+        sum(case when n_calls = 0 then n_chances * listed_share end) over (
             partition by operator, service_date, line_code, direction, leg, n_called_before
         ) as n_expected_in_stretch
     from counted
 )
 
-select stretches.* {{ exclude("n_expected_calls, n_called_before, n_expected_in_stretch") }}
+select stretches.* {{ exclude("n_chances, listed_share, n_called_before, n_expected_in_stretch") }}
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 where
     stretches.n_calls > 0
-    or least(stretches.n_expected_in_stretch, stretches.n_matched_trips) < parameters.skipped_stop_trips
+    or stretches.n_matched_trips < parameters.pattern_min_trips
+    or coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
