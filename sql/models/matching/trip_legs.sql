@@ -1,7 +1,8 @@
 -- One row per operator, service_date, trip, line, direction and leg: a leg of the timetable that the trip may run as,
 -- and the position its departures leave from.
--- Not every leg begins at the first stop of its line. A destination begins at the first stop that lists it, if trips
--- were observed to start there; a trip begins where it is first listed, if it and others were observed to start there.
+-- Not every leg begins at the first stop of its line. A destination begins at the first stop that lists it, if stops
+-- before should have listed enough of its trips and did not; a trip begins later, where it is or should have been first
+-- listed, if others were observed to start there.
 {%- set pattern = "operator, service_date, line_code, direction, is_slash_listed, destination_text" %}
 with visits as (
     select
@@ -48,37 +49,36 @@ starts as (
     select * from {{ first_rows('visits', ['trip_key', 'line_code', 'direction'], 'position, expected_at') }} as firsts
 ),
 
-stops_before as (
-    -- by the position that follows
+absences as (
+    -- the stops before where a trip is first listed that were polled shortly before its bus would have come and did not
+    -- list it although their lists had room. For a trip that was under way when collecting began there is none
     select
-        operator,
-        service_date,
-        line_code,
-        direction,
-        position + 1 as position,
-        stop_code,
-        lead(travel_seconds) over (
-            partition by operator, service_date, line_code, direction order by position
-        ) - travel_seconds as step_seconds
-    from {{ built('line_travel_times') }}
-),
-
-observed_trips as (
-    -- a trip was observed to start, if the stop before was polled shortly before and did not list it although its list
-    -- had room. For a trip that was under way when collecting began there is no such poll
-    select distinct trip_key
+        trip_key,
+        min(position) as first_absent_position,
+        max(position) as last_absent_position
     from (
-        select starts.trip_key
+        select
+            starts.trip_key,
+            before.position
         from starts
         cross join {{ ref('inference_parameters') }} as parameters
-        inner join stops_before as stops using (operator, service_date, line_code, direction, position)
+        inner join {{ built('line_travel_times') }} as here
+            using (operator, service_date, line_code, direction, position)
+        inner join {{ built('line_travel_times') }} as before
+            on
+                here.operator = before.operator
+                and here.service_date = before.service_date
+                and here.line_code = before.line_code
+                and here.direction = before.direction
+                and here.position > before.position
         inner join {{ ref('stop_polls') }} as polls
             on
-                stops.operator = polls.operator
-                and stops.stop_code = polls.stop_code
+                before.operator = polls.operator
+                and before.stop_code = polls.stop_code
                 and {{ is_received_around('polls.received_date') }}
                 and {{ seconds_between('polls.received_at', 'starts.earliest_at') }}
-                between stops.step_seconds + parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
+                - (here.travel_seconds - before.travel_seconds)
+                between parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
                 and polls.is_complete
         {{ join_doubts('starts.plain_label') }}
         left join {{ ref('staging_passages') }} as passages
@@ -86,44 +86,65 @@ observed_trips as (
                 polls.operator = passages.operator
                 and polls.request_id = passages.request_id
                 and starts.plain_label = replace(passages.line_label, '/', '')
-                and starts.expected_at > passages.predicted_at
+                and {{ seconds_between('passages.predicted_at', 'starts.expected_at') }}
+                > here.travel_seconds - before.travel_seconds - parameters.past_tolerance_seconds
                 and {{ is_received_around('passages.received_date') }}
         where doubts.request_id is null
-        group by starts.trip_key, polls.request_id
+        group by starts.trip_key, before.position, polls.request_id
         having
             count(passages.request_id) < max(parameters.listed_per_line)
             -- an anonymous row may be about any trip
             and count(case when passages.trip_id is null then passages.request_id end) = 0
     ) as answers
+    group by trip_key
 ),
 
 observed_starts as (
-    -- the positions where enough trips of a destination were observed to start
+    -- the positions where enough trips of a destination were observed to start: the stop before did not list them
     select
         {{ pattern }},
         position
     from starts
     cross join {{ ref('inference_parameters') }} as parameters
-    left join observed_trips as observed using (trip_key)
+    left join absences as observed
+        on starts.trip_key = observed.trip_key and starts.position = observed.last_absent_position + 1
     group by {{ pattern }}, position
     having
         count(observed.trip_key) >= max(case when is_slash_listed then 1 else parameters.pattern_min_trips end)
         and count(observed.trip_key) >= max(parameters.origin_share) * count(*)
 ),
 
+first_starts as (
+    -- destinations whose trips are not listed at stops before the first, where enough of them should have been
+    select {{ pattern }}
+    from starts
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join destinations as firsts using ({{ pattern }})
+    left join absences using (trip_key)
+    group by {{ pattern }}
+    having
+        count(case when absences.first_absent_position < firsts.position then 1 end)
+        >= max(parameters.skipped_stop_trips)
+        and count(case when starts.position < firsts.position then 1 end) <= max(parameters.origin_share)
+        * count(case when absences.first_absent_position < firsts.position then 1 end)
+),
+
 later_starts as (
     -- where a trip starts later than others to its destination
     select
         trip_key,
-        position
+        max(observed_starts.position) as position
     from starts
-    inner join observed_trips using (trip_key)
-    inner join observed_starts using ({{ pattern }}, position)
+    inner join absences using (trip_key)
+    inner join observed_starts using ({{ pattern }})
     where
-        theoretical_at is not null
+        observed_starts.position > absences.last_absent_position
+        and observed_starts.position <= starts.position
+        and starts.theoretical_at is not null
         -- anonymous rows may have been listed at stops before
-        and replaced_at is null
-        and not is_anonymous
+        and starts.replaced_at is null
+        and not starts.is_anonymous
+    group by trip_key
 ),
 
 legs as (
@@ -154,7 +175,10 @@ fits as (
         destinations.*,
         legs.leg,
         legs.is_slash_variant,
-        case when position = 1 then 1 else observed_starts.position end as origin_position,
+        case
+            when destinations.position = 1 or first_starts.line_code is not null then destinations.position
+            else observed_starts.position
+        end as origin_position,
         case
             when {{ plain_text('destination_text') }} = '' then 0
             when legs.plain_leg like '%' || {{ plain_text('destination_text') }} then 3
@@ -164,6 +188,7 @@ fits as (
         + case when slash_lines.line_code is null and is_slash_listed = legs.is_slash_variant then 1 else 0 end as fit
     from destinations
     left join observed_starts using ({{ pattern }}, position)
+    left join first_starts using ({{ pattern }})
     inner join legs using (operator, service_date, line_code, direction)
     left join slash_lines using (operator, line_code)
 ),
