@@ -207,6 +207,43 @@ found as (
     select
         operator,
         service_date as found_date,
+        'core.scheduled_departures' as found_in,
+        'No bus that stops listed is one of a line whose departures were due: nothing is known of them.' as finding,
+        line_code as example
+    from (
+        select
+            calls.operator,
+            calls.service_date,
+            calls.line_code
+        from {{ ref('scheduled_calls') }} as calls
+        cross join {{ ref('inference_parameters') }} as parameters
+        inner join {{ ref('stop_polls') }} as polls
+            on
+                calls.operator = polls.operator
+                and calls.stop_code = polls.stop_code
+                and {{ is_received_around('polls.received_date') }}
+                and {{ seconds_between('polls.polled_at', 'calls.scheduled_at') }}
+                between 0 and parameters.silent_window_seconds
+        left join (
+            select distinct
+                operator,
+                service_date,
+                line_code
+            from {{ ref('stop_visits') }}
+            where {{ is_received_around('service_date') }}
+        ) as listed_lines
+            on
+                calls.operator = listed_lines.operator
+                and calls.service_date = listed_lines.service_date
+                and calls.line_code = listed_lines.line_code
+        where listed_lines.line_code is null and {{ is_received_around('calls.service_date') }}
+        group by calls.operator, calls.service_date, calls.line_code
+        having count(distinct calls.stop_code) >= max(parameters.silent_stops)
+    ) as silent_lines
+    union all
+    select
+        operator,
+        service_date as found_date,
         'intermediate.timetable_answers' as found_in,
         'A timetable no longer lists what was past when it was asked for: departures stay as they were listed before.'
             as finding,
