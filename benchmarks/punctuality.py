@@ -63,7 +63,7 @@ class Row(NamedTuple):
 
 def main() -> None:
     """Rehearse unless the folder has a rehearsal, build, compare, print."""
-    options = _options()
+    options = options_of(__doc__).parse_args()
     if options.keep:
         measure(options, options.keep)
         return
@@ -73,18 +73,23 @@ def main() -> None:
 
 def measure(options: argparse.Namespace, folder: Path) -> None:
     """Print the table for one rehearsal."""
-    settings = _settings(options, folder)
     file = options.actuals or options.gtfs
     network = file.stem if file else options.size
     span = f"{options.hours:g} h from {options.start.isoformat()}"
     print(f"{network}, {span}, {options.rate} requests a minute, {options.ids} ids")
+    print_rows(rows_of(options, folder, options.start, options.hours))
+
+
+def rows_of(options: argparse.Namespace, folder: Path, begins: datetime, hours: float) -> list[Row]:
+    """Return the rows of the table for some hours; rehearse and build unless the folder has it."""
+    settings = _settings(options, folder)
     if not (folder / "truth").exists():
         _rehearse(options, settings, folder / "truth")
     if not options.as_built:
         built = warehouse.build(settings)
         print(f"built and checked in {built.seconds:.1f} s")
         _print_slowest(settings)
-    _print(_compare(settings, folder / "truth", options))
+    return _compare(settings, folder / "truth", begins, begins + timedelta(hours=hours))
 
 
 def _settings(options: argparse.Namespace, folder: Path) -> Settings:
@@ -123,9 +128,7 @@ def _print_slowest(settings: Settings) -> None:
     print("slowest: " + ", ".join(found))
 
 
-def _compare(settings: Settings, truth: Path, options: argparse.Namespace) -> list[Row]:
-    begins = options.start
-    ends = begins + timedelta(hours=options.hours)
+def _compare(settings: Settings, truth: Path, begins: datetime, ends: datetime) -> list[Row]:
     with duckdb.connect() as db:
         db.execute("set timezone = 'UTC'")
         db.execute(f"attach '{database_path(settings)}' as built (read_only)")
@@ -145,7 +148,8 @@ def _compare(settings: Settings, truth: Path, options: argparse.Namespace) -> li
     return rows
 
 
-def _print(rows: list[Row]) -> None:
+def print_rows(rows: list[Row]) -> None:
+    """Print a table of figures, with a heading."""
     table = [
         Row(
             "compared with the truth",
@@ -160,9 +164,10 @@ def _print(rows: list[Row]) -> None:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-def _options() -> argparse.Namespace:
+def options_of(description: str | None) -> argparse.ArgumentParser:
+    """Return the options of a benchmark that rehearses a network."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--size", choices=NETWORK_NAMES, default="small", help="a built-in network")
     parser.add_argument("--gtfs", type=Path, help="a GTFS zip instead")
@@ -175,7 +180,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--hours", type=float, default=3)
     parser.add_argument("--keep", type=Path, help="a folder in which the rehearsal is kept")
     parser.add_argument("--as-built", action="store_true", help="compare without building")
-    return parser.parse_args()
+    return parser
 
 
 if __name__ == "__main__":

@@ -41,6 +41,9 @@ LONG_ON_THE_TOUR = [
 # Commands that take minutes; `make test-long` runs them shortened like this.
 SHORTENED = {
     "python benchmarks/allowance.py": "python benchmarks/allowance.py --seconds 62 --processes 2",
+    "python benchmarks/any_network.py --gtfs feed.zip": (
+        "python benchmarks/any_network.py --size small --ids vehicle --hours 0.5"
+    ),
     "python benchmarks/audit.py": "python benchmarks/audit.py --size small --hours 0.5",
     "python benchmarks/build_history.py": (
         "python benchmarks/build_history.py --short 1 --long 2 --hours 0.2 --repeat 1"
