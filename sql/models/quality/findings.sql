@@ -57,6 +57,55 @@ with doubted as (
                 and {{ is_received_around('doubtful.received_date') }}
         where passages.is_theoretical is not true and {{ is_received_around('passages.received_date') }}
         union all
+        -- a line that no stop lists all day
+        select
+            operator,
+            service_date as found_date,
+            'intermediate.scheduled_calls' as found_in,
+            'silence' as kind,
+            request_id,
+            received_at,
+            cast(null as timestamp) as told_at,
+            stop_code,
+            line_code as plain_label,
+            cast(null as string) as what
+        from (
+            select
+                calls.operator,
+                calls.service_date,
+                calls.line_code,
+                calls.stop_code,
+                polls.request_id,
+                polls.received_at,
+                parameters.silent_stops,
+                {{ n_distinct_over(
+                    'calls.stop_code', 'partition by calls.operator, calls.service_date, calls.line_code'
+                ) }} as n_stops
+            from {{ ref('scheduled_calls') }} as calls
+            cross join {{ ref('inference_parameters') }} as parameters
+            inner join {{ ref('stop_polls') }} as polls
+                on
+                    calls.operator = polls.operator
+                    and calls.stop_code = polls.stop_code
+                    and {{ is_received_around('polls.received_date') }}
+                    and {{ seconds_between('polls.polled_at', 'calls.scheduled_at') }}
+                    between 0 and parameters.silent_window_seconds
+            left join (
+                select distinct
+                    operator,
+                    service_date,
+                    line_code
+                from {{ ref('line_candidates') }}
+                where {{ is_received_around('service_date') }}
+            ) as listed_lines
+                on
+                    calls.operator = listed_lines.operator
+                    and calls.service_date = listed_lines.service_date
+                    and calls.line_code = listed_lines.line_code
+            where listed_lines.line_code is null and {{ is_received_around('calls.service_date') }}
+        ) as unlisted_calls
+        where n_stops >= silent_stops
+        union all
         select
             operator,
             received_date as found_date,
@@ -203,43 +252,6 @@ found as (
         concat_ws(', ', n_passages_unknown, n_passages, n_trips_unknown, n_trips) as example
     from {{ ref('unrecognised_dates') }}
     where {{ is_received_around('service_date') }}
-    union all
-    select
-        operator,
-        service_date as found_date,
-        'core.scheduled_departures' as found_in,
-        'No bus that stops listed is one of a line whose departures were due: nothing is known of them.' as finding,
-        line_code as example
-    from (
-        select
-            calls.operator,
-            calls.service_date,
-            calls.line_code
-        from {{ ref('scheduled_calls') }} as calls
-        cross join {{ ref('inference_parameters') }} as parameters
-        inner join {{ ref('stop_polls') }} as polls
-            on
-                calls.operator = polls.operator
-                and calls.stop_code = polls.stop_code
-                and {{ is_received_around('polls.received_date') }}
-                and {{ seconds_between('polls.polled_at', 'calls.scheduled_at') }}
-                between 0 and parameters.silent_window_seconds
-        left join (
-            select distinct
-                operator,
-                service_date,
-                line_code
-            from {{ ref('stop_visits') }}
-            where {{ is_received_around('service_date') }}
-        ) as listed_lines
-            on
-                calls.operator = listed_lines.operator
-                and calls.service_date = listed_lines.service_date
-                and calls.line_code = listed_lines.line_code
-        where listed_lines.line_code is null and {{ is_received_around('calls.service_date') }}
-        group by calls.operator, calls.service_date, calls.line_code
-        having count(distinct calls.stop_code) >= max(parameters.silent_stops)
-    ) as silent_lines
     union all
     select
         operator,
