@@ -1,6 +1,7 @@
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
 -- A direction's stop list holds the stops of all its variants. A leg skips stops in a row that listed none of its
--- trips, if so many answers came shortly before them that some should have listed one.
+-- trips, if so many answers came shortly before them that some should have listed one. Where one or two stops never
+-- list anything, the upstream may not know of them.
 with legs as (
     select
         departures.operator,
@@ -100,6 +101,7 @@ counted as (
         legs.n_matched_trips,
         coalesce(calls.n_calls, 0) as n_calls,
         coalesce(chances.n_chances, 0) as n_chances,
+        listing_stops.stop_code is not null as is_listing,
         -- the share of chances that list a bus, where any did
         least(
             cast(sum(calls.n_calls) over one_leg as double)
@@ -115,6 +117,13 @@ counted as (
         using (operator, service_date, line_code, direction)
     left join calls using (operator, service_date, line_code, direction, leg, position)
     left join chances using (operator, service_date, line_code, direction, leg, position)
+    left join (
+        select distinct
+            operator,
+            service_date,
+            stop_code
+        from {{ built('line_candidates') }}
+    ) as listing_stops using (operator, service_date, stop_code)
     window one_leg as (
         partition by stops.operator, stops.service_date, stops.line_code, stops.direction, legs.leg
     )
@@ -124,16 +133,21 @@ stretches as (
     -- stops in a row at which the leg was not listed are skipped together
     select
         *,
-        sum(case when n_calls = 0 then n_chances * listed_share end) over (
-            partition by operator, service_date, line_code, direction, leg, n_called_before
-        ) as n_expected_in_stretch
+        listed_share * sum(case when n_calls = 0 then n_chances end) over stretch as n_expected_in_stretch,
+        count(case when n_calls = 0 then 1 end) over stretch as n_stops_in_stretch,
+        count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch
     from counted
+    window stretch as (partition by operator, service_date, line_code, direction, leg, n_called_before)
 )
 
-select stretches.* {{ exclude("n_chances, listed_share, n_called_before, n_expected_in_stretch") }}
+select stretches.* {{ exclude(
+    "n_chances, is_listing, listed_share, n_called_before, n_expected_in_stretch, n_stops_in_stretch",
+    "n_listing_in_stretch"
+) }}
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 where
     stretches.n_calls > 0
     or stretches.n_matched_trips < parameters.pattern_min_trips
     or coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
+    or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
