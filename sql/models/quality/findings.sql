@@ -88,6 +88,7 @@ with doubted as (
                     calls.operator = polls.operator
                     and calls.stop_code = polls.stop_code
                     and {{ is_received_around('polls.received_date') }}
+                    and polls.is_complete
                     and {{ seconds_between('polls.polled_at', 'calls.scheduled_at') }}
                     between 0 and parameters.silent_window_seconds
             left join (
