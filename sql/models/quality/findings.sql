@@ -91,6 +91,9 @@ with doubted as (
                     and polls.is_complete
                     and {{ seconds_between('polls.polled_at', 'calls.scheduled_at') }}
                     between 0 and parameters.silent_window_seconds
+            left join {{ ref('latest_lines') }} as lines
+                on calls.operator = lines.operator and calls.line_code = lines.line_code
+            {{ join_doubts(plain_label_of('lines.line_number')) }}
             left join (
                 select distinct
                     operator,
@@ -103,7 +106,10 @@ with doubted as (
                     calls.operator = listed_lines.operator
                     and calls.service_date = listed_lines.service_date
                     and calls.line_code = listed_lines.line_code
-            where listed_lines.line_code is null and {{ is_received_around('calls.service_date') }}
+            where
+                listed_lines.line_code is null
+                and doubts.request_id is null
+                and {{ is_received_around('calls.service_date') }}
         ) as unlisted_calls
         where n_stops >= silent_stops
         union all
