@@ -24,7 +24,7 @@ BOXES_IN_ROW = 4
 MOST_WITH_ARROWS = 16  # of more models in a stage the arrows would hide each other
 MOST_LETTERS, MOST_SMALL_LETTERS = 29, 42  # that fit into a box
 MOST_GRAIN_LETTERS = 195  # that can be read in a cell of a table
-MOST_NAMES = 11  # of models that a cell lists
+MOST_NAMES = 10  # of models that a cell lists
 
 Models = Mapping[str, Model]
 

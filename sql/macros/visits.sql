@@ -62,3 +62,21 @@
             and {{ plain_label }} = doubts.plain_label
             and {{ is_received_around('doubts.received_date') }}
 {%- endmacro %}
+
+{# The join of due calls with the answers of their stop that should list every bus of the line, as `polls`, and with
+   what is doubted of them: an answer proves that a bus was not listed where `doubts.request_id` is null.
+
+   calls: a relation with operator, stop_code and line_code.
+   when:  the condition on the time of `polls`. #}
+{% macro join_proving_answers(calls, when) -%}
+    inner join {{ ref('stop_polls') }} as polls
+        on
+            {{ calls }}.operator = polls.operator
+            and {{ calls }}.stop_code = polls.stop_code
+            and {{ is_received_around('polls.received_date') }}
+            and polls.is_complete
+            and {{ when }}
+    left join {{ ref('latest_lines') }} as lines
+        on {{ calls }}.operator = lines.operator and {{ calls }}.line_code = lines.line_code
+    {{ join_doubts(plain_label_of('lines.line_number')) }}
+{%- endmacro %}

@@ -102,7 +102,7 @@ calls as (
     from intermediate.leg_stops as stops
     inner join legs using (service_date, line_code, direction, leg)
     left join intermediate.line_travel_times as times using (operator, service_date, line_code, direction, position)
-    where stops.operator = $operator
+    where stops.operator = $operator and not stops.is_rare
 ),
 
 -- a time that is not between those of the stops before and after is not used

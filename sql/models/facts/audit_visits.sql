@@ -79,4 +79,5 @@ left join {{ built('leg_stops') }} as legs
         and departures.direction = legs.direction
         and departures.leg = legs.leg
         and draws.position = legs.position
+        and not legs.is_rare
 left join {{ built('missing_departures') }} as missing on departures.departure_key = missing.departure_key

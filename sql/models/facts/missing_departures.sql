@@ -46,6 +46,7 @@ missing as (
     left join {{ first_rows(
         'origins', ['operator', 'service_date', 'line_code', 'direction', 'leg'], 'n_trips desc, origin_position'
     ) }} as leg_origins using (operator, service_date, line_code, direction, leg)
+    left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
     left join {{ built('line_stops_of_day') }} as stops
         on
             departures.operator = stops.operator
@@ -53,7 +54,9 @@ missing as (
             and departures.line_code = stops.line_code
             and departures.direction = stops.direction
             and stops.position
-            = coalesce(leg_origins.origin_position, case when not departures.is_slash_variant then 1 end)
+            = coalesce(
+                leg_origins.origin_position, ends.origin_position, case when not departures.is_slash_variant then 1 end
+            )
     where departures.is_in_force and (matches.departure_key is null or matches.is_withdrawn)
 ),
 
@@ -74,15 +77,12 @@ origin_polls as (
         times.*,
         {{ seconds_between('times.departure_at', 'polls.received_at') }} as after_seconds
     from times
-    inner join {{ ref('stop_polls') }} as polls using (operator, stop_code)
-    left join {{ ref('latest_lines') }} as lines using (operator, line_code)
-    {{ join_doubts(plain_label_of('lines.line_number')) }}
-    where
-        {{ is_received_around('polls.received_date') }}
-        and polls.is_complete
-        and doubts.request_id is null
-        and {{ seconds_between('times.departure_at', 'polls.received_at') }}
-        between -times.not_run_before_seconds and times.not_run_after_seconds + times.not_run_gap_seconds
+    {{ join_proving_answers(
+        'times',
+        seconds_between('times.departure_at', 'polls.received_at')
+        ~ ' between -times.not_run_before_seconds and times.not_run_after_seconds + times.not_run_gap_seconds'
+    ) }}
+    where doubts.request_id is null
 ),
 
 watched as (

@@ -9,18 +9,11 @@ with polled_calls as (
         passages.position
     from {{ ref('scheduled_passages') }} as passages
     cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ ref('stop_polls') }} as polls
-        on
-            passages.operator = polls.operator
-            and passages.stop_code = polls.stop_code
-            and {{ is_received_around('polls.received_date') }}
-            and polls.received_at
-            between {{ add_seconds('passages.scheduled_at', '-parameters.listed_before_seconds') }}
-            and passages.scheduled_at
-            and polls.is_complete
-    left join {{ ref('latest_lines') }} as lines
-        on passages.operator = lines.operator and passages.line_code = lines.line_code
-    {{ join_doubts(plain_label_of('lines.line_number')) }}
+    {{ join_proving_answers(
+        'passages',
+        seconds_between('polls.received_at', 'passages.scheduled_at')
+        ~ ' between 0 and parameters.listed_before_seconds'
+    ) }}
     where doubts.request_id is null
     group by passages.departure_key, passages.position
 ),

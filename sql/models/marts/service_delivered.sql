@@ -18,6 +18,7 @@ leg_lengths as (
         leg,
         count(*) as n_stops
     from {{ built('leg_stops') }}
+    where not is_rare
     group by {{ line_day }}, leg
 ),
 

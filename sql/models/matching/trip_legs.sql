@@ -1,8 +1,9 @@
 -- One row per operator, service_date, trip, line, direction and leg: a leg of the timetable that the trip may run as,
 -- and the position its departures leave from.
--- Not every leg begins at the first stop of its line. A destination begins at the first stop that lists it, if stops
--- before should have listed enough of its trips and did not; a trip begins later, where it is or should have been first
--- listed, if others were observed to start there.
+-- Not every leg begins at the first stop of its line. A leg begins where its text says, where it is known which stop that
+-- is: no trip that is listed before runs as it. A destination begins at the first stop that lists it, if stops before
+-- should have listed enough of its trips and did not; a trip begins later, where it is or should have been first listed,
+-- if others were observed to start there.
 {%- set pattern = "operator, service_date, line_code, direction, is_slash_listed, destination_text" %}
 with visits as (
     select
@@ -202,23 +203,39 @@ best_fits as (
         from fits
     ) as ranked
     where nth_fit = 1
+),
+
+possible_legs as (
+    -- by the destination that most stops list a trip with
+    select
+        trip_key,
+        operator,
+        service_date,
+        trips.trip_id,
+        line_code,
+        direction,
+        best_fits.leg,
+        -- a leg that is no slash variant begins at the first stop of its line, unless observed otherwise
+        coalesce(
+            later_starts.position,
+            case when starts.position >= ends.origin_position then ends.origin_position end,
+            best_fits.origin_position,
+            case when not best_fits.is_slash_variant then 1 end
+        ) as origin_position,
+        coalesce(starts.position < ends.origin_position, false) as is_listed_before,
+        min(coalesce(starts.position < ends.origin_position, false)) over one_trip
+            as is_listed_before_all
+    from {{ first_rows(
+        'trips', ['trip_key', 'line_code', 'direction'], 'n_visits desc, destination_text, is_slash_listed'
+    ) }} as trips
+    inner join (select trip_key, line_code, direction, position from starts) as starts
+        using (trip_key, line_code, direction)
+    inner join best_fits using ({{ pattern }})
+    left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
+    left join later_starts using (trip_key)
+    window one_trip as (partition by trip_key, line_code, direction)
 )
 
-select
-    trip_key,
-    operator,
-    service_date,
-    trips.trip_id,
-    line_code,
-    direction,
-    best_fits.leg,
-    -- a leg that is no slash variant begins at the first stop of its line, unless observed otherwise
-    coalesce(
-        later_starts.position, best_fits.origin_position, case when not best_fits.is_slash_variant then 1 end
-    ) as origin_position
--- with the destination that most stops list it with
-from {{ first_rows(
-    'trips', ['trip_key', 'line_code', 'direction'], 'n_visits desc, destination_text, is_slash_listed'
-) }} as trips
-inner join best_fits using ({{ pattern }})
-left join later_starts using (trip_key)
+select * {{ exclude("is_listed_before, is_listed_before_all") }}
+from possible_legs
+where is_listed_before = is_listed_before_all

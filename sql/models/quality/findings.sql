@@ -83,17 +83,11 @@ with doubted as (
                 ) }} as n_stops
             from {{ ref('scheduled_calls') }} as calls
             cross join {{ ref('inference_parameters') }} as parameters
-            inner join {{ ref('stop_polls') }} as polls
-                on
-                    calls.operator = polls.operator
-                    and calls.stop_code = polls.stop_code
-                    and {{ is_received_around('polls.received_date') }}
-                    and polls.is_complete
-                    and {{ seconds_between('polls.polled_at', 'calls.scheduled_at') }}
-                    between 0 and parameters.silent_window_seconds
-            left join {{ ref('latest_lines') }} as lines
-                on calls.operator = lines.operator and calls.line_code = lines.line_code
-            {{ join_doubts(plain_label_of('lines.line_number')) }}
+            {{ join_proving_answers(
+                'calls',
+                seconds_between('polls.polled_at', 'calls.scheduled_at')
+                ~ ' between 0 and parameters.silent_window_seconds'
+            ) }}
             left join (
                 select distinct
                     operator,

@@ -84,6 +84,7 @@ calls as (
         on departures.departure_key = own_calls.departure_key and stops.position = own_calls.position
     left join earlier_times
         on departures.departure_key = earlier_times.departure_key and stops.position = earlier_times.position
+    where own_calls.departure_key is not null or not stops.is_rare
 ),
 
 between_departures as (

@@ -1,7 +1,9 @@
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
--- A direction's stop list holds the stops of all its variants. A leg skips stops in a row that listed none of its
--- trips, if so many answers came shortly before them that some should have listed one. Where one or two stops never
--- list anything, the upstream may not know of them.
+-- A direction's stop list holds the stops of all its variants. A leg calls where its trips were listed; elsewhere only
+-- between its ends, as far as they are known, and not at stops in a row that listed none of its trips, if so many
+-- answers came shortly before them that some should have listed one. Where one or two stops never list anything, the
+-- upstream may not know of them. Where a stop listed less than half of the trips that it should have listed, only these
+-- are due.
 with legs as (
     select
         departures.operator,
@@ -71,17 +73,11 @@ chances as (
     ) as departures
     cross join {{ ref('inference_parameters') }} as parameters
     inner join {{ built('line_travel_times') }} as travel using (operator, service_date, line_code, direction)
-    inner join {{ ref('stop_polls') }} as polls
-        on
-            travel.operator = polls.operator
-            and travel.stop_code = polls.stop_code
-            and {{ is_received_around('polls.received_date') }}
-            and polls.is_complete
-            and {{ seconds_between('polls.polled_at', 'departures.start_at') }} + travel.travel_seconds
-            between parameters.match_early_seconds and parameters.not_run_before_seconds
-    left join {{ ref('latest_lines') }} as lines
-        on departures.operator = lines.operator and departures.line_code = lines.line_code
-    {{ join_doubts(plain_label_of('lines.line_number')) }}
+    {{ join_proving_answers(
+        'travel',
+        seconds_between('polls.polled_at', 'departures.start_at')
+        ~ ' + travel.travel_seconds between parameters.match_early_seconds and parameters.not_run_before_seconds'
+    ) }}
     where doubts.request_id is null
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg,
@@ -133,6 +129,7 @@ stretches as (
     -- stops in a row at which the leg was not listed are skipped together
     select
         *,
+        listed_share * n_chances as n_expected,
         listed_share * sum(case when n_calls = 0 then n_chances end) over stretch as n_expected_in_stretch,
         count(case when n_calls = 0 then 1 end) over stretch as n_stops_in_stretch,
         count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch
@@ -140,14 +137,23 @@ stretches as (
     window stretch as (partition by operator, service_date, line_code, direction, leg, n_called_before)
 )
 
-select stretches.* {{ exclude(
-    "n_chances, is_listing, listed_share, n_called_before, n_expected_in_stretch, n_stops_in_stretch",
-    "n_listing_in_stretch"
-) }}
+select
+    stretches.* {{ exclude(
+        "n_chances, is_listing, listed_share, n_called_before, n_expected, n_expected_in_stretch",
+        "n_stops_in_stretch, n_listing_in_stretch"
+    ) }},
+    stretches.n_calls > 0
+    and coalesce(stretches.n_expected >= parameters.skipped_stop_trips, false)
+    and coalesce(2 * stretches.n_calls < stretches.n_expected, false) as is_rare
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
+left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
 where
     stretches.n_calls > 0
-    or stretches.n_matched_trips < parameters.pattern_min_trips
-    or coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
-    or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
+    or coalesce(stretches.position >= ends.origin_position, true)
+    and coalesce(stretches.position <= ends.destination_position, true)
+    and (
+        stretches.n_matched_trips < parameters.pattern_min_trips
+        or coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
+        or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
+    )

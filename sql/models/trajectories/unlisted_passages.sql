@@ -26,17 +26,7 @@ from {{ built('due_calls') }} as calls
 inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
 inner join live_times using (trip_key)
 cross join {{ ref('inference_parameters') }} as parameters
-inner join {{ ref('stop_polls') }} as polls
-    on
-        calls.operator = polls.operator
-        and calls.stop_code = polls.stop_code
-        and {{ is_received_around('polls.received_date') }}
-        and polls.is_complete
-        and polls.polled_at between live_times.live_from and live_times.live_until
-        and polls.polled_at
-        > {{ add_seconds('calls.scheduled_at', '(expected.expected_seconds - parameters.listed_before_seconds)') }}
-left join {{ ref('latest_lines') }} as lines on calls.operator = lines.operator and calls.line_code = lines.line_code
-{{ join_doubts(plain_label_of('lines.line_number')) }}
+{{ join_proving_answers('calls', 'polls.polled_at between live_times.live_from and live_times.live_until') }}
 left join visits as listed on calls.trip_key = listed.trip_key and calls.stop_code = listed.stop_code
 where
     expected.holdout = 0
@@ -44,4 +34,6 @@ where
     and not calls.is_guessed
     and listed.trip_key is null
     and doubts.request_id is null
+    and polls.polled_at
+    > {{ add_seconds('calls.scheduled_at', '(expected.expected_seconds - parameters.listed_before_seconds)') }}
 group by calls.departure_key, calls.operator, calls.service_date, calls.position
