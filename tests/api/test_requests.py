@@ -63,7 +63,9 @@ def test_line_codes_of_the_real_network_are_accepted(code: str) -> None:
     assert f"fermate/{code}" == v1.of_line("stops", code).path
 
 
-@pytest.mark.parametrize("code", ["0416", "10416", "MM01", "IS16", "01011101"])
+@pytest.mark.parametrize(
+    "code", ["0416", "10416", "MM01", "IS16", "01011101", "416", "22105-", "de:08111:6115:1:2"]
+)
 def test_stop_codes_of_real_networks_are_accepted(code: str) -> None:
     assert f"passaggi/{code}" == v1.passages(code).path
 
@@ -72,7 +74,8 @@ def test_stop_codes_of_real_networks_are_accepted(code: str) -> None:
     ("build", "given_"),
     [
         (stops, ""), (stops, "015"), (stops, "015/00"), (stops, "015-00\n"), (stops, "..-00"),
-        (v1.passages, "416"), (v1.passages, "123456789"), (v1.passages, "04 6"), (v1.passages, "٠٤١٦"),
+        (v1.passages, ""), (v1.passages, "4" * 33), (v1.passages, "04 6"), (v1.passages, "٠٤١٦"),
+        (v1.passages, ".."), (v1.passages, "04/16"),
         (v0.transits, "10416"), (v0.transits, "MM01"), (v0.timetable, "604/"),
         (v1.status, ""), (v1.status, "A/B"), (v1.status, "è"),
         (lambda line: v1.timetable(line, DAY), "15"),

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 LINE_CODE = r"^[A-Z0-9]+-[0-9]{2}$"
-STOP_CODE = r"^[A-Z0-9]{4,8}$"
+STOP_CODE = r"^[A-Za-z0-9][A-Za-z0-9_.:-]{0,31}$"
 LOCAL_DATE = r"^\d{4}-\d{2}-\d{2}$"
 UTC_INSTANT = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$"
 

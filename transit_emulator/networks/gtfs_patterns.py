@@ -56,9 +56,10 @@ def _pattern_key(
 
 
 def patterns_of(ranked: list[PatternKey], counts: Counter[PatternKey]) -> tuple[Pattern, ...]:
-    """Return the patterns; those of a line and direction that share both ends form one service.
+    """Return the patterns; those of a line and direction that share both ends are in one service.
 
-    Services are numbered from the one with most trips on; one that is shorter than it is a slash variant.
+    Services of a line are numbered from the one with most trips on; one whose patterns are all shorter than
+    the first in their direction is a slash variant.
     """
     n_trips: dict[_Group, Counter[_Ends]] = {}
     for key in ranked:
@@ -71,6 +72,10 @@ def patterns_of(ranked: list[PatternKey], counts: Counter[PatternKey]) -> tuple[
     for key in ranked:
         if number[key.group][key.ends] == 1:
             longest[key.group] = max(longest.get(key.group, 0), len(key.stops))
+    is_shorter: dict[tuple[int, int], bool] = {}
+    for key in ranked:
+        service = key.line, number[key.group][key.ends]
+        is_shorter[service] = is_shorter.get(service, True) and len(key.stops) < longest[key.group]
     return tuple(
         Pattern(
             line=key.line,
@@ -78,7 +83,7 @@ def patterns_of(ranked: list[PatternKey], counts: Counter[PatternKey]) -> tuple[
             stops=key.stops,
             headsign=key.headsign,
             service_code=f"{number[key.group][key.ends]:02d}",
-            is_slash=number[key.group][key.ends] > 1 and len(key.stops) < longest[key.group],
+            is_slash=is_shorter[key.line, number[key.group][key.ends]],
         )
         for key in ranked
     )

@@ -9,7 +9,7 @@ from transit_etl.errors import TransitError
 _LINE_CODE = re.compile(r"[A-Za-z0-9]{1,8}-[A-Za-z0-9]{1,4}")
 _LINE = re.compile(r"[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,4})?")
 _SHORT_LINE = re.compile(r"[0-9]{3}")
-_STOP_CODE = re.compile(r"[A-Za-z0-9]{4,8}")
+_STOP_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,31}")
 _LEGACY_STOP_CODE = re.compile(r"[0-9]{4}")
 _CATEGORY = re.compile(r"[A-Za-z0-9_]{1,16}")
 _NEWS_ID = re.compile(r"(?!\.{1,2}\Z)[^\x00-\x1f\x7f-\x9f\ud800-\udfff/\\?#%]{1,128}")
@@ -40,8 +40,9 @@ def legacy_line(line: str) -> str:
 
 
 def stop_code(code: str) -> str:
-    """Return a stop code as a path segment. Networks read from GTFS have codes longer than four digits."""
-    return _checked(_STOP_CODE, code, "stop code", "4 to 8 letters and digits, such as 0416")
+    """Return a stop code as a path segment. Not all networks number their stops with four digits."""
+    expected = "1 to 32 letters, digits or any of _ . : - after a letter or digit, such as 0416"
+    return _checked(_STOP_CODE, code, "stop code", expected)
 
 
 def legacy_stop_code(code: str) -> str:

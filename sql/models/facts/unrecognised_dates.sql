@@ -1,15 +1,16 @@
 -- One row per operator and service_date on which too much of what was seen is not recognised, and why: no figure that
 -- goes by line or departure can be right then.
--- `lines unknown`: of too many observed passages the line is not known. `departures unknown`: too many trips that were
--- seen to run are no departure of the timetable.
+-- `lines unknown`: of too many observed passages the line is not known. `stops out of order`: too many buses pass stops
+-- before others that their list has first. `departures unknown`: too many trips that were seen to run are no departure
+-- of the timetable.
 with seen as (
     select
         operator,
         service_date,
-        count(*) as n_passages,
-        count(case when line_code is null then 1 end) as n_unknown
+        count(case when arrival_quality in ('evidenced', 'bounded') then 1 end) as n_passages,
+        count(case when arrival_quality in ('evidenced', 'bounded') and line_code is null then 1 end) as n_unknown,
+        count(case when is_out_of_order then 1 end) as n_out_of_order
     from {{ built('stop_visits') }}
-    where arrival_quality in ('evidenced', 'bounded')
     group by operator, service_date
 ),
 
@@ -30,6 +31,7 @@ judged as (
         service_date,
         seen.n_passages,
         seen.n_unknown as n_passages_unknown,
+        seen.n_out_of_order,
         trips.n_trips,
         trips.n_unknown as n_trips_unknown,
         case
@@ -37,6 +39,11 @@ judged as (
                 seen.n_passages >= parameters.recognised_passages
                 and seen.n_unknown > parameters.unrecognised_share * seen.n_passages
                 then 'lines unknown'
+            when
+                seen.n_passages + seen.n_out_of_order >= parameters.recognised_passages
+                and seen.n_out_of_order
+                > parameters.out_of_order_share * (seen.n_passages + seen.n_out_of_order)
+                then 'stops out of order'
             when
                 seen.n_passages >= parameters.recognised_passages
                 and trips.n_unknown > parameters.unrecognised_share * trips.n_trips

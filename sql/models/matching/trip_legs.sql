@@ -1,9 +1,9 @@
 -- One row per operator, service_date, trip, line, direction and leg: a leg of the timetable that the trip may run as,
 -- and the position its departures leave from.
--- Not every leg begins at the first stop of its line. A leg begins where its text says, where it is known which stop that
--- is: no trip that is listed before runs as it. A destination begins at the first stop that lists it, if stops before
--- should have listed enough of its trips and did not; a trip begins later, where it is or should have been first listed,
--- if others were observed to start there.
+-- Not every leg begins at the first stop of its line. A leg begins where its text says, where it is known which stop
+-- that is: no trip that is listed before runs as it. A destination begins at the first stop that lists it, if stops
+-- before should have listed enough of its trips and did not; a trip begins later, where it is or should have been
+-- first listed, if others were observed to start there.
 {%- set pattern = "operator, service_date, line_code, direction, is_slash_listed, destination_text" %}
 with visits as (
     select
@@ -27,10 +27,14 @@ trips as (
 ),
 
 destinations as (
-    -- the first position that lists a destination, leaving out those that rarely do
+    -- the first position that lists a destination, leaving out those that rarely do, and whether slashes tell its trips
+    -- apart
     select
         {{ pattern }},
-        min(position) as position
+        min(position) as position,
+        max(is_slash_listed) over (
+            partition by operator, service_date, line_code, direction, destination_text
+        ) as is_slash_shown
     from (
         select
             {{ pattern }},
@@ -186,7 +190,10 @@ fits as (
             when legs.plain_leg like '%' || {{ plain_text('destination_text') }} || '%' then 2
             else 0
         end
-        + case when slash_lines.line_code is null and is_slash_listed = legs.is_slash_variant then 1 else 0 end as fit
+        + case
+            when slash_lines.line_code is null and is_slash_shown and is_slash_listed = legs.is_slash_variant then 1
+            else 0
+        end as fit
     from destinations
     left join observed_starts using ({{ pattern }}, position)
     left join first_starts using ({{ pattern }})
@@ -223,8 +230,9 @@ possible_legs as (
             case when not best_fits.is_slash_variant then 1 end
         ) as origin_position,
         coalesce(starts.position < ends.origin_position, false) as is_listed_before,
-        min(coalesce(starts.position < ends.origin_position, false)) over one_trip
-            as is_listed_before_all
+        min(coalesce(starts.position < ends.origin_position, false)) over (
+            partition by trip_key, line_code, direction
+        ) as is_listed_before_all
     from {{ first_rows(
         'trips', ['trip_key', 'line_code', 'direction'], 'n_visits desc, destination_text, is_slash_listed'
     ) }} as trips
@@ -233,7 +241,6 @@ possible_legs as (
     inner join best_fits using ({{ pattern }})
     left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
     left join later_starts using (trip_key)
-    window one_trip as (partition by trip_key, line_code, direction)
 )
 
 select * {{ exclude("is_listed_before, is_listed_before_all") }}

@@ -248,9 +248,11 @@ found as (
         case null_reason
             when 'lines unknown'
                 then 'Of too much of what was seen the line is not known: figures of the date are null.'
+            when 'stops out of order'
+                then 'Too many buses pass the stops in another order than their list has: figures of the date are null.'
             else 'Too many buses that were seen run as no departure: figures of the date are null.'
         end as finding,
-        concat_ws(', ', n_passages_unknown, n_passages, n_trips_unknown, n_trips) as example
+        concat_ws(', ', n_passages_unknown, n_out_of_order, n_passages, n_trips_unknown, n_trips) as example
     from {{ ref('unrecognised_dates') }}
     where {{ is_received_around('service_date') }}
     union all

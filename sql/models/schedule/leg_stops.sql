@@ -2,8 +2,8 @@
 -- A direction's stop list holds the stops of all its variants. A leg calls where its trips were listed; elsewhere only
 -- between its ends, as far as they are known, and not at stops in a row that listed none of its trips, if so many
 -- answers came shortly before them that some should have listed one. Where one or two stops never list anything, the
--- upstream may not know of them. Where a stop listed less than half of the trips that it should have listed, only these
--- are due.
+-- upstream may not know of them. Where a stop did not list half of the trips that answers should have listed, those
+-- alone are due that it ever listed.
 with legs as (
     select
         departures.operator,
@@ -50,7 +50,8 @@ calls as (
 ),
 
 chances as (
-    -- departures that an answer of the stop should have listed if they called there: it came shortly before their bus
+    -- departures that an answer of the stop should have listed if they called there: it came shortly before their bus.
+    -- How many of them it ever listed
     select
         departures.operator,
         departures.service_date,
@@ -58,7 +59,8 @@ chances as (
         departures.direction,
         departures.leg,
         travel.position,
-        count(distinct departures.departure_key) as n_chances
+        count(distinct departures.departure_key) as n_chances,
+        count(distinct called.departure_key) as n_called_chances
     from (
         select
             operator,
@@ -78,6 +80,13 @@ chances as (
         seconds_between('polls.polled_at', 'departures.start_at')
         ~ ' + travel.travel_seconds between parameters.match_early_seconds and parameters.not_run_before_seconds'
     ) }}
+    left join (
+        select distinct
+            departure_key,
+            position
+        from listed
+    ) as called
+        on departures.departure_key = called.departure_key and travel.position = called.position
     where doubts.request_id is null
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg,
@@ -97,6 +106,7 @@ counted as (
         legs.n_matched_trips,
         coalesce(calls.n_calls, 0) as n_calls,
         coalesce(chances.n_chances, 0) as n_chances,
+        coalesce(chances.n_called_chances, 0) as n_called_chances,
         listing_stops.stop_code is not null as is_listing,
         -- the share of chances that list a bus, where any did
         least(
@@ -129,7 +139,6 @@ stretches as (
     -- stops in a row at which the leg was not listed are skipped together
     select
         *,
-        listed_share * n_chances as n_expected,
         listed_share * sum(case when n_calls = 0 then n_chances end) over stretch as n_expected_in_stretch,
         count(case when n_calls = 0 then 1 end) over stretch as n_stops_in_stretch,
         count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch
@@ -139,12 +148,13 @@ stretches as (
 
 select
     stretches.* {{ exclude(
-        "n_chances, is_listing, listed_share, n_called_before, n_expected, n_expected_in_stretch",
+        "n_chances, n_called_chances, is_listing, listed_share, n_called_before, n_expected_in_stretch",
         "n_stops_in_stretch, n_listing_in_stretch"
     ) }},
     stretches.n_calls > 0
-    and coalesce(stretches.n_expected >= parameters.skipped_stop_trips, false)
-    and coalesce(2 * stretches.n_calls < stretches.n_expected, false) as is_rare
+    and stretches.n_chances - stretches.n_called_chances >= greatest(
+        stretches.n_called_chances, least(stretches.n_calls, parameters.skipped_stop_trips)
+    ) as is_rare
 from stretches
 cross join {{ ref('inference_parameters') }} as parameters
 left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
@@ -153,7 +163,6 @@ where
     or coalesce(stretches.position >= ends.origin_position, true)
     and coalesce(stretches.position <= ends.destination_position, true)
     and (
-        stretches.n_matched_trips < parameters.pattern_min_trips
-        or coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
+        coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
         or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
     )
