@@ -23,6 +23,7 @@ from transit_emulator.networks.actuals import read_recording
 from transit_emulator.networks.city import city_network, metropolis_network
 from transit_emulator.networks.gtfs import gtfs_network
 from transit_emulator.networks.network import Line, Network
+from transit_emulator.networks.shapes import shapes_network
 from transit_emulator.networks.small import small_network
 
 _PADDED_SHARE = 0.3
@@ -31,6 +32,7 @@ _NETWORKS: dict[str, Callable[[], Network]] = {
     "small": small_network,
     "city": city_network,
     "metropolis": metropolis_network,
+    "shapes": shapes_network,
 }
 NETWORK_NAMES = tuple(_NETWORKS)
 

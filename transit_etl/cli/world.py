@@ -31,6 +31,7 @@ class Size(StrEnum):
     SMALL = "small"
     CITY = "city"
     METROPOLIS = "metropolis"
+    SHAPES = "shapes"
 
 
 class Ids(StrEnum):

@@ -1,8 +1,9 @@
 -- One row per operator, service_date, listed id, stop and visit: the line and direction it belongs to, if that is
 -- clear.
 -- The line decides that serves most stops of the id and destination, in the order in which the bus comes to them. Where
--- two serve as many, the destination decides: by its likeness, and by the direction of the ids that have it and are
--- clear. Where that does not decide either, line and direction are null.
+-- two serve as many, it is that on which the bus is due at the first stop when a departure leaves there; else the
+-- destination decides: by its likeness, and by the direction of the ids that have it and are clear. Where that does not
+-- decide either, line and direction are null.
 {%- set id = "operator, service_date, listed_id, line_label, destination" %}
 with possible as (
     select
@@ -14,6 +15,7 @@ with possible as (
         visits.line_label,
         coalesce(visits.destination, '') as destination,
         visits.expected_at,
+        visits.theoretical_at,
         lines.line_code,
         lines.direction,
         lines.score,
@@ -74,7 +76,8 @@ steps as (
     from (
         select
             candidates.*,
-            stops.position
+            stops.position,
+            case when stops.position = 1 and departures.departure_at is not null then 1 else 0 end as is_departing
         from candidates
         left join {{ built('line_stops_of_day') }} as stops
             on
@@ -85,6 +88,21 @@ steps as (
                 and candidates.stop_code = stops.stop_code
                 and stops.n_occurrences = 1
                 and candidates.listed_id not like '@%'
+        left join (
+            select distinct
+                operator,
+                service_date,
+                line_code,
+                direction,
+                departure_at
+            from {{ built('timetable_departures') }}
+        ) as departures
+            on
+                candidates.operator = departures.operator
+                and candidates.service_date = departures.service_date
+                and candidates.line_code = departures.line_code
+                and candidates.direction = departures.direction
+                and candidates.theoretical_at = departures.departure_at
     ) as placed
 ),
 
@@ -106,7 +124,7 @@ lines_of_ids as (
             direction,
             case when sum(step) < 0 then 0 else 1 end as is_in_order,
             count(distinct stop_code) as n_stops,
-            sum(score) / count(*) + coalesce(sum(step) / count(step), 0) as score
+            sum(score) / count(*) + coalesce(sum(step) / count(step), 0) + max(is_departing) as score
         from steps
         group by {{ id }}, line_code, direction
     ) as votes
