@@ -1,7 +1,8 @@
 -- One row per operator, service_date, line, direction and leg: the positions at which it begins and ends, as far as the
 -- stops that its text names are known. The interface does not say which they are.
 -- The text of a leg ends in the destination; what stands before it names the origin. That is the stop that lists buses
--- to this destination as due at just the times of the departures.
+-- to this destination as due at just the times of the departures. A name stands for one stop on all lines, except where
+-- the departures of a line tell another.
 {%- set way = "operator, service_date, line_code, direction" %}
 with departures as (
     select distinct
@@ -37,8 +38,7 @@ visits as (
 listed as (
     -- how many buses of its destinations a stop lists, and how many of these as due at the time of a departure
     select
-        operator,
-        service_date,
+        {{ way }},
         origin_name as stop_name,
         visits.stop_code,
         count(*) as n_listed,
@@ -55,25 +55,64 @@ listed as (
             true as is_departing
         from departures
     ) as times using ({{ way }}, origin_name, destination_name, theoretical_at)
-    where theoretical_at is not null
-    group by operator, service_date, origin_name, visits.stop_code
+    where theoretical_at is not null and origin_name != ''
+    group by {{ way }}, origin_name, visits.stop_code
+),
+
+named as (
+    select * from listed
+    union all
+    select
+        operator,
+        service_date,
+        cast(null as string) as line_code,
+        cast(null as string) as direction,
+        stop_name,
+        stop_code,
+        sum(n_listed) as n_listed,
+        sum(n_departing) as n_departing
+    from listed
+    group by operator, service_date, stop_name, stop_code
+),
+
+named_stops as (
+    -- by name, for a line where its own departures tell, and for all lines
+    select
+        names.*,
+        names.line_code is not null as is_of_line
+    from {{ first_rows('named', ['operator', 'service_date', 'line_code', 'direction', 'stop_name'],
+        'n_departing desc, stop_code') }} as names
+    cross join {{ ref('inference_parameters') }} as parameters
+    where names.n_departing >= parameters.skipped_stop_trips and 2 * names.n_departing >= names.n_listed
 ),
 
 positions as (
-    -- of the stops whose names are known
     select
-        {{ way }},
-        names.stop_name,
+        stops.operator,
+        stops.service_date,
+        stops.line_code,
+        stops.direction,
+        named_stops.stop_name,
+        named_stops.is_of_line,
         min(stops.position) as first_position,
         max(stops.position) as last_position
-    from {{ first_rows('listed', ['operator', 'service_date', 'stop_name'], 'n_departing desc, stop_code') }} as names
-    cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ built('line_stops_of_day') }} as stops using (operator, service_date, stop_code)
-    where
-        names.n_departing >= parameters.skipped_stop_trips
-        and 2 * names.n_departing >= names.n_listed
-        and names.stop_name != ''
-    group by {{ way }}, names.stop_name
+    from named_stops
+    inner join {{ built('line_stops_of_day') }} as stops
+        on
+            named_stops.operator = stops.operator
+            and named_stops.service_date = stops.service_date
+            and named_stops.stop_code = stops.stop_code
+            and coalesce(named_stops.line_code, stops.line_code) = stops.line_code
+            and coalesce(named_stops.direction, stops.direction) = stops.direction
+    group by
+        stops.operator, stops.service_date, stops.line_code, stops.direction, named_stops.stop_name,
+        named_stops.is_of_line
+),
+
+first_positions as (
+    select * from {{ first_rows(
+        'positions', ['operator', 'service_date', 'line_code', 'direction', 'stop_name'], 'is_of_line desc'
+    ) }} as ranked
 ),
 
 ends as (
@@ -81,6 +120,7 @@ ends as (
         {{ way }},
         legs.leg,
         origins.first_position as origin_position,
+        coalesce(origins.is_of_line, false) as is_origin_observed,
         destinations.last_position as destination_position,
         last_listed.position as last_listed_position
     from (
@@ -91,9 +131,15 @@ ends as (
             destination_name
         from departures
     ) as legs
-    left join (select {{ way }}, stop_name as origin_name, first_position from positions) as origins
-        using ({{ way }}, origin_name)
-    left join (select {{ way }}, stop_name as destination_name, last_position from positions) as destinations
+    left join (
+        select
+            {{ way }},
+            stop_name as origin_name,
+            is_of_line,
+            first_position
+        from first_positions
+    ) as origins using ({{ way }}, origin_name)
+    left join (select {{ way }}, stop_name as destination_name, last_position from first_positions) as destinations
         using ({{ way }}, destination_name)
     left join (
         select
@@ -109,6 +155,7 @@ select
     {{ way }},
     leg,
     origin_position,
+    is_origin_observed,
     -- a stop may stand in the list twice, or have another code where the leg ends: no bus to there is listed further on
     case
         when destination_position > coalesce(origin_position, 1)

@@ -229,15 +229,21 @@ possible_legs as (
             best_fits.origin_position,
             case when not best_fits.is_slash_variant then 1 end
         ) as origin_position,
-        coalesce(starts.position < ends.origin_position, false) as is_listed_before,
-        min(coalesce(starts.position < ends.origin_position, false)) over (
+        coalesce(ends.is_origin_observed and starts.position < ends.origin_position, false) as is_listed_before,
+        min(coalesce(ends.is_origin_observed and starts.position < ends.origin_position, false)) over (
             partition by trip_key, line_code, direction
         ) as is_listed_before_all
     from {{ first_rows(
         'trips', ['trip_key', 'line_code', 'direction'], 'n_visits desc, destination_text, is_slash_listed'
     ) }} as trips
-    inner join (select trip_key, line_code, direction, position from starts) as starts
-        using (trip_key, line_code, direction)
+    inner join (
+        select
+            trip_key,
+            line_code,
+            direction,
+            position
+        from starts
+    ) as starts using (trip_key, line_code, direction)
     inner join best_fits using ({{ pattern }})
     left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
     left join later_starts using (trip_key)
