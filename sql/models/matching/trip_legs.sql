@@ -54,54 +54,71 @@ starts as (
     select * from {{ first_rows('visits', ['trip_key', 'line_code', 'direction'], 'position, expected_at') }} as firsts
 ),
 
+lists as (
+    -- of each answer and label: when the last bus is due that its list has room for, and the first anonymous row, which
+    -- may be about any trip
+    select
+        operator,
+        request_id,
+        plain_label,
+        min(case when nth >= listed_per_line then predicted_at end) as full_at,
+        min(case when trip_id is null then predicted_at end) as anonymous_at
+    from (
+        select
+            passages.operator,
+            passages.request_id,
+            replace(passages.line_label, '/', '') as plain_label,
+            passages.trip_id,
+            passages.predicted_at,
+            parameters.listed_per_line,
+            row_number() over (
+                partition by passages.operator, passages.request_id, replace(passages.line_label, '/', '')
+                order by passages.predicted_at
+            ) as nth
+        from {{ ref('staging_passages') }} as passages
+        cross join {{ ref('inference_parameters') }} as parameters
+        where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}
+    ) as ranked
+    group by operator, request_id, plain_label
+),
+
 absences as (
     -- the stops before where a trip is first listed that were polled shortly before its bus would have come and did not
     -- list it although their lists had room. For a trip that was under way when collecting began there is none
     select
-        trip_key,
-        min(position) as first_absent_position,
-        max(position) as last_absent_position
-    from (
-        select
-            starts.trip_key,
-            before.position
-        from starts
-        cross join {{ ref('inference_parameters') }} as parameters
-        inner join {{ built('line_travel_times') }} as here
-            using (operator, service_date, line_code, direction, position)
-        inner join {{ built('line_travel_times') }} as before
-            on
-                here.operator = before.operator
-                and here.service_date = before.service_date
-                and here.line_code = before.line_code
-                and here.direction = before.direction
-                and here.position > before.position
-        inner join {{ ref('stop_polls') }} as polls
-            on
-                before.operator = polls.operator
-                and before.stop_code = polls.stop_code
-                and {{ is_received_around('polls.received_date') }}
-                and {{ seconds_between('polls.received_at', 'starts.earliest_at') }}
-                - (here.travel_seconds - before.travel_seconds)
-                between parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
-                and polls.is_complete
-        {{ join_doubts('starts.plain_label') }}
-        left join {{ ref('staging_passages') }} as passages
-            on
-                polls.operator = passages.operator
-                and polls.request_id = passages.request_id
-                and starts.plain_label = replace(passages.line_label, '/', '')
-                and {{ seconds_between('passages.predicted_at', 'starts.expected_at') }}
-                > here.travel_seconds - before.travel_seconds - parameters.past_tolerance_seconds
-                and {{ is_received_around('passages.received_date') }}
-        where doubts.request_id is null
-        group by starts.trip_key, before.position, polls.request_id
-        having
-            count(passages.request_id) < max(parameters.listed_per_line)
-            -- an anonymous row may be about any trip
-            and count(case when passages.trip_id is null then passages.request_id end) = 0
-    ) as answers
-    group by trip_key
+        starts.trip_key,
+        min(before.position) as first_absent_position,
+        max(before.position) as last_absent_position
+    from starts
+    cross join {{ ref('inference_parameters') }} as parameters
+    inner join {{ built('line_travel_times') }} as here
+        using (operator, service_date, line_code, direction, position)
+    inner join {{ built('line_travel_times') }} as before
+        on
+            here.operator = before.operator
+            and here.service_date = before.service_date
+            and here.line_code = before.line_code
+            and here.direction = before.direction
+            and here.position > before.position
+    inner join {{ ref('stop_polls') }} as polls
+        on
+            before.operator = polls.operator
+            and before.stop_code = polls.stop_code
+            and {{ is_received_around('polls.received_date') }}
+            and {{ seconds_between('polls.received_at', 'starts.earliest_at') }}
+            - (here.travel_seconds - before.travel_seconds)
+            between parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
+            and polls.is_complete
+    {{ join_doubts('starts.plain_label') }}
+    left join lists
+        on
+            polls.operator = lists.operator
+            and polls.request_id = lists.request_id
+            and starts.plain_label = lists.plain_label
+            and {{ seconds_between('least(lists.full_at, lists.anonymous_at)', 'starts.expected_at') }}
+            > here.travel_seconds - before.travel_seconds - parameters.past_tolerance_seconds
+    where doubts.request_id is null and lists.request_id is null
+    group by starts.trip_key
 ),
 
 observed_starts as (
