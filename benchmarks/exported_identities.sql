@@ -23,19 +23,24 @@ trips as (
 select * from departures full join trips using (service_date, line_code, direction, service_seconds)
 where n_departures is distinct from n_trips;
 
--- static: the stops of a trip are those of a leg of its line and direction
+-- static: the stops of a trip are those of a leg of its line and direction, in order, of rare ones as many as it calls at
 with legs as (
-    select distinct line_code as route_id, direction, stops
+    select distinct line_code as route_id, direction, stops, usual_stops
     from (
-        select line_code, direction, leg, service_date, list(stop_code order by position) as stops
+        select
+            line_code, direction, leg, service_date, list(stop_code order by position) as stops,
+            coalesce(list(stop_code order by position) filter (where not is_rare), []) as usual_stops
         from published.intermediate.leg_stops group by all
     )
 )
 
 select trip_id, route_id, direction
-from static.trips
-inner join (select trip_id, list(stop_id order by nth) as stops from static.calls group by trip_id) using (trip_id)
-anti join legs using (route_id, direction, stops);
+from static.trips as trips
+inner join (select trip_id, list(stop_id order by nth) as stops from static.calls group by trip_id) as calls using (trip_id)
+anti join legs
+    on trips.route_id = legs.route_id and trips.direction = legs.direction
+    and list_has_all(calls.stops, legs.usual_stops)
+    and list_filter(legs.stops, lambda stop: list_contains(calls.stops, stop)) = calls.stops;
 
 -- static: the times never go back
 select * from static.calls where seconds < seconds_before;

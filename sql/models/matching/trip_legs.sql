@@ -54,34 +54,6 @@ starts as (
     select * from {{ first_rows('visits', ['trip_key', 'line_code', 'direction'], 'position, expected_at') }} as firsts
 ),
 
-lists as (
-    -- of each answer and label: when the last bus is due that its list has room for, and the first anonymous row, which
-    -- may be about any trip
-    select
-        operator,
-        request_id,
-        plain_label,
-        min(case when nth >= listed_per_line then predicted_at end) as full_at,
-        min(case when trip_id is null then predicted_at end) as anonymous_at
-    from (
-        select
-            passages.operator,
-            passages.request_id,
-            replace(passages.line_label, '/', '') as plain_label,
-            passages.trip_id,
-            passages.predicted_at,
-            parameters.listed_per_line,
-            row_number() over (
-                partition by passages.operator, passages.request_id, replace(passages.line_label, '/', '')
-                order by passages.predicted_at
-            ) as nth
-        from {{ ref('staging_passages') }} as passages
-        cross join {{ ref('inference_parameters') }} as parameters
-        where passages.predicted_at is not null and {{ is_received_around('passages.received_date') }}
-    ) as ranked
-    group by operator, request_id, plain_label
-),
-
 absences as (
     -- the stops before where a trip is first listed that were polled shortly before its bus would have come and did not
     -- list it although their lists had room. For a trip that was under way when collecting began there is none
@@ -110,7 +82,7 @@ absences as (
             between parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
             and polls.is_complete
     {{ join_doubts('starts.plain_label') }}
-    left join lists
+    left join {{ ref('full_lists') }} as lists
         on
             polls.operator = lists.operator
             and polls.request_id = lists.request_id

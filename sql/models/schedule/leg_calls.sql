@@ -46,8 +46,8 @@ calls as (
 ),
 
 chances as (
-    -- departures that an answer of the stop should have listed if they called there: it came shortly before their bus.
-    -- How many of them it ever listed
+    -- departures that an answer of the stop should have listed if they called there: it came shortly before their bus,
+    -- and its list had room. How many of them it ever listed
     select
         departures.operator,
         departures.service_date,
@@ -76,6 +76,13 @@ chances as (
         seconds_between('polls.polled_at', 'departures.start_at')
         ~ ' + travel.travel_seconds between parameters.match_early_seconds and parameters.not_run_before_seconds'
     ) }}
+    left join {{ ref('full_lists') }} as lists
+        on
+            polls.operator = lists.operator
+            and polls.request_id = lists.request_id
+            and {{ plain_label_of('lines.line_number') }} = lists.plain_label
+            and {{ seconds_between('lists.full_at', 'departures.start_at') }} + travel.travel_seconds
+            > -parameters.past_tolerance_seconds
     left join (
         select distinct
             departure_key,
@@ -83,7 +90,7 @@ chances as (
         from listed
     ) as called
         on departures.departure_key = called.departure_key and travel.position = called.position
-    where doubts.request_id is null
+    where doubts.request_id is null and lists.request_id is null
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg,
         travel.position
