@@ -218,10 +218,11 @@ possible_legs as (
             best_fits.origin_position,
             case when not best_fits.is_slash_variant then 1 end
         ) as origin_position,
-        coalesce(ends.is_origin_observed and starts.position < ends.origin_position, false) as is_listed_before,
-        min(coalesce(ends.is_origin_observed and starts.position < ends.origin_position, false)) over (
+        -- legs that begin after a stop that lists the trip come last
+        rank() over (
             partition by trip_key, line_code, direction
-        ) as is_listed_before_all
+            order by coalesce(ends.is_origin_observed and starts.position < ends.origin_position, false)
+        ) as nth_possible
     from {{ first_rows(
         'trips', ['trip_key', 'line_code', 'direction'], 'n_visits desc, destination_text, is_slash_listed'
     ) }} as trips
@@ -238,6 +239,6 @@ possible_legs as (
     left join later_starts using (trip_key)
 )
 
-select * {{ exclude("is_listed_before, is_listed_before_all") }}
+select * {{ exclude("nth_possible") }}
 from possible_legs
-where is_listed_before = is_listed_before_all
+where nth_possible = 1

@@ -32,6 +32,18 @@ listed as (
     where visits.position is not null and coalesce(matches.departure_key, announced.departure_key) is not null
 ),
 
+called as (
+    select distinct
+        operator,
+        service_date,
+        line_code,
+        direction,
+        leg,
+        position,
+        departure_key
+    from listed
+),
+
 calls as (
     select
         operator,
@@ -40,8 +52,8 @@ calls as (
         direction,
         leg,
         position,
-        count(distinct departure_key) as n_calls
-    from listed
+        count(*) as n_calls
+    from called
     group by operator, service_date, line_code, direction, leg, position
 ),
 
@@ -83,13 +95,7 @@ chances as (
             and {{ plain_label_of('lines.line_number') }} = lists.plain_label
             and {{ seconds_between('lists.full_at', 'departures.start_at') }} + travel.travel_seconds
             > -parameters.past_tolerance_seconds
-    left join (
-        select distinct
-            departure_key,
-            position
-        from listed
-    ) as called
-        on departures.departure_key = called.departure_key and travel.position = called.position
+    left join called on departures.departure_key = called.departure_key and travel.position = called.position
     where doubts.request_id is null and lists.request_id is null
     group by
         departures.operator, departures.service_date, departures.line_code, departures.direction, departures.leg,
