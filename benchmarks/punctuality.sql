@@ -685,8 +685,9 @@ from (
 create table estimated_stops as
 select stop_code, avg(on_time_probability) as share, avg(is_on_time) as truth,
     avg(case when is_observed then is_on_time end) as observed,
-    half_width(
-        sum(on_time_probability * (1 - on_time_probability))::double, sum(common_error)::double, count(*), max(date_correlation)
+    half_width(  -- as punctuality_by_stop has it
+        sum(on_time_probability * (1 - on_time_probability) + on_time_stop_variance)::double, sum(common_error)::double,
+        count(*), max(date_correlation)
     ) as half,
     2 * half <= max(rules.widest_interval) as is_given
 from ran inner join built.core.rulesets as rules using (ruleset_version)

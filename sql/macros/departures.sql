@@ -80,9 +80,10 @@
     )
 {%- endmacro %}
 
-{# True for a match with a departure (departure_matches) that is not sure: its bus, seen live only, may have run as another.
+{# True for a match with a departure (departure_matches) that is not sure: its bus, seen live only, ran as another in some
+   draw.
 
-   In a relation joined with `matches` and `parameters`. #}
+   In a relation joined with `matches`. #}
 {% macro is_guessed_match() -%}
-    coalesce(matches.basis = 'live' and matches.match_score < parameters.match_sure_share, false)
+    coalesce(matches.basis = 'live' and matches.match_score < 1, false)
 {%- endmacro %}

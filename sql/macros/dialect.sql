@@ -421,7 +421,7 @@
 {%- endmacro %}
 
 {# Of the pairs of a group, as a list, the numbers of those in which each trip and each departure stands once at most so
-   that the sum of costs is least (the assignment problem; transit_etl/warehouse/sql_functions.py).
+   that the sum of costs is least (the assignment problem; transit_estimates/matching.py).
 
    trip, departure, cost, pair: numbers of trip and departure, counted from 1, cost of the pair, and its number, from 1.
    unpaired_cost:               what a trip without a pair costs. #}
@@ -429,6 +429,24 @@
     least_cost_pairs(
         {{ list_in_order(trip, pair) }}, {{ list_in_order(departure, pair) }},
         {{ list_in_order("cast(" ~ cost ~ " as double)", pair) }}, cast({{ unpaired_cost }} as double)
+    )
+{%- endmacro %}
+
+{# Of the pairs of a group, as a list of structs of `draw` and `pair`, the numbers of those chosen in each draw: in draw 0
+   the most probable ones, in others those that may be right as well (transit_estimates/matching.py).
+
+   trip, departure, pair: numbers of trip and departure, counted from 1, and of the pair.
+   above_seconds, cost:   how much later than usual the bus then is, and what speaks against the pair otherwise.
+   spread_seconds:        standard deviation of delays that other buses tell.
+   unpaired_cost:         what a trip without a pair costs.
+   n_draws, seed:         how many draws, and a text: with the same one the draws are the same. #}
+{% macro drawn_pairs(trip, departure, above_seconds, cost, pair, spread_seconds, unpaired_cost, n_draws, seed) -%}
+    drawn_pairs(
+        {{ list_in_order(trip, pair) }}, {{ list_in_order(departure, pair) }},
+        {%- for value in [above_seconds, cost] %}
+            {{ list_in_order("cast(" ~ value ~ " as double)", pair) }},
+        {%- endfor %}
+        cast({{ spread_seconds }} as double), cast({{ unpaired_cost }} as double), cast({{ n_draws }} as bigint), {{ seed }}
     )
 {%- endmacro %}
 

@@ -7,6 +7,8 @@ from typing import Any
 from dbt.adapters.duckdb.plugins import BasePlugin
 from duckdb import DuckDBPyConnection
 
+from transit_estimates.matching import drawn_pairs, least_cost_pairs
+
 
 @dataclass(frozen=True, slots=True)
 class SqlFunction:
@@ -34,30 +36,6 @@ class Plugin(BasePlugin):
             )  # fmt: skip
 
 
-def least_cost_pairs(
-    trips: Sequence[int], departures: Sequence[int], costs: Sequence[float], unpaired_cost: float
-) -> list[int]:
-    """Choose pairs of trips and departures, each in one pair at most, so that the sum of costs is least.
-
-    The three lists are of one length: pair n, counted from 1, is of trip `trips[n - 1]` and of departure
-    `departures[n - 1]`, numbered from 1. A trip in no chosen pair costs `unpaired_cost`. Returns the numbers
-    of the pairs chosen, in order.
-    """
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415 - half a second, for builds alone
-
-    n_trips, n_departures = max(trips), max(departures)
-    numbers = {key: number for number, key in enumerate(zip(trips, departures, strict=True), start=1)}
-    never = 2 * unpaired_cost + max(costs)
-    matrix = [[never] * (n_departures + n_trips) for _ in range(n_trips)]
-    for trip, departure, cost in zip(trips, departures, costs, strict=True):
-        matrix[trip - 1][departure - 1] = cost
-    for trip in range(n_trips):  # a column of its own stands for no departure
-        matrix[trip][n_departures + trip] = unpaired_cost
-    rows, columns = linear_sum_assignment(matrix)
-    chosen = ((int(row) + 1, int(column) + 1) for row, column in zip(rows, columns, strict=True))
-    return sorted(numbers[key] for key in chosen if key in numbers)
-
-
 def chain_starts(earlier: Sequence[int], later: Sequence[int]) -> list[int]:
     """Chain elements by links of which each element has one to an earlier and one to a later one at most.
 
@@ -82,9 +60,24 @@ FUNCTIONS = (
     SqlFunction(
         least_cost_pairs, ("array<bigint>", "array<bigint>", "array<double>", "double"), "array<bigint>"
     ),
+    SqlFunction(
+        drawn_pairs,
+        (
+            "array<bigint>",
+            "array<bigint>",
+            "array<double>",
+            "array<double>",
+            "double",
+            "double",
+            "bigint",
+            "string",
+        ),
+        "array<struct<draw: bigint, pair: bigint>>",
+    ),
     SqlFunction(chain_starts, ("array<bigint>", "array<bigint>"), "array<bigint>"),
 )
 
 
 def _duckdb_type(name: str) -> Any:  # noqa: ANN401 - DuckDB takes the name for the type
-    return name.removeprefix("array<").replace(">", "[]")
+    element = name.removeprefix("array<")
+    return element.replace("struct<", "struct(").replace(">>", ")[]").replace(">", "[]").replace(":", "")

@@ -123,7 +123,6 @@ unmatched_visits as (
             count(*) over (partition by trip_key, stop_code, stop_sequence) > 1 as is_repeated
         from {{ built('stop_visits') }}
     ) as visits
-    cross join {{ ref('inference_parameters') }} as parameters
     left join {{ built('departure_matches') }} as matches using (trip_key)
     where
         (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)

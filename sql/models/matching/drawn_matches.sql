@@ -1,12 +1,9 @@
 -- One row per operator, service_date, draw and trip without a match by timetable times: the free departure that it
--- gets. Of each line and direction, trips and departures are matched one to one so that the sum of costs is least.
--- The cost grows with how unusual the delay is: with its square at first, so that of two buses and two departures the
--- earlier bus gets the earlier departure. It also grows with how unusual the time is at which the bus was first live,
--- and with how long the departure was not listed any more by then.
--- Draw 0 is the match. In the others costs are changed at random, so that the share of draws with a match is about its
--- probability, if a cost divided by spread_seconds is the negative logarithm of a likelihood (the method is known as
--- perturb and MAP). How late buses of the line usually are is drawn too, because those that timetable times tell of are
--- earlier than others.
+-- gets. Of each line and direction, trips and departures are matched one to one (transit_estimates/matching.py): draw 0
+-- is the most probable match, and the others are drawn as often as they are probable. A match is less probable the more
+-- unusual its delay is, the more unusual the time is at which the bus was first live, and the longer the departure was
+-- not listed any more by then. How late buses of the line usually are is drawn too, because those that timetable times
+-- tell of are earlier than others.
 {%- set line_day = "operator, service_date, line_code, direction" %}
 with pairs as (
     select * from {{ built('possible_departures') }}
@@ -140,49 +137,21 @@ costs as (
         and coalesce(announcements.n_still_listed < 2 and announcements.n_still_listed < announcements.n_rows, true)
 ),
 
-drawn as (
-    select
-        costs.*,
-        numbers.number - 1 as draw,
-        case
-            when numbers.number = 1 then 0
-            else costs.spread_seconds * {{ gumbel_draw("costs.trip_key, costs.departure_key, numbers.number") }}
-        end as change_seconds,
-        abs(
-            costs.above_seconds
-            - case
-                when numbers.number = 1 then 0
-                else
-                    costs.spread_seconds / 2
-                    * {{ normal_draw("costs.service_date, costs.line_code, costs.direction, numbers.number") }}
-            end
-        ) as off_seconds,
-        parameters.match_max_cost_seconds
-    from costs
-    cross join {{ ref('inference_parameters') }} as parameters
-    inner join {{ numbers(100) }} as numbers on numbers.number <= parameters.match_draws + 1
-),
-
 chosen as (
     select
         {{ line_day }},
-        draw,
-        {{ each_of('pair_numbers') }} as pair_number
+        {{ each_of('drawn') }} as chosen
     from (
         select
             {{ line_day }},
-            draw,
-            {{ least_cost_pairs(
-                "trip_number",
-                "departure_number",
-                "listing_cost_seconds - change_seconds + case when off_seconds <= spread_seconds "
-                ~ "then power(off_seconds, 2) / (2 * spread_seconds) "
-                ~ "else off_seconds - spread_seconds / 2 end",
-                "pair_number",
-                "max(match_max_cost_seconds)"
-            ) }} as pair_numbers
-        from drawn
-        group by {{ line_day }}, draw
+            {{ drawn_pairs(
+                "trip_number", "departure_number", "above_seconds", "listing_cost_seconds / unannounced_cost_seconds",
+                "pair_number", "max(spread_seconds)", "max(match_unpaired_cost)", "max(match_draws)",
+                "concat_ws('/', operator, cast(service_date as string), line_code, direction)"
+            ) }} as drawn
+        from costs
+        cross join {{ ref('inference_parameters') }}
+        group by {{ line_day }}
     ) as assignments
 )
 
@@ -191,6 +160,7 @@ select
         "slot_number, first_live_at, last_live_at, n_replaced_rows, match_score, listing_cost_seconds",
         "spread_seconds, pair_number, trip_number, departure_number"
     ) }},
-    chosen.draw
+    chosen.chosen.draw
 from costs
-inner join chosen using ({{ line_day }}, pair_number)
+inner join chosen using ({{ line_day }})
+where costs.pair_number = chosen.chosen.pair

@@ -129,12 +129,11 @@ usual_days as (
             "sum(delay_seconds) over one_day", "count(delay_seconds) over one_day", "parameters.usual_delay_seconds",
             "parameters.error_passages"
         ) }}) as bigint) as day_seconds,
-        -- those only seen live vary more
-        cast(round(parameters.match_spread_factor * sqrt({{ leaning_mean(
+        cast(greatest(round(sqrt({{ leaning_mean(
             "count(delay_seconds) over one_day * var_pop(delay_seconds) over one_day",
-            "count(delay_seconds) over one_day",
-            "power(parameters.match_spread_seconds / parameters.match_spread_factor, 2)", "parameters.error_passages"
-        ) }})) as bigint) as spread_seconds
+            "count(delay_seconds) over one_day", "power(parameters.match_spread_seconds, 2)",
+            "parameters.error_passages"
+        ) }})), 1) as bigint) as spread_seconds
     from delays
     cross join {{ ref('inference_parameters') }} as parameters
     window one_day as (partition by operator, service_date)

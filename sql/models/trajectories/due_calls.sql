@@ -9,7 +9,6 @@ with departures as (
         {{ is_guessed_match() }} as is_guessed,
         errors.* {{ exclude("departure_key") }}
     from {{ built('timetable_departures') }} as departures
-    cross join {{ ref('inference_parameters') }} as parameters
     {{ join_rules('departures.service_date') }}
     left join {{ built('departure_matches') }} as matches using (departure_key)
     left join {{ ref('match_errors') }} as errors using (departure_key)

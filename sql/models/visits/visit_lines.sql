@@ -160,7 +160,7 @@ usual_lines as (
         group by operator, service_date, line_label, destination, line_code, direction
     ) as shares
     cross join {{ ref('inference_parameters') }} as parameters
-    where shares.id_share >= parameters.match_sure_share
+    where shares.id_share >= parameters.usual_line_share
 ),
 
 lines_of_visits as (
