@@ -1,5 +1,5 @@
 -- One row per operator, service_date, trip, stop and visit of an anonymous row: the departure that the row is about,
--- until when it was listed, and since when it was not although it would have been.
+-- and until when it was listed.
 -- The departure is the nearest one to when its bus is due at the origin, by running times or else by travel times: near
 -- enough, or much nearer than the next departure.
 with visits as (
@@ -28,7 +28,5 @@ select
     leg,
     departure_at,
     departure_key,
-    last_theoretical_at,
-    withdrawn_at,
-    max(last_theoretical_at) over (partition by departure_key) as last_listed_at
+    last_theoretical_at
 from nearest

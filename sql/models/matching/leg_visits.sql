@@ -28,7 +28,6 @@ with visits as (
         visits.passed_after,
         visits.first_live_at,
         visits.last_theoretical_at,
-        visits.withdrawn_at,
         {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds * ' ~ factor ~ ', 0)') }}
             as estimated_departure_at,
         (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds

@@ -169,7 +169,6 @@ select
     n_replaced_rows,
     basis,
     match_score,
-    cast(null as bigint) as slot_number,
     cast(null as timestamp) as first_live_at,
     cast(null as timestamp) as last_live_at,
     cast(null as bigint) as above_seconds,
@@ -184,7 +183,6 @@ select
     cast(null as bigint) as n_replaced_rows,
     'live' as basis,
     cast(null as double) as match_score,
-    departures.slot_number,
     trips.first_live_at,
     trips.last_live_at,
     -- how much later it left than buses usually do
