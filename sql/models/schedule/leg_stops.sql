@@ -3,10 +3,10 @@
 }) }}
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
 -- A direction's stop list holds the stops of all its variants. A leg calls where its trips were listed; elsewhere only
--- between its ends, as far as they are known, and not at stops in a row that listed none of its trips, if so many
--- answers came shortly before them that some should have listed one. Where one or two stops never list anything, the
--- upstream may not know of them. Where a stop did not list half of the trips that answers should have listed, those
--- alone are due that it ever listed. A leg of few trips counts those of earlier dates, too.
+-- between its ends, as far as they are known, and not at stops in a row that listed none of its trips, if two answers
+-- that came shortly before a trip should have. Where one or two stops never list anything, the upstream may not know
+-- of them. Where a stop did not list half of the trips that answers should have listed, those alone are due that it
+-- ever listed. A leg of few trips counts those of earlier dates, too.
 {%- set way = "operator, service_date, line_code, direction" %}
 with earlier as (
     select
@@ -51,26 +51,19 @@ counted as (
 ),
 
 listed as (
-    -- the share of chances that list a bus, where any did
     select
         *,
-        least(
-            cast(sum(n_calls) over one_leg as double)
-            / nullif(sum(case when n_calls > 0 then n_chances end) over one_leg, 0),
-            1
-        ) as listed_share,
         count(case when n_calls > 0 then 1 end) over (
             partition by {{ way }}, leg order by position rows between unbounded preceding and current row
         ) as n_called_before
     from counted
-    window one_leg as (partition by {{ way }}, leg)
 ),
 
 stretches as (
     -- stops in a row at which the leg was not listed are skipped together
     select
         *,
-        listed_share * sum(case when n_calls = 0 then n_chances end) over stretch as n_expected_in_stretch,
+        sum(case when n_calls = 0 then n_chances end) over stretch as n_chances_in_stretch,
         count(case when n_calls = 0 then 1 end) over stretch as n_stops_in_stretch,
         count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch
     from listed
@@ -79,7 +72,7 @@ stretches as (
 
 select
     stretches.* {{ exclude(
-        "n_calls, n_chances, n_called_chances, is_listing, listed_share, n_called_before, n_expected_in_stretch",
+        "n_calls, n_chances, n_called_chances, is_listing, n_called_before, n_chances_in_stretch",
         "n_stops_in_stretch, n_listing_in_stretch"
     ) }},
     stretches.n_calls > 0
@@ -94,6 +87,6 @@ where
     or coalesce(stretches.position >= ends.origin_position, true)
     and coalesce(stretches.position <= ends.destination_position, true)
     and (
-        coalesce(stretches.n_expected_in_stretch < parameters.skipped_stop_trips, true)
+        coalesce(stretches.n_chances_in_stretch < 2, true)
         or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
     )
