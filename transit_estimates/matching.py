@@ -19,8 +19,8 @@ from statistics import fmean
 
 FREEDOM = 4  # of Student's t distribution
 DRAWS_OF_A_CHAIN = 4
-PASSES_BETWEEN = 4  # over all trips, from draw to draw
-PASSES_BEFORE = 8  # the first draw of a chain
+PASSES_BETWEEN = 8  # over all trips, from draw to draw
+PASSES_BEFORE = 20  # the first draw of a chain
 PRIOR_TRIPS = 5  # the known spread counts as much as so many trips
 COMMON_SHARE = 0.5  # of the known spread: the standard deviation of the usual delay of these trips
 STARTS = [step / 2 for step in range(-6, 7)]  # usual delays that chains start at, in such deviations
