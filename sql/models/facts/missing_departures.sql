@@ -126,7 +126,7 @@ unmatched_visits as (
     left join {{ built('departure_matches') }} as matches using (trip_key)
     where
         (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
-        and (matches.trip_key is null or visits.is_repeated or {{ is_guessed_match() }})
+        and (matches.trip_key is null or visits.is_repeated or {{ is_guessed_match(sure_score=0.95) }})
     union all
     select
         operator,
