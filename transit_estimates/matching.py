@@ -98,7 +98,8 @@ class _Chain:
         for pair, trip in enumerate(pairs.trips):
             self._choices[trip].append(pair)
         self._trips = sorted(self._choices)
-        self._starts = [(start, self.most_probable(start, pairs.spread_seconds)) for start in self._delays()]
+        delays = [start * pairs.common_spread for start in STARTS]
+        self._starts = [(delay, self.most_probable(delay, pairs.spread_seconds)) for delay in delays]
         self._weights = self._weights_of_starts()
 
     def pairs(self) -> list[int]:
@@ -120,9 +121,6 @@ class _Chain:
             for trip in self._random.choices(self._trips, k=len(self._trips)):
                 self._move(trip, self._random.choice(self._choices[trip]))
             self._learn()
-
-    def _delays(self) -> list[float]:
-        return [start * self._all.common_spread for start in STARTS]
 
     def _weights_of_starts(self) -> list[float]:
         """Return how probable each start is: by its delay, and by what its assignment costs."""
