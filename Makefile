@@ -64,7 +64,6 @@ fuzz: setup ## change what is read from others for 30 minutes and look for trace
 	$(CLEAN_ENV) $(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),30)
 
 docs: setup ## write the documentation as pages that open from disk: build/docs/index.html
-	$(BIN)/python -m scripts.lineage
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs build/docs
 	@echo build/docs/index.html
 

@@ -1,9 +1,16 @@
 """Settings of Sphinx for `make docs`: static pages that open from disk and need no network."""
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
+
+from transit_etl.warehouse.contract_summary import promised_columns
+from transit_etl.warehouse.dbt_manifest import parsed_manifest
+from transit_etl.warehouse.dictionary import Dictionary, read_dictionary
+from transit_etl.warehouse.dictionary_files import as_pages, replace_pages
 
 # The one script that furo writes into its pages; a script of any other text does not run.
 _INLINE = "sha256-ySvT2PEZeueHGC1y2crNuNTfphBynFPP7i+U21fEgX0="
@@ -38,10 +45,22 @@ class SearchNames(SearchEnglish):
 
 
 def setup(app: Sphinx) -> None:
-    """Search by the words of names, and put the content security policy in front of what a page loads."""
+    """Add the data dictionary and a search by the words of names, and a content security policy to pages."""
     app.add_search_language(SearchNames)
+    app.connect("builder-inited", _write_dictionary)
     app.connect("html-page-context", _add_policy)
 
 
 def _add_policy(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:  # noqa: ARG001
     context["metatags"] = _POLICY + context.get("metatags", "")
+
+
+def _write_dictionary(app: Sphinx) -> None:
+    """Write a page for each table that `contract.yaml` promises, as the models describe it.
+
+    What a table is made of is left out: that takes a build, and stands in the pages of a publication.
+    """
+    folder = Path(app.srcdir)
+    found = read_dictionary(promised_columns(folder / "contract.yaml"), parsed_manifest())
+    tables = [replace(table, reads="") for table in found.tables]
+    replace_pages(folder / "dictionary", as_pages(Dictionary(tables, found.columns)))

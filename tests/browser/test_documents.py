@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from transit_etl.warehouse.contract_summary import promised_columns
+
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
-TABLES = [f"dictionary/{path.stem}.html" for path in (ROOT / "docs" / "dictionary").glob("*.md")]
+COLUMNS = promised_columns(ROOT / "docs" / "contract.yaml")
+TABLES = sorted({f"dictionary/{column.schema}.{column.table}.html" for column in COLUMNS})
 PAGES = sorted(f"{path.stem}.html" for path in (ROOT / "docs").glob("*.md"))
 SOME = [*PAGES, "dictionary/index.html", "dictionary/columns.html", "dictionary/core.stop_visits.html"]
 

@@ -16,7 +16,6 @@ ON_THE_TOUR = [
     "make",
     "python -m scripts.tests_of",
     "transit-etl compact D",
-    "transit-etl --version",
     "transit-etl config",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
@@ -30,7 +29,6 @@ ON_THE_TOUR = [
 LONG_ON_THE_TOUR = [
     "make docs",
     "make sbom",
-    "python -m scripts.lineage",
     "transit-etl build --as-of 2026-03-02T06:30Z",
     "transit-etl build --from D --to D",
     "transit-etl build --ruleset 2",
@@ -144,7 +142,6 @@ ELSEWHERE = {
     "transit-etl collect lines": ("tests/cli/test_errors.py", 'cli("collect", "lines"'),
     "transit-etl collect passages --for 10m": ("tests/cli/test_errors.py", 'cli("collect", "passages"'),
     "transit-etl collect stops": ("tests/cli/test_errors.py", 'cli("collect", "stops"'),
-    "transit-etl status --watch": ("tests/cli/test_check.py", '"status", "--watch"'),
     "transit-etl contract": ("tests/cli/test_contract.py", 'cli("contract"'),
     "transit-etl diff": ("tests/cli/test_diff.py", 'cli("diff"'),
     "transit-etl emulator --port 8400": ("transit_emulator/process.py", '"emulator", "--port"'),

@@ -61,9 +61,12 @@ def test_every_path_exists(document: Path) -> None:
 
 @each_document
 def test_every_link_leads_to_a_file(document: Path) -> None:
+    """The dictionary is made with the pages: see `docs/conf.py`."""
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", prose(document))
 
-    assert [] == [link for link in links if not (document.parent / link).exists()]
+    assert [] == [
+        link for link in links if not (document.parent / link).exists() and not link.startswith("dictionary/")
+    ]
 
 
 def test_every_make_target_exists() -> None:

@@ -40,12 +40,13 @@ from transit_etl.warehouse.contract_changes import (
     contract_changes,
     deprecations_table,
 )
+from transit_etl.warehouse.contract_summary import read_earlier, write_summary
 from transit_etl.warehouse.dbt_manifest import Manifest
 from transit_etl.warehouse.dictionary import FoundColumn, read_dictionary
 from transit_etl.warehouse.models import described_tables
 
 CLIENT = ROOT / ".venv" / "datacontract-cli"  # scripts/setup.sh installs it
-STORED = ROOT / "docs" / "contract"
+STORED = ROOT / "docs" / "contract.yaml"
 TODAY = date(2026, 11, 26)
 LONG_AGO = TODAY - timedelta(days=DEPRECATION_DAYS)
 # Prints for each file whether it is valid, and the checks of its tables that did not pass.
@@ -328,10 +329,10 @@ def test_the_published_file_names_the_version_of_its_contract(built: Settings, p
 
 
 def test_the_last_version_is_kept_and_nothing_of_it_is_broken(published: Contracts) -> None:
-    stored = read_contract(STORED)
+    stored = read_earlier(STORED)
 
     assert [] == broken_promises(stored, published, date.today())  # noqa: DTZ011 - the day a deprecation ends
-    assert [] == contract_changes(stored, published), "transit-etl contract docs/contract --keep"
+    assert [] == contract_changes(stored, published), "transit-etl contract docs/contract.yaml --keep"
 
 
 @pytest.fixture
@@ -503,6 +504,30 @@ def test_it_is_written_again_only_where_it_differs(published: Contracts, tmp_pat
     write_contract(folder, {"core": published["core"]})
 
     assert ["core.odcs.yaml"] == [path.name for path in folder.iterdir()]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "version: 1.0.0", "version: a\ncore.lines.a: {}", "core.a: {}", "a: ["]
+)
+def test_a_file_that_is_no_summary_is_named_in_one_line(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "contract.yaml"
+    path.write_text(text)
+
+    with pytest.raises(
+        ContractError, match=f"^{re.escape(str(path))} is no summary of a data contract: [^\n]+$"
+    ):
+        read_earlier(path)
+
+
+def test_a_summary_has_all_that_is_compared(earlier: Contracts, tmp_path: Path) -> None:
+    _deprecate(_table_in(earlier, "marts.crowding"), LONG_AGO)
+    _deprecate(_column_in(earlier, "core.trips.outcome"), LONG_AGO)
+    write_summary(tmp_path / "contract.yaml", earlier)
+    kept = read_earlier(tmp_path / "contract.yaml")
+
+    assert [] == contract_changes(earlier, kept)
+    assert 2 == deprecations_table(kept).num_rows
+    assert deprecations_table(earlier) == deprecations_table(kept)
 
 
 @pytest.mark.parametrize("text", ["[]", "version: 1", "version: 1.0.0\nschema: [{}]", "a: [", "\x00"])

@@ -8,7 +8,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from tests.documents.sessions import ROOT
 from tests.meanings import refer_to_neighbours
 from tests.warehouse.conftest import Rows
 from transit_etl import paths
@@ -168,14 +167,6 @@ def test_it_is_published_as_csv_too(built: Settings, ask: Ask) -> None:
 
     assert ask("select count(*) as n from quality.dictionary_columns") == [{"n": len(rows)}]
     assert {"true", "false"} == {row["is_promised"] for row in rows}
-
-
-def test_the_pages_of_the_documents_are_the_published_ones(built: Settings) -> None:
-    published, documents = _published(built, "dictionary"), ROOT / "docs" / "dictionary"
-
-    assert _texts(documents) == _texts(published), (
-        "build and publish anything, and copy data/warehouse/dictionary/ to docs/"
-    )
 
 
 def test_every_promised_table_has_a_page_and_is_in_the_index(built: Settings, ask: Ask) -> None:

@@ -12,19 +12,19 @@ from transit_etl.settings import load_settings
 
 def contract(
     earlier: Annotated[
-        Path | None, typer.Argument(file_okay=False, help="The folder of an earlier contract.")
+        Path | None, typer.Argument(help="The folder of an earlier contract, or the summary of one.")
     ] = None,
     is_kept: Annotated[
-        bool, typer.Option("--keep", help="Replace the earlier contract, if it is not broken.")
+        bool, typer.Option("--keep", help="Write the summary anew, if no promise in it is broken.")
     ] = False,
     as_format: Annotated[Format | None, typer.Option("--format", "-f", help="How to write the rows.")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare the data contract of the published file with an earlier one: 1 if a promise is broken.
 
-    Without a folder it lists what is deprecated. `transit-etl publish` writes the contract.
+    Without an earlier one it lists what is deprecated. `transit-etl publish` writes the contract.
 
-    Example: transit-etl contract docs/contract
+    Example: transit-etl contract docs/contract.yaml
     """
     from transit_etl.cli.formats import write
     from transit_etl.paths import contract_dir
@@ -34,7 +34,8 @@ def contract(
         contract_changes,
         deprecations_table,
         read_contract,
-        write_contract,
+        read_earlier,
+        write_summary,
     )
 
     settings = load_settings()
@@ -43,9 +44,11 @@ def contract(
     if earlier is None:
         write([deprecations_table(published)], form, None)
         return
+    if is_kept and earlier.is_dir():
+        raise typer.BadParameter("--keep writes a file, and this is a folder", param_hint="EARLIER")
     if is_kept and not earlier.exists():
-        write_contract(earlier, published)
-    kept = read_contract(earlier)
+        write_summary(earlier, published)
+    kept = read_earlier(earlier)
     write([changes_table(contract_changes(kept, published))], form, None)
     broken = broken_promises(kept, published, settings.clock.now().date())
     for each in broken:
@@ -53,4 +56,4 @@ def contract(
     if broken:
         raise typer.Exit(EXIT_FAILED)
     if is_kept:
-        write_contract(earlier, published)
+        write_summary(earlier, published)

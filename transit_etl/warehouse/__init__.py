@@ -6,13 +6,14 @@ from transit_etl.stage.repair import repairing
 from transit_etl.store.sync import pulled
 from transit_etl.warehouse.builder import BuildReport
 from transit_etl.warehouse.builder import build as _build
-from transit_etl.warehouse.contract import ContractError, read_contract, write_contract
+from transit_etl.warehouse.contract import ContractError, read_contract
 from transit_etl.warehouse.contract_changes import (
     broken_promises,
     changes_table,
     contract_changes,
     deprecations_table,
 )
+from transit_etl.warehouse.contract_summary import read_earlier, write_summary
 from transit_etl.warehouse.database import BuildRunningError, WarehouseError
 from transit_etl.warehouse.dbt import BuildFailedError, BuildProgress
 from transit_etl.warehouse.differences import ComparisonError, Differences, compare
@@ -72,7 +73,8 @@ __all__ = [
     "query",
     "query_all",
     "read_contract",
+    "read_earlier",
     "read_published",
     "unreadable",
-    "write_contract",
+    "write_summary",
 ]

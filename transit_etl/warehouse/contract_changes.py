@@ -52,7 +52,7 @@ def broken_promises(earlier: Mapping[str, Contract], later: Mapping[str, Contrac
     Only a new major version may remove or change, and only what was deprecated for long enough; what is added
     needs a new minor version.
     """
-    old, new = _version(earlier), _version(later)
+    old, new = version_of(earlier), version_of(later)
     changes = contract_changes(earlier, later)
     long_ago = today - timedelta(days=DEPRECATION_DAYS)
     found = []
@@ -64,7 +64,11 @@ def broken_promises(earlier: Mapping[str, Contract], later: Mapping[str, Contrac
             found.append(f"{place}: {each.change}; it was not deprecated for {DEPRECATION_DAYS} days")
         elif new[:2] <= old[:2]:
             found.append(f"{place}: {each.change}; that needs a new minor version")
-    return found if new >= old else [f"the version goes back from {_text(old)} to {_text(new)}", *found]
+    return (
+        found
+        if new >= old
+        else [f"the version goes back from {version_text(old)} to {version_text(new)}", *found]
+    )
 
 
 def changes_table(changes: Iterable[ContractChange]) -> pa.Table:
@@ -85,7 +89,7 @@ def deprecations_table(contracts: Mapping[str, Contract]) -> pa.Table:
                         "column": column,
                         "deprecated_since": since,
                         "stays_until": since + timedelta(days=DEPRECATION_DAYS),
-                        "replaced_by": _facts(entry).get("replacedBy"),
+                        "replaced_by": facts_of(entry).get("replacedBy"),
                     }
                 )
     return pa.Table.from_pylist(rows, pa.schema(_DEPRECATIONS))
@@ -127,7 +131,7 @@ def _promise_changes(
 
 
 def _promises(entry: Mapping[str, Any]) -> dict[str, Any]:
-    facts = _facts(entry)
+    facts = facts_of(entry)
     return {promise: entry.get(promise, facts.get(promise)) for promise in _PROMISED}
 
 
@@ -139,17 +143,20 @@ def _removed(
 
 
 def _deprecated_since(entry: Mapping[str, Any]) -> date | None:
-    since = _facts(entry).get("deprecatedSince")
+    since = facts_of(entry).get("deprecatedSince")
     return date.fromisoformat(since) if since else None
 
 
-def _facts(entry: Mapping[str, Any]) -> dict[str, Any]:
+def facts_of(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the custom properties of a table or column by their names."""
     return {each["property"]: each["value"] for each in entry.get("customProperties", ())}
 
 
-def _version(contracts: Mapping[str, Contract]) -> tuple[int, ...]:
+def version_of(contracts: Mapping[str, Contract]) -> tuple[int, ...]:
+    """Return the version of a contract as numbers, to be compared."""
     return max(tuple(map(int, str(each["version"]).split("."))) for each in contracts.values())
 
 
-def _text(version: tuple[int, ...]) -> str:
+def version_text(version: tuple[int, ...]) -> str:
+    """Write a version as contracts have it."""
     return ".".join(map(str, version))
