@@ -117,17 +117,11 @@ ELSEWHERE = {
     "marimo run docs/notebooks/punctuality.py": ("tests/browser/test_notebook.py", '_served("run"'),
     "pre-commit install": ("tests/documents/test_pre_commit.py", "pre-commit install"),
     "pytest -q tests/test_settings.py": ("tests/test_settings.py", "def test_"),
-    "pytest tests/test_disk_faults.py": ("tests/test_disk_faults.py", "def test_"),
     "pytest -m exhaustive tests/test_disk_faults.py": ("tests/test_disk_faults.py", "pytest.mark.exhaustive"),
-    "pytest tests/operations/check/test_mistakes.py": (
-        "tests/operations/check/test_mistakes.py",
-        "def test_",
-    ),
     "pytest -m long tests/browser/test_rehearsed_week.py": (
         "tests/browser/test_rehearsed_week.py",
         "pytest.mark.long",
     ),
-    "pytest -m long tests/warehouse/test_spark.py": ("tests/warehouse/test_spark.py", "pytest.mark.long"),
     "pytest tests/test_fault_matrix.py": ("tests/test_fault_matrix.py", "def test_"),
     "python benchmarks/engines.py": ("tests/warehouse/test_spark.py", "compare_builds("),
     "python -m tests.documents.refresh docs/tour.md": ("tests/documents/test_refreshing.py", "refresh("),
