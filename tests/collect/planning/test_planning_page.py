@@ -1,4 +1,4 @@
-"""`docs/planning.md` says what the code does: its example is computed again, its parameters are looked up."""
+"""`docs/planning.md` says what the code does: its examples are computed again."""
 
 import inspect
 import re
@@ -52,17 +52,13 @@ def second_poll_row(age: int) -> str:
     return f"| {age} s | {passed_probability(visit, now):.2f} | {value:.2f} |"
 
 
-def parameter_rows() -> list[str]:
-    """Return the rows of the page's table: each parameter, its value, and its description in the code."""
-    rows = []
-    for field in fields(DEFAULTS):
-        group = getattr(DEFAULTS, field.name)
-        described = dict(DESCRIPTION.findall(inspect.getsource(type(group))))
-        for name in (each.name for each in fields(group)):
-            value = getattr(group, name)
-            shown = ", ".join(f"{each:g}" for each in (value if isinstance(value, tuple) else (value,)))
-            rows.append(f"| `{field.name}.{name}` | {shown} | {described[name]} |")
-    return rows
+def descriptions() -> dict[str, str]:
+    """Return what the code says of each parameter, by its group and name."""
+    return {
+        f"{field.name}.{name}": text
+        for field in fields(DEFAULTS)
+        for name, text in DESCRIPTION.findall(inspect.getsource(type(getattr(DEFAULTS, field.name))))
+    }
 
 
 def rows_of_the_page(heading: str) -> list[str]:
@@ -91,14 +87,15 @@ def test_the_weight_of_the_example_is_that_of_the_code() -> None:
     assert f"0.95 * (1 + 20 * 3 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
 
 
-def test_every_parameter_is_on_the_page_with_its_value_and_description() -> None:
-    assert parameter_rows() == rows_of_the_page("All parameters")
+def test_every_parameter_has_a_description_that_says_enough_alone() -> None:
+    names = {
+        f"{group.name}.{field.name}"
+        for group in fields(DEFAULTS)
+        for field in fields(getattr(DEFAULTS, group.name))
+    }
 
-
-def test_every_description_says_enough_alone() -> None:
-    described = dict(row.strip("| ").split(" | ")[::2] for row in parameter_rows())
-
-    assert {} == refer_to_neighbours(described)
+    assert names == descriptions().keys()
+    assert {} == refer_to_neighbours(descriptions())
 
 
 def test_every_parameter_has_a_unit_in_its_name() -> None:
