@@ -30,9 +30,7 @@ def test_a_command_of_the_emulator_says_what_to_install(
 ) -> None:
     done = run_without(package, tmp_path, *words)
 
-    expected = (
-        f"transit-etl: the emulator needs the package {package}: run pip install 'transit-etl[emulator]'"
-    )
+    expected = f"transit-etl: this needs the package {package}: run pip install 'transit-etl[emulator]'"
     assert expected == done.stderr.strip()
     assert done.returncode == 1
     assert list(tmp_path.iterdir()) == []

@@ -15,6 +15,7 @@ from transit_etl.cli.contract import contract
 from transit_etl.cli.diff import diff
 from transit_etl.cli.emulator import emulator_app
 from transit_etl.cli.export import export
+from transit_etl.cli.extras import what_to_install
 from transit_etl.cli.folder import folder
 from transit_etl.cli.health import check, metrics, status, verify
 from transit_etl.cli.options import EXIT_FAILED, MARKUP
@@ -79,6 +80,12 @@ def main() -> None:
     except OSError as error:
         output.print_error(in_words(error))
         sys.exit(EXIT_FAILED)
+    except ModuleNotFoundError as error:
+        advice = what_to_install(error)
+        if advice is None:
+            raise
+        output.print_error(advice)
+        sys.exit(EXIT_FAILED)
 
 
 def _why_tables_are_missing(error: TransitError) -> str | None:
@@ -87,8 +94,8 @@ def _why_tables_are_missing(error: TransitError) -> str | None:
 
     if not isinstance(error.__cause__, duckdb.CatalogException | duckdb.BinderException):
         return None
-    from transit_etl.warehouse import outdated
+    with suppress(TransitError, ModuleNotFoundError):  # the models come with the extra `build`
+        from transit_etl.warehouse import outdated
 
-    with suppress(TransitError):
         return outdated(load_settings())
     return None

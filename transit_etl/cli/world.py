@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from transit_emulator.world import World
 
 
-class MissingExtraError(TransitError):
-    """A package that only the emulator needs is not installed; the message says what to install."""
-
-
 class EmulatorInputError(TransitError):
     """The emulator cannot use a file or an option that it was given; the message says why."""
 
@@ -72,15 +68,10 @@ Faults = Annotated[
 def build(
     size: Size, gtfs: Path | None, actuals: Path | None, seed: int, ids: Ids, *, has_revisions: bool
 ) -> "World":
-    """Return the world of these options; raise MissingExtraError where the extra is not installed."""
+    """Return the world of these options; raise ModuleNotFoundError where the extra is not installed."""
     if gtfs and actuals:
         raise typer.BadParameter("--gtfs and --actuals each describe a network; give one of them")
-    try:
-        import_module("transit_emulator.server")  # imports every package of the extra
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"the emulator needs the package {error.name}: run pip install 'transit-etl[emulator]'"
-        ) from error
+    import_module("transit_emulator.server")  # imports every package of the extra
     from transit_emulator.days.trip_ids import IdMode
     from transit_emulator.world import build_world, recorded_world
 

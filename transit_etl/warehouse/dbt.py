@@ -201,6 +201,8 @@ def set_rulesets(settings: Settings) -> dict[str, int]:
 def require_engine(settings: Settings) -> None:
     """Raise WarehouseError if what the engine needs is not installed."""
     if settings.build_target is Engine.DUCKDB:
+        if not find_spec("dbt"):
+            raise WarehouseError("a build needs more packages: pip install 'transit-etl[build]'")
         return
     if settings.build_workers > 1:
         raise WarehouseError(
