@@ -1,9 +1,7 @@
 """What every test has: an environment without what is the caller's, and one journey to share."""
 
 import os
-import shutil
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from unittest.mock import patch
 
@@ -12,9 +10,7 @@ from hypothesis import settings
 
 from tests.journey import journey, upstream
 from tests.published import built, manifest, rehearsed
-from transit_etl.files import make_folder
-from transit_etl.settings import PREFIX, Settings
-from transit_etl.warehouse import dbt
+from transit_etl.settings import PREFIX
 
 __all__ = ["built", "journey", "manifest", "rehearsed", "upstream"]
 
@@ -50,48 +46,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _without_the_callers_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _without_the_callers_settings(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Iterator[None]:
     """Hide the caller's variables, settings files and budgets, also from programs that tests start."""
+    assert pytestconfig.cache is not None
     kept = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
     home = {name: str(tmp_path_factory.mktemp("user")) for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME")}
+    home["XDG_CACHE_HOME"] = str(pytestconfig.cache.mkdir("user"))  # what dbt knows of the models
     project = {f"{PREFIX}PROJECT_DIR": str(tmp_path_factory.mktemp("project"))}
     with patch.dict(os.environ, {**kept, **home, **project}, clear=True):
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _with_a_parsed_project(pytestconfig: pytest.Config) -> Iterator[None]:
-    """Let dbt parse its project, which takes seconds, once for all data folders; then what changed."""
-    assert pytestconfig.cache is not None
-    kept = pytestconfig.cache.mkdir("dbt") / "partial_parse.msgpack"
-    run = dbt.run
-
-    def run_with_kept(
-        settings: Settings,
-        first: date,
-        last: date,
-        *,
-        is_full: bool,
-        lock: int,
-        on_progress: dbt.OnProgress | None = None,
-        target: dbt.BuildTarget = dbt.MAIN_TARGET,
-        place: dbt.Workplace | None = None,
-    ) -> dbt.DbtResult:
-        own = (place or dbt.Workplace.main(settings)).parsed_project
-        if kept.exists() and not own.exists():
-            make_folder(own.parent)
-            shutil.copyfile(kept, own)
-        result = run(
-            settings, first, last,
-            is_full=is_full, lock=lock, on_progress=on_progress, target=target, place=place,
-        )  # fmt: skip
-        if target is dbt.MAIN_TARGET:
-            copy = kept.with_suffix(f".{os.getpid()}")
-            shutil.copyfile(own, copy)
-            copy.replace(kept)
-        return result
-
-    with patch.object(dbt, "run", run_with_kept):
         yield
 
 

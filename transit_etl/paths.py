@@ -290,6 +290,12 @@ def budget_database(credential: str, data_dir: Path) -> Path:
     return folder / f"budget-{hashlib.sha256(credential.encode()).hexdigest()[:16]}.sqlite"
 
 
+def parsed_models() -> Path | None:
+    """Return the user's file with what dbt knows of the models; None for a user without a home."""
+    folder = user_folder("XDG_CACHE_HOME", ".cache")
+    return folder / "partial_parse.msgpack" if folder else None
+
+
 def user_folder(variable: str, default: str) -> Path | None:
     """Return the user's folder of a kind, by the variable of the XDG convention; None without a home."""
     given = os.environ.get(variable, "")

@@ -496,6 +496,17 @@
     array_join({{ list }}, '{{ separator }}')
 {%- endmacro %}
 
+{# Ends the statement with an error of this text. #}
+{% macro raised_error(text) -%}
+    {{ adapter.dispatch("raised_error", "transit")(text) }}
+{%- endmacro %}
+{% macro default__raised_error(text) -%}
+    error({{ text }})
+{%- endmacro %}
+{% macro spark__raised_error(text) -%}
+    raise_error({{ text }})
+{%- endmacro %}
+
 {# An instant as text in UTC, to the minute. #}
 {% macro minute_text(instant) -%}
     {{ adapter.dispatch("minute_text", "transit")(instant) }}

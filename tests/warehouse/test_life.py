@@ -132,7 +132,7 @@ def test_a_failed_check_names_itself_and_publishes_nothing(copy: Settings) -> No
     for path in copies:
         shutil.copy(path.with_stem("once"), path)
     with pytest.raises(
-        warehouse.BuildFailedError, match=r"check grain_requests_\S+ failed.*\.sql$"
+        warehouse.BuildFailedError, match=r"check core.requests failed.*: key \(.*\) \(\d+ rows\).*\.sql$"
     ) as failure:
         warehouse.build(copy)
     with pytest.raises(warehouse.UncheckedBuildError, match="failed"):

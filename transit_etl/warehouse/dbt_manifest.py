@@ -13,6 +13,7 @@ from transit_etl import paths
 from transit_etl.warehouse.database import WarehouseError
 
 PROJECT = paths.part_of_project("sql")
+DEMANDED_AT_ONCE = ("grain", "holds")  # the checks that sql/macros/checks.sql demands once a model is made
 Manifest = Mapping[str, Any]  # as dbt documents it: https://schemas.getdbt.com/dbt/manifest/v12.json
 
 
@@ -27,6 +28,11 @@ def last_manifest(data_dir: Path) -> Manifest | None:
     except (FileNotFoundError, ValueError):
         return None
     return manifest
+
+
+def is_demanded_at_once(node: Mapping[str, Any]) -> bool:
+    """Tell whether a node is a check that is part of making its model, and not run by itself."""
+    return (node.get("test_metadata") or {}).get("name") in DEMANDED_AT_ONCE
 
 
 def parsed_manifest() -> Manifest:

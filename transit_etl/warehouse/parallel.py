@@ -29,7 +29,7 @@ from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.database import open_build_database
-from transit_etl.warehouse.dbt_manifest import Manifest
+from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once
 from transit_etl.warehouse.models import DatedBy, stages, tables_by_date
 from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
 
@@ -119,7 +119,7 @@ def groups_of(manifest: Manifest) -> Groups:
     nodes = {
         name: node
         for name, node in manifest["nodes"].items()
-        if node["resource_type"] in ("model", "seed", "test")
+        if node["resource_type"] in ("model", "seed", "test") and not is_demanded_at_once(node)
     }
     numbers: dict[str, int] = {}
     for name in nodes:

@@ -1,0 +1,62 @@
+{# What a build demands of each model and seed once it is made: what its checks `grain` and `holds` say, in one statement.
+   It fails with the name of each check that is broken and by how many rows, and the model keeps the rows of before. A
+   node of dbt for each check would take longer than most models. #}
+{% macro demand_checks() -%}
+    {%- set found = [] -%}
+    {%- for check in (graph.nodes.values() if execute else []) if check.get("attached_node") == model.unique_id -%}
+        {%- set arguments = dict(check.test_metadata.kwargs, model=this) -%}
+        {%- do arguments.pop("column_name", none) -%}
+        {%- if check.test_metadata.name == "grain" -%}
+            {%- set name = "key (" ~ arguments.columns | join(", ") ~ ")" -%}
+            {%- do found.append("select '" ~ name ~ "' as name, count(*) as n_rows from (" ~ rows_without_key(**arguments) ~ ") as broken") -%}
+        {%- elif check.test_metadata.name == "holds" -%}
+            {%- do found.append("select broken_rule as name, count(*) as n_rows from (" ~ rows_that_break(**arguments) ~ ") as broken group by 1") -%}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if found -%}
+        {%- set names = joined_text(list_of_distinct("name || ' (' || cast(n_rows as " ~ type_string() ~ ") || ' rows)'"), ", ") -%}
+        select {{ raised_error("'check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names) }}
+        from ({{ found | join(" union all ") }}) as checks
+        where n_rows > 0
+        having count(*) > 0
+    {%- endif -%}
+{%- endmacro %}
+
+{# Rows whose key is incomplete or not theirs alone. `may_be_null` names key columns that may be unknown. Of a model of
+   periods those are read that begin up to `days_before` days before the dates being built. #}
+{% macro rows_without_key(model, columns, date_column="service_date", days_before=1, may_be_null=[]) -%}
+    {%- set keys = [] -%}
+    {%- for column in columns %}{% do keys.append(adapter.quote(column)) %}{% endfor -%}
+    select
+        {{ keys | join(", ") }},
+        count(*) as n_rows
+    from {{ model }}
+    {% if date_column %}where {{ is_received_around(date_column, days_before, 1) }}{% endif %}
+    group by {{ keys | join(", ") }}
+    having
+        count(*) > 1
+        {%- for column in columns if column not in may_be_null %}
+        or {{ adapter.quote(column) }} is null
+        {%- endfor %}
+{%- endmacro %}
+
+{# Rows that break a rule, each with the name of the first one. A rule is an expression that must be true; unknown breaks
+   it. Of a model of periods those are read that begin up to `days_before` days before the dates being built. #}
+{% macro rows_that_break(model, rules, date_column="service_date", days_before=1) -%}
+    select
+        case
+            {%- for name, expression in rules.items() %}
+            when not coalesce({{ expression }}, false) then '{{ name }}'
+            {%- endfor %}
+        end as broken_rule,
+        *
+    from {{ model }}
+    where
+        not (
+            {%- for expression in rules.values() %}
+            coalesce({{ expression }}, false)
+            {%- if not loop.last %} and{% endif %}
+            {%- endfor %}
+        )
+        {%- if date_column %} and {{ is_received_around(date_column, days_before, 1) }}{% endif %}
+{%- endmacro %}
