@@ -125,7 +125,10 @@ OnProgress = Callable[[BuildProgress], None]
 def fingerprint(settings: Settings, *, without: Collection[Path] = ()) -> str:
     """Return a hash that changes with models, macros, seeds, configuration and engine, but some files."""
     digest = sha256(settings.build_target.encode())
-    for folder, pattern in (("models", "*.sql"), ("macros", "*.sql"), ("seeds", "*.*"), (".", "*.yml")):
+    for folder, pattern in (
+        ("models", "*.sql"), ("models/parameters", "*.yml"), ("macros", "*.sql"), ("seeds", "*.*"),
+        (".", "*.yml"),
+    ):  # fmt: skip
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             if path not in without:
                 digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())

@@ -169,7 +169,8 @@ def _facts(table: Described, column: str) -> Iterator[str]:
             for pattern, entry in _by_name().items()
             if fact in entry and fnmatchcase(column, pattern)
         )
-        yield str(own.get(fact) or checked.get(fact) or next(named, None) or general.get(fact, ""))
+        given = own.get(fact) or (own.get("value") if fact == "example" else None)
+        yield str(given or checked.get(fact) or next(named, None) or general.get(fact, ""))
 
 
 @cache
