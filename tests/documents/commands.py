@@ -29,6 +29,7 @@ ON_THE_TOUR = [
 LONG_ON_THE_TOUR = [
     "make docs",
     "make sbom",
+    "python -m scripts.size",
     "transit-etl build --as-of 2026-03-02T06:30Z",
     "transit-etl build --from D --to D",
     "transit-etl build --ruleset 2",
