@@ -51,7 +51,7 @@ lint-python:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/lint-imports
-	$(BIN)/deptry transit_estimates transit_etl transit_exports transit_reports transit_airflow transit_emulator dags
+	$(BIN)/deptry transit_base transit_estimates transit_etl transit_exports transit_reports transit_airflow transit_emulator dags
 	$(BIN)/deptry scripts benchmarks tests docs/notebooks --exclude '^$$' --ignore DEP002,DEP004
 
 unit: setup ## every test but the long ones
@@ -88,4 +88,4 @@ down: setup ## stop what `make up` started
 clean: ## remove caches; data/ and .venv/ stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis sql/target sql/logs build *.egg-info
 	rm -rf docs/notebooks/__marimo__
-	find dags docs scripts sql tests transit_emulator transit_estimates transit_etl transit_exports transit_reports transit_airflow -name __pycache__ -type d -prune -exec rm -rf {} +
+	find dags docs scripts sql tests transit_base transit_emulator transit_estimates transit_etl transit_exports transit_reports transit_airflow -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,10 +28,10 @@ import httpx2
 from rich.console import Console
 
 from benchmarks.repeated_days import repeat_first_day
+from transit_base.quoting import quoted_name, sql_text
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
-from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.models import described_tables

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import duckdb
 
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl import paths
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.settings import Settings
 
 _INSTANT_OF_ROW = {"requests": "planned_at", "validation_results": "last_received_at"}

@@ -34,10 +34,10 @@ from typing import NamedTuple
 import duckdb
 import zstandard
 
+from transit_base.stamps import stamp
 from transit_etl.paths import lake_glob, raw_file
 from transit_etl.settings import Settings
 from transit_etl.stage import stage
-from transit_etl.stamps import stamp
 
 OPERATOR = "bench"
 DAY = date(2026, 11, 19)

@@ -16,11 +16,11 @@ from tempfile import TemporaryDirectory
 import duckdb
 import httpx2
 
+from transit_base.quoting import sql_text
 from transit_emulator.app import create_app
 from transit_emulator.world import build_world
 from transit_etl import warehouse
 from transit_etl.paths import published_database
-from transit_etl.quoting import sql_text
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 

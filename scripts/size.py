@@ -1,4 +1,4 @@
-"""Prints how large the project is: what is installed, computed, published, documented and set.
+"""Prints how large the project is: what is written, computed, published, documented and set.
 
 python -m scripts.size
 
@@ -10,14 +10,11 @@ import ast
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
-from importlib.metadata import requires
 from pathlib import Path
 from statistics import quantiles
-
-from packaging.requirements import Requirement
 
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.settings import Settings
@@ -26,7 +23,14 @@ from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once, pa
 from transit_etl.warehouse.models import models
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("transit_etl", "transit_estimates", "transit_exports", "transit_reports", "transit_airflow")
+PACKAGES = (
+    "transit_base",
+    "transit_etl",
+    "transit_estimates",
+    "transit_exports",
+    "transit_reports",
+    "transit_airflow",
+)
 GENERATED = ("docs/contract.yaml",)
 LAST = "trip_trajectories"
 
@@ -43,7 +47,6 @@ def figures(manifest: Manifest) -> Iterator[tuple[str, int]]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     known = models(manifest)
     columns = promised_columns(ROOT / "docs" / "contract.yaml")
-    yield "packages of the base installation", len(_needed(settings["project"]["dependencies"]))
     for folder in PACKAGES:
         yield f"lines of Python: {folder}", _lines(f"{folder}/*.py")
     yield "lines of Python: transit_emulator", _lines("transit_emulator/*.py")
@@ -72,17 +75,6 @@ def figures(manifest: Manifest) -> Iterator[tuple[str, int]]:
     yield "words of the README", len((ROOT / "README.md").read_text(encoding="utf-8").split())
     lengths = [len(sentence.split()) for text in texts for sentence in _sentences(text)]
     yield "words of a sentence, p90", round(quantiles(lengths, n=10)[-1])
-
-
-def _needed(requirements: Iterable[str]) -> set[str]:
-    """Return the packages that are required, and those that these require, without any extra."""
-    found: set[str] = set()
-    for text in requirements:
-        needed = Requirement(text)
-        if not needed.marker or needed.marker.evaluate({"extra": ""}):
-            name = needed.name.lower()
-            found |= {name, *_needed(requires(name) or ())}
-    return found
 
 
 @cache

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from transit_etl.files import write_text
+from transit_base.files import write_text
 from transit_etl.settings import PREFIX
 
 

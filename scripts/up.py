@@ -12,7 +12,7 @@ from rich.console import Console
 
 from scripts.local_airflow import BIN, CHECKOUT, PROGRAMS, USER, environment, new_password, set_up
 from scripts.stack import Program, Stack
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 from transit_etl.settings import load_with_sources
 
 FOLDER = CHECKOUT / "data" / "up"

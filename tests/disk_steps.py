@@ -25,10 +25,10 @@ from tests.collect.helpers import NOON, answer, killed_landing, landing_at, rows
 from tests.faulty_files import FaultyFiles, Promises
 from tests.stage.landing import DAY, OPERATOR, Folder, passage
 from tests.stage.landing import answer as passages
+from transit_base.files import replacement_of
 from transit_etl.api.exchange import Request
 from transit_etl.collect.raw.rawfile import check_writable
 from transit_etl.collect.raw.recovery import recover
-from transit_etl.files import replacement_of
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.paths import (
     DAY_STEM,

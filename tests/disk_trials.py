@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from tests.disk_steps import ReportedError, Step, View, settings_at
 from tests.faulty_files import Fault, FaultyFiles
 from tests.power_loss import PowerLoss
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 
 ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES)
 

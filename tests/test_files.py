@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from transit_etl import files
+from transit_base import files
 
 
 def names(folder: Path) -> set[str]:

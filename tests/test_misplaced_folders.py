@@ -9,9 +9,9 @@ import pytest
 from tests.damages import DAMAGES
 from tests.operations.check.installation import healthy
 from tests.operations.status.installations import NOW, minutes, put_requests
+from transit_base.errors import TransitError
+from transit_base.files import in_words
 from transit_etl import paths
-from transit_etl.errors import TransitError
-from transit_etl.files import in_words
 from transit_etl.operations.backup import back_up
 from transit_etl.operations.check import check, examine
 from transit_etl.operations.metrics import metrics_text

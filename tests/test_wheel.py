@@ -21,6 +21,7 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 @pytest.mark.parametrize(
     ("kept_in", "pattern", "packed_in"),
     [
+        (ROOT, "transit_base/**/*.py", ""),
         (ROOT, "transit_estimates/**/*.py", ""),
         (ROOT, "transit_etl/**/*.py", ""),
         (ROOT, "transit_emulator/**/*.py", ""),
@@ -55,6 +56,7 @@ def test_a_wheel_holds_neither_data_nor_tests(packed: set[str]) -> None:
     folders = {name.split("/")[0] for name in packed if ".dist-info/" not in name}
 
     assert {
+        "transit_base",
         "transit_estimates",
         "transit_etl",
         "transit_exports",

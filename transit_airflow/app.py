@@ -15,8 +15,8 @@ from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
 from transit_airflow.live import LivePage
+from transit_base.errors import TransitError
 from transit_etl import paths
-from transit_etl.errors import TransitError
 from transit_etl.settings import load_settings
 from transit_etl.warehouse import model_page_policy
 from transit_exports.rendering import from_markdown, render, style_source

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from transit_etl.errors import first_line
+from transit_base.errors import first_line
 from transit_etl.operations import Examination, ago, examine, last_answer
 from transit_etl.settings import Settings
 from transit_exports.rendering import render

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import locked, named_in_errors, write_text
+from transit_base.files import locked, named_in_errors, write_text
 from transit_etl.paths import checksum_list, checksum_lock
 
 CHANGED = "its SHA-256 is not the one of the checksum list"

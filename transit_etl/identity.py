@@ -16,9 +16,10 @@ from zoneinfo import ZoneInfo
 import duckdb
 from pydantic import AfterValidator, AwareDatetime, BeforeValidator, Field, TypeAdapter
 
+from transit_base.errors import TransitError
+from transit_base.files import locked
+from transit_base.stamps import stamped_at
 from transit_etl import setting_checks
-from transit_etl.errors import TransitError
-from transit_etl.files import locked
 from transit_etl.kept_facts import keep, recall
 from transit_etl.paths import (
     all_lake_files,
@@ -32,7 +33,6 @@ from transit_etl.paths import (
 )
 from transit_etl.service_day import DAY, seconds_of, service_date
 from transit_etl.settings import Settings
-from transit_etl.stamps import stamped_at
 
 # The first is of a file that an older version published: it has one time zone for all operators.
 _PUBLISHED_DAYS = (

@@ -5,8 +5,8 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import named_in_errors, write_text
-from transit_etl.listing import pass_over
+from transit_base.files import named_in_errors, write_text
+from transit_base.listing import pass_over
 
 Fact = TypeVar("Fact")
 

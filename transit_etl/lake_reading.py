@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import TypeAdapter
 
-from transit_etl.errors import first_line
+from transit_base.errors import first_line
 from transit_etl.lake_schemas import DATASETS, QUARANTINE, older_schema
 from transit_etl.paths import DAY_STEM, partition_of, quarantine_dir
 

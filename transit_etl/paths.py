@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from datetime import date, datetime
 from pathlib import Path, PurePath
 
-from transit_etl.listing import files_below, listed, passing_over
-from transit_etl.stamps import stamp
+from transit_base.listing import files_below, listed, passing_over
+from transit_base.stamps import stamp
 
 RAW_SUFFIX = ".jsonl.zst"
 DAY_STEM = "day"  # of the file that holds a compacted day

@@ -7,9 +7,10 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from transit_etl import paths, promised
-from transit_etl.errors import NotPublishedError, TransitError, first_line
-from transit_etl.files import misplaced_text
+from transit_base import promised
+from transit_base.errors import NotPublishedError, TransitError, first_line
+from transit_base.files import misplaced_text
+from transit_etl import paths
 from transit_etl.settings import Settings
 
 _LOCKED = """

@@ -16,9 +16,9 @@ from pydantic import AfterValidator, Field, PrivateAttr, SecretStr, ValidationEr
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, SettingsConfigDict
 
+from transit_base.errors import TransitError
 from transit_etl import setting_checks
 from transit_etl.clock import SystemClock
-from transit_etl.errors import TransitError
 from transit_etl.paths import budget_database
 from transit_etl.project import DOTENV, OPERATORS, operator_tables, project_folder, read_toml, settings_files
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from transit_etl.files import locked, write_text
+from transit_base.files import locked, write_text
 from transit_exports import dcat, pages
 from transit_exports.manifest import NAME, Dataset, Manifest, ManifestError, read_manifest
 from transit_exports.settings import ExportSettings

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.quoting import sql_text
+from transit_base.quoting import sql_text
 from transit_exports.csv_schemas import with_schemas
 from transit_exports.parts import Part
 from transit_exports.periods import Period, date_column, in_months

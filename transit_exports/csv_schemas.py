@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from transit_etl.files import write_text
+from transit_base.files import write_text
 from transit_exports.parts import Part
 from transit_exports.source import Column, Source, Table
 from transit_exports.types import type_names

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from transit_etl.files import (
+from transit_base.files import (
     FILE_MODE,
     locked,
     make_folder,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from transit_etl.files import open_atomic
+from transit_base.files import open_atomic
 from transit_exports.copying import files_of, with_places
 from transit_exports.parts import Part
 from transit_exports.periods import Period

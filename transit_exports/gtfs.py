@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from transit_etl.files import open_atomic
-from transit_etl.quoting import sql_text
+from transit_base.files import open_atomic
+from transit_base.quoting import sql_text
 from transit_exports.copying import copy
 from transit_exports.parts import Part
 from transit_exports.periods import Period

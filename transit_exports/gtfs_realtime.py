@@ -8,7 +8,7 @@ from typing import Any
 
 from google.transit import gtfs_realtime_pb2 as gtfs
 
-from transit_etl.files import open_atomic
+from transit_base.files import open_atomic
 from transit_exports.parts import Part
 from transit_exports.periods import Period
 from transit_exports.request import ExportError, Request

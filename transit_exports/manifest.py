@@ -9,8 +9,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from transit_etl.errors import MISSHAPEN, TransitError
-from transit_etl.files import write_text
+from transit_base.errors import MISSHAPEN, TransitError
+from transit_base.files import write_text
 
 NAME, CHECKSUMS, README, PAGE = "manifest.json", "SHA256SUMS", "README.md", "index.html"
 BESIDE = (NAME, CHECKSUMS)  # they list the other files

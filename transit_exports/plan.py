@@ -8,8 +8,8 @@ from functools import cache, cached_property
 from importlib import metadata
 from typing import Any
 
-from transit_etl.promised import NAMED
-from transit_etl.stamps import stamp
+from transit_base.promised import NAMED
+from transit_base.stamps import stamp
 from transit_exports.changes import changed_months
 from transit_exports.coverage import Coverage, coverage_of, kind_of, what_is_missing
 from transit_exports.formats import FORMATS, Format

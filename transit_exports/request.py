@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 
 
 class ExportError(TransitError):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import duckdb
 
-from transit_etl.quoting import quoted_name, sql_text
+from transit_base.quoting import quoted_name, sql_text
 from transit_exports.request import ExportError
 
 FILE = "published"  # the file's name in a connection in which it is not the first database

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from transit_etl.files import clear_away, locked, make_folder
+from transit_base.files import clear_away, locked, make_folder
 from transit_exports.settings import ExportSettings
 from transit_exports.source import Source, opened
 

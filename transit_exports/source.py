@@ -9,10 +9,10 @@ from typing import Any
 
 import duckdb
 
-from transit_etl import promised
-from transit_etl.errors import NotPublishedError, first_line
-from transit_etl.quoting import quoted_name, sql_text
-from transit_etl.stamps import stamp
+from transit_base import promised
+from transit_base.errors import NotPublishedError, first_line
+from transit_base.quoting import quoted_name, sql_text
+from transit_base.stamps import stamp
 from transit_exports.request import ExportError
 from transit_exports.scope import FILE, connect
 from transit_exports.settings import ExportSettings

@@ -5,7 +5,7 @@ from functools import cache
 from importlib.resources import files
 from string import Template
 
-from transit_etl.quoting import sql_text
+from transit_base.quoting import sql_text
 
 
 @cache

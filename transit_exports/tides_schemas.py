@@ -7,7 +7,7 @@ from functools import partial
 from importlib.resources import files
 from pathlib import Path
 
-from transit_etl.files import write_text
+from transit_base.files import write_text
 from transit_exports.parts import Part
 from transit_exports.source import Column, Source
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from transit_etl.quoting import sql_text
+from transit_base.quoting import sql_text
 from transit_exports.source import Column
 
 _SIGNS = r"=+\-@＝＋－＠"  # noqa: RUF001 - what spreadsheets take for the start of a formula

@@ -5,8 +5,8 @@ import shutil
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from transit_etl.files import clear_away, make_folder, replace_folder, sync_tree
-from transit_etl.stamps import stamp, stamped_at
+from transit_base.files import clear_away, make_folder, replace_folder, sync_tree
+from transit_base.stamps import stamp, stamped_at
 from transit_exports.manifest import Manifest, read_manifest
 from transit_exports.settings import ExportSettings
 

@@ -9,7 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from lxml import etree
 
-from transit_etl.files import write_changed
+from transit_base.files import write_changed
 from transit_exports.source import Source
 from transit_reports.language import (
     SOURCE,

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from transit_etl.files import FILE_MODE, replaced_atomically
+from transit_base.files import FILE_MODE, replaced_atomically
 from transit_reports.periods import ReportError
 
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

@@ -4,7 +4,7 @@ from calendar import monthrange
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 from transit_exports.periods import Period
 from transit_exports.source import Publication
 from transit_reports.language import _, day_and_month, day_text, month_text

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from transit_etl.quoting import quoted_name, sql_text
+from transit_base.quoting import quoted_name, sql_text
 from transit_exports.periods import Period
 
 Row = Mapping[str, Any]

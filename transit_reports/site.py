@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from transit_etl.files import locked, write_changed
+from transit_base.files import locked, write_changed
 from transit_exports.scratch import opened_with_scratch
 from transit_exports.settings import ExportSettings
 from transit_exports.source import Source

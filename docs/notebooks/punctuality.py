@@ -18,7 +18,7 @@ with app.setup:
     import duckdb
     import marimo as mo
 
-    from transit_etl.errors import NotPublishedError, TransitError, first_line
+    from transit_base.errors import NotPublishedError, TransitError, first_line
     from transit_etl.paths import published_database
     from transit_etl.settings import load_settings
     from transit_exports.periods import Period

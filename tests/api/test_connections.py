@@ -10,13 +10,13 @@ import pytest
 from tests.api import raw_server
 from tests.api.clients import PASSAGES, settings_with
 from tests.api.raw_server import Reply, sends
+from transit_base.errors import TransitError
 from transit_etl.api import v1
 from transit_etl.api.advice import Advice, advice_about
 from transit_etl.api.client import Client
 from transit_etl.api.connections import ConnectionSettingError
 from transit_etl.api.exchange import Answer, Outcome
 from transit_etl.clock import SystemClock
-from transit_etl.errors import TransitError
 
 ELSEWHERE = "http://upstream.test/api/v1/"
 PAGE = b"<!DOCTYPE html>\n<html><head><title>Hotel\n &amp; Spa</title></head><body></body></html>"

@@ -12,6 +12,7 @@ import zstandard
 
 from tests.collect.helpers import NOON, answer, rows, write_network
 from tests.collect.upstream import START, Upstream, collect_from, settings_at
+from transit_base.files import make_folder
 from transit_etl.api import v1
 from transit_etl.api.exchange import Answer
 from transit_etl.collect import CollectReport, datasets, sources
@@ -19,7 +20,6 @@ from transit_etl.collect.isolation import learn
 from transit_etl.collect.passage_parser import PassageParser
 from transit_etl.collect.planning.policy import Observation, Rotation
 from transit_etl.collect.sources import Passages
-from transit_etl.files import make_folder
 from transit_etl.paths import raw_file, window_name
 
 STOPS = ["0001", "0002", "0003"]

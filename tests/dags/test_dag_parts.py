@@ -2,7 +2,7 @@
 
 import pytest
 
-from transit_etl.errors import FinalError, TransitError
+from transit_base.errors import FinalError, TransitError
 from transit_etl.scheduling.dag_parts import DEFAULTS, TaskFailed, TaskFailedForGood, plainly_failing
 
 

@@ -13,8 +13,8 @@ from tests.collect.helpers import write_network
 from tests.collect.upstream import settings_at
 from tests.fuzz.mutation import of_bytes, of_json, of_lines, with_head
 from tests.fuzz.target import DAY, NOW, Target, head_and_rest, reported_in_one_line
+from transit_base.errors import MISSHAPEN
 from transit_etl.collect.known_network import Catalogue
-from transit_etl.errors import MISSHAPEN
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.operations.status import read_status
 from transit_etl.operations.verification import verify

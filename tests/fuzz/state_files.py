@@ -16,6 +16,7 @@ from tests.collect.upstream import settings_at
 from tests.fuzz.answers import LINES
 from tests.fuzz.mutation import of_bytes, of_json, of_text
 from tests.fuzz.target import NOW, START, Target, UnclearError, reported_in_one_line
+from transit_base.errors import MISSHAPEN
 from transit_etl import identity
 from transit_etl.api import v0, v1
 from transit_etl.api.classification import classify
@@ -32,7 +33,6 @@ from transit_etl.collect.planning.policy import Observation
 from transit_etl.collect.planning.stop_patterns import LineStops
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.endpoints import Kind
-from transit_etl.errors import MISSHAPEN
 from transit_etl.operations.status.allowance import read_pace
 from transit_etl.paths import identity_file, raw_files, rehearsal_journal
 from transit_etl.rehearsal.journal import Journal, Schedule

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.fuzz.mutation import Mutate
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 
 START = datetime(2026, 11, 18, 7, tzinfo=UTC)  # of the rehearsal that the first inputs are taken from
 NOW = START + timedelta(minutes=3)

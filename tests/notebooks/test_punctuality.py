@@ -29,7 +29,7 @@ from docs.notebooks.punctuality import (
 )
 from tests.documents.sessions import ROOT
 from tests.warehouse.rehearsed import DAY, Rehearsed
-from transit_etl.errors import NotPublishedError
+from transit_base.errors import NotPublishedError
 from transit_etl.paths import published_database
 
 NOTEBOOK = ROOT / "docs" / "notebooks" / "punctuality.py"

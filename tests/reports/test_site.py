@@ -15,7 +15,7 @@ from lxml import etree
 from tests.exports.conftest import change
 from tests.reports.conftest import LINK_ALL_NEWS
 from tests.warehouse.rehearsed import DAY, Rehearsed
-from transit_etl.errors import NotPublishedError
+from transit_base.errors import NotPublishedError
 from transit_exports import ExportSettings
 from transit_reports import ReportError, ReportRequest, ReportSummary, write_reports
 from transit_reports.report import folder_name

@@ -214,7 +214,7 @@ def remove_only_what_is_empty(folder: Path, **_options: object) -> None:
         raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("moment", ["shutil.rmtree", "transit_etl.files.exchange_folders"])
+@pytest.mark.parametrize("moment", ["shutil.rmtree", "transit_base.files.exchange_folders"])
 def test_a_compaction_killed_around_the_exchange_is_repaired(
     landed: Folder, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from transit_base.files import clear_away
 from transit_etl.collect.raw.rawfile import write_finished
-from transit_etl.files import clear_away
 from transit_etl.lake_reading import WINDOWS_KEY
 from transit_etl.lake_schemas import DATASETS, QUARANTINE
 from transit_etl.paths import (

@@ -7,9 +7,9 @@ import pytest
 
 from tests.store.hosts import AT, OPERATOR, TODAY, Host, host
 from tests.store.server import Fault, Proxy
+from transit_base.files import locked
 from transit_etl.checksums import Entry
 from transit_etl.collect.raw.rawfile import write_finished
-from transit_etl.files import locked
 from transit_etl.identity import OtherFolderError, claim
 from transit_etl.paths import lake_lock, raw_file, raw_files, warehouse_lock
 from transit_etl.store.errors import OtherServiceDaysError, StoreError

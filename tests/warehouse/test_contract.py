@@ -19,9 +19,10 @@ from tests.accounting import rehearse_world
 from tests.documents.sessions import ROOT
 from tests.test_fault_matrix import LARGEST_BODY, TIMEOUT_SECONDS, fault_of
 from tests.warehouse.lakes import TUESDAY
+from transit_base import promised
 from transit_emulator.faults.definitions import FaultKind
 from transit_emulator.world import build_world
-from transit_etl import paths, promised, warehouse
+from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.warehouse import builder, dbt
 from transit_etl.warehouse.column_rules import broken_rules

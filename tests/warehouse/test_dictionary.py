@@ -10,8 +10,8 @@ import pytest
 
 from tests.meanings import refer_to_neighbours
 from tests.warehouse.conftest import Rows
+from transit_base.promised import NAMED
 from transit_etl import paths
-from transit_etl.promised import NAMED
 from transit_etl.settings import Settings
 from transit_etl.warehouse.contents import MADE_LATER
 from transit_etl.warehouse.dbt_manifest import Manifest

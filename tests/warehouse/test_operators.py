@@ -15,12 +15,12 @@ from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import Rehearsed
 from tests.warehouse.test_contract import ask_client
 from tests.warehouse.test_recipes import ON_HAND_MADE_TABLES, RECIPES
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl import identity, paths, warehouse
 from transit_etl.export_settings import export_settings, report_folder
 from transit_etl.identity import operators_settings
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.queries import QueryError, query
-from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.settings import Settings
 from transit_exports import Request, export
 from transit_exports.manifest import read_manifest

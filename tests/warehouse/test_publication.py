@@ -11,8 +11,8 @@ import duckdb
 import pytest
 
 import transit_exports
+from transit_base.promised import EXPORTED_WORKING, LISTED, WORKING
 from transit_etl import paths
-from transit_etl.promised import EXPORTED_WORKING, LISTED, WORKING
 from transit_etl.service_day import service_date
 from transit_etl.settings import Settings
 from transit_etl.warehouse import last_durations

@@ -14,10 +14,10 @@ from benchmarks.publication import REPEATED
 from benchmarks.synthetic_year import FIRST, repeat_day
 from tests.warehouse.lakes import TUESDAY
 from tests.warehouse.test_older_clients import OLDER
+from transit_base.promised import original_schema
 from transit_etl import queries, warehouse
 from transit_etl.operations import verify
 from transit_etl.paths import build_database, dbt_manifest, detail_dir, detail_files, published_database
-from transit_etl.promised import original_schema
 from transit_etl.settings import Settings
 from transit_etl.warehouse import promised_copy
 from transit_etl.warehouse.dbt_manifest import Manifest

@@ -12,13 +12,13 @@ from typing import Any, Self
 
 import httpx2
 
+from transit_base.errors import TransitError
 from transit_etl.api.classification import REDIRECTION, Verdict, classify
 from transit_etl.api.connections import open_pool
 from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
 from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
 from transit_etl.api.retry_after import retry_after_seconds
 from transit_etl.clock import Clock
-from transit_etl.errors import TransitError
 from transit_etl.settings import Settings
 
 NOW_HEADER = "X-Emulated-Now"

@@ -7,7 +7,7 @@ from urllib.request import getproxies_environment
 
 import httpx2
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 from transit_etl.settings import Settings
 
 _LIMITS = httpx2.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from urllib.parse import quote
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 
 _LINE_CODE = re.compile(r"[A-Za-z0-9]{1,8}-[A-Za-z0-9]{1,4}")
 _LINE = re.compile(r"[A-Za-z0-9]{1,8}(-[A-Za-z0-9]{1,4})?")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from transit_base.errors import TransitError
+from transit_base.files import in_words
 from transit_etl.cli import output
 from transit_etl.cli.backup import backup, prune, restore, sync
 from transit_etl.cli.config import config
@@ -24,8 +26,6 @@ from transit_etl.cli.report import report
 from transit_etl.cli.run import run_round
 from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.cli.steps import build, collect, compact, publish, reprocess, stage
-from transit_etl.errors import TransitError
-from transit_etl.files import in_words
 from transit_etl.settings import load_settings
 
 app = typer.Typer(

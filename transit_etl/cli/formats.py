@@ -11,6 +11,8 @@ from typing import BinaryIO
 import duckdb
 import pyarrow as pa
 
+from transit_base.errors import TransitError, first_line
+from transit_base.files import open_atomic
 from transit_etl.cli import grid
 from transit_etl.cli.options import Format
 from transit_etl.cli.output import out, printable
@@ -23,8 +25,6 @@ from transit_etl.cli.values import (
     texts,
     with_distinct_names,
 )
-from transit_etl.errors import TransitError, first_line
-from transit_etl.files import open_atomic
 
 _UNLIMITED = 1 << 20  # characters: what is written into a file or a pipe is not cut to a terminal
 # Marks that a terminal obeys and that JSON does not escape.

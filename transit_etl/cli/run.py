@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from transit_base.errors import TransitError
 from transit_etl import project
 from transit_etl.cli.findings import find, labelled
 from transit_etl.cli.options import EXIT_FAILED, EXIT_STOPPED, Json, duration
 from transit_etl.cli.output import print_error, print_fields, print_json, print_step
 from transit_etl.cli.progress import building, collecting, staging
-from transit_etl.errors import TransitError
 from transit_etl.settings import Settings, load_settings
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 from pygments.lexers.sql import SqlLexer
 
+from transit_base.errors import TransitError
+from transit_base.files import FILE_MODE, make_folder
+from transit_base.promised import LISTED
 from transit_etl import paths
 from transit_etl.cli import output
 from transit_etl.cli.options import Format
 from transit_etl.cli.tables import TABLES, ask, columns_of, require_table
-from transit_etl.errors import TransitError
-from transit_etl.files import FILE_MODE, make_folder
-from transit_etl.promised import LISTED
 from transit_etl.queries import query
 from transit_etl.settings import Settings
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from transit_base.errors import TransitError
 from transit_etl.cli import output
 from transit_etl.cli.options import (
     COLLECTION,
@@ -18,7 +19,6 @@ from transit_etl.cli.options import (
     moment,
 )
 from transit_etl.cli.progress import building, collecting, spinner, staging
-from transit_etl.errors import TransitError
 from transit_etl.paths import operators_on
 from transit_etl.settings import Engine, load_settings
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from transit_base.promised import LISTED, hint_at
 from transit_etl.cli.formats import OutputError, write
 from transit_etl.cli.options import Format
-from transit_etl.promised import LISTED, hint_at
 from transit_etl.queries import query, query_all
 from transit_etl.settings import Settings
 

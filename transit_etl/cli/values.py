@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.types as pt
 
+from transit_base.quoting import quoted_name
 from transit_etl.cli.output import printable
-from transit_etl.quoting import quoted_name
 
 _SIGNIFICANT, _FEWEST_DECIMALS, _MOST_DECIMALS = 4, 2, 8
 _RESULT = "result"  # the name of the rows in the statements of this module

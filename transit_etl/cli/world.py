@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 from transit_etl.settings import load_settings
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from functools import partial, reduce
 from itertools import groupby
 from operator import add, itemgetter
 
+from transit_base.errors import TransitError
 from transit_etl.api import v1
 from transit_etl.api.client import MissingTokenError
 from transit_etl.clock import SteadyInstant
@@ -24,7 +25,6 @@ from transit_etl.collect.replay import recent_answers
 from transit_etl.collect.sources import RequestList, Source, requests_for
 from transit_etl.collect.timetable_dates import never_or_longest_ago, timetable_key, timetables_to_ask
 from transit_etl.endpoints import COLLECTIONS, ENDPOINTS, Asked, Endpoint, endpoints_of
-from transit_etl.errors import TransitError
 from transit_etl.service_day import DAY, service_date
 from transit_etl.settings import Settings
 

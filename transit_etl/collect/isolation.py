@@ -4,9 +4,9 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
+from transit_base.files import in_words
 from transit_etl.api.exchange import Answer
 from transit_etl.collect.planning.policy import Observation, Policy, Rotation
-from transit_etl.files import in_words
 
 _log = logging.getLogger(__name__)
 

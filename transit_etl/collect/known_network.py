@@ -7,8 +7,8 @@ from typing import Any
 
 import duckdb
 
+from transit_base.errors import TransitError
 from transit_etl.collect.news_items import FetchedItem, news_item
-from transit_etl.errors import TransitError
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.paths import lake_day, lake_files
 from transit_etl.service_day import DAY

@@ -12,12 +12,12 @@ from datetime import UTC, date, datetime, timedelta
 
 from pydantic import TypeAdapter
 
+from transit_base.files import locked
 from transit_etl.collect.isolation import Failures
 from transit_etl.collect.known_network import Catalogue, LineDirection
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.schedule_reading import LineSchedule, TimetableDeparture
 from transit_etl.collect.planning.stop_patterns import LineStops
-from transit_etl.files import locked
 from transit_etl.kept_facts import keep, recall
 from transit_etl.line_labels import normal_label
 from transit_etl.paths import schedules_file, schedules_lock

@@ -7,11 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from transit_base.errors import MISSHAPEN
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import in_utc
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
-from transit_etl.errors import MISSHAPEN
 from transit_etl.paths import finished_raw_file
 
 _log = logging.getLogger(__name__)

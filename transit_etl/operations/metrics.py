@@ -10,8 +10,8 @@ from prometheus_client import CollectorRegistry, generate_latest, write_to_textf
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from transit_base.files import make_folder
 from transit_etl.endpoints import Kind
-from transit_etl.files import make_folder
 from transit_etl.operations.check import Examination, examine
 from transit_etl.operations.status import Status
 from transit_etl.settings import Settings

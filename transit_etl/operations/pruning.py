@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from transit_etl.files import clear_away, in_words, passed_over_texts
+from transit_base.files import clear_away, in_words, passed_over_texts
+from transit_base.listing import passing_over
 from transit_etl.identity import claim
-from transit_etl.listing import passing_over
 from transit_etl.paths import lake_day, logs_dirs, quarantine_files, raw_dir, restaging_root, state_dir
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings

@@ -5,11 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transit_base.files import misplaced_text, passed_over_texts
+from transit_base.listing import passing_over
 from transit_etl.checksums import CHANGED, Entry, change_checksums, entry_of, read_checksums
-from transit_etl.files import misplaced_text, passed_over_texts
 from transit_etl.identity import claim, operators_settings
 from transit_etl.lake_reading import damage_of, read_undamaged, windows_of
-from transit_etl.listing import passing_over
 from transit_etl.paths import (
     DAY_STEM,
     all_lake_files,

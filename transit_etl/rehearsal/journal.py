@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from transit_base.errors import MISSHAPEN, TransitError
+from transit_base.files import write_text
+from transit_base.stamps import stamp
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.state_text import dumps, loads
 from transit_etl.endpoints import REHEARSED
-from transit_etl.errors import MISSHAPEN, TransitError
-from transit_etl.files import write_text
 from transit_etl.paths import (
     REHEARSAL_WORKER,
     lake_dir,
@@ -20,7 +21,6 @@ from transit_etl.paths import (
     rehearsal_journal,
 )
 from transit_etl.settings import Settings
-from transit_etl.stamps import stamp
 
 _WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{REHEARSAL_WORKER}\.")
 

@@ -12,8 +12,8 @@ from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryRule, TriggerRul
 from airflow.sdk.bases.decorator import Task
 from airflow.sdk.configuration import conf
 
+from transit_base.errors import FinalError, TransitError
 from transit_etl.endpoints import collections_of
-from transit_etl.errors import FinalError, TransitError
 from transit_etl.scheduling.polling import poll, window_timeout, within_its_window
 from transit_etl.scheduling.run_alerts import told_of_failures
 from transit_etl.scheduling.schedules import CollectingDag

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from airflow.sdk import get_current_context
 from airflow.sdk.exceptions import AirflowFailException
 
+from transit_base.errors import FinalError, TransitError
 from transit_etl.endpoints import is_polled
-from transit_etl.errors import FinalError, TransitError
 from transit_etl.settings import Settings, load_settings
 
 if TYPE_CHECKING:

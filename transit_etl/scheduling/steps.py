@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from airflow.sdk import Asset, get_current_context
 
+from transit_base.errors import FinalError
 from transit_etl.endpoints import collections_of, endpoints_of
-from transit_etl.errors import FinalError
 from transit_etl.paths import exports_dir
 from transit_etl.scheduling.polling import current_run
 from transit_etl.scheduling.run_alerts import end_of_lateness

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.files import repair_folder, replace_folder, replacement_of
+from transit_base.files import repair_folder, replace_folder, replacement_of
+from transit_base.listing import passing_over
 from transit_etl.identity import claim
 from transit_etl.lake_reading import UNREADABLE, windows_of
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING, older_schema
-from transit_etl.listing import passing_over
 from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import day_lock, staged_windows, write_table

@@ -12,9 +12,9 @@ import pyarrow.compute as pc
 from duckdb.func import ARROW
 from duckdb.sqltypes import VARCHAR
 
+from transit_base.quoting import sql_text
 from transit_etl.entities import decode_entities
 from transit_etl.line_labels import NORMAL_LABEL_SQL
-from transit_etl.quoting import sql_text
 from transit_etl.service_day import Offset, offsets, seconds_of
 from transit_etl.settings import Settings
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from transit_etl.errors import TransitError
-from transit_etl.files import (
+from transit_base.errors import TransitError
+from transit_base.files import (
     clear_away,
     make_folder,
     named_in_errors,

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from lxml import html
 from markupsafe import Markup
 
-from transit_etl.files import write_text
+from transit_base.files import write_text
 from transit_etl.stage.quality_history import QualityHistory
 
 # What runs, is loaded from another file, or leads elsewhere: the footer links to the maker of the pages.

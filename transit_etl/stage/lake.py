@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from transit_etl.files import locked, open_atomic, sync_folder
+from transit_base.files import locked, open_atomic, sync_folder
 from transit_etl.lake_reading import WINDOWS_KEY, read_undamaged, windows_of
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING
 from transit_etl.paths import (

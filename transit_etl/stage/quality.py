@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
 from transit_etl.lake_schemas import QUARANTINE, VALIDATION_RESULTS
 from transit_etl.stage import validation_context
 from transit_etl.stage.normalised import LeftOut

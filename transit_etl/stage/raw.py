@@ -10,10 +10,10 @@ import duckdb
 import pyarrow as pa
 import zstandard
 
-from transit_etl.errors import TransitError
+from transit_base.errors import TransitError
+from transit_base.quoting import sql_text
+from transit_base.stamps import stamped_at
 from transit_etl.paths import raw_files, raw_parts
-from transit_etl.quoting import sql_text
-from transit_etl.stamps import stamped_at
 
 # The instants of a window lie within a day; those in its answers lie within two days of them.
 NEAR = timedelta(days=3)

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from transit_etl.files import rename
+from transit_base.files import rename
 from transit_etl.lake_reading import UNREADABLE, damages_in, windows_of
 from transit_etl.paths import NO_OPERATOR, all_lake_files, lake_day, raw_files
 from transit_etl.settings import Settings

@@ -12,8 +12,8 @@ from datetime import date
 from itertools import islice
 from pathlib import Path
 
-from transit_etl.errors import TransitError
-from transit_etl.files import (
+from transit_base.errors import TransitError
+from transit_base.files import (
     clear_away,
     in_words,
     make_folder,
@@ -22,9 +22,9 @@ from transit_etl.files import (
     remove_folder,
     replace_folder,
 )
+from transit_base.listing import passing_over
 from transit_etl.identity import claim, mark_reprocessed
 from transit_etl.lake_schemas import IN_ORDER_OF_WRITING
-from transit_etl.listing import passing_over
 from transit_etl.paths import DAY_STEM, lake_file, misplaced_raw, quarantine_file, restaging_dir
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact_operator

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
+from transit_base.listing import files_below
 from transit_etl.checksums import Entry
 from transit_etl.kept_facts import keep, recall
-from transit_etl.listing import files_below
 from transit_etl.paths import all_lake_files, lake_day, store_state_dir
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings

@@ -1,6 +1,6 @@
 """The errors of the object store, each with a message for the user."""
 
-from transit_etl.errors import FinalError, TransitError
+from transit_base.errors import FinalError, TransitError
 
 
 class StoreError(TransitError):

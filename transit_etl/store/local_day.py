@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from transit_etl.checksums import Entry, entry_of
-from transit_etl.files import (
+from transit_base.files import (
     clear_away,
     locked,
     make_folder,
@@ -24,6 +23,7 @@ from transit_etl.files import (
     replacement_of,
     sync_folder,
 )
+from transit_etl.checksums import Entry, entry_of
 from transit_etl.lake_reading import damage_of, merged_windows
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING
 from transit_etl.paths import (

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import locked
+from transit_base.files import locked
 from transit_etl.kept_facts import keep, recall
 from transit_etl.paths import machine_file
 

@@ -21,7 +21,7 @@ from botocore.handlers import add_expect_header
 from fsspec.asyn import sync
 from s3fs import S3FileSystem
 
-from transit_etl.errors import first_line
+from transit_base.errors import first_line
 from transit_etl.setting_checks import http_url
 from transit_etl.store.errors import StoreError, UnsuitableStoreError
 

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
+from transit_base.files import in_words, locked, open_atomic, passed_over_texts
+from transit_base.listing import files_below, passing_over
+from transit_base.stamps import stamp
 from transit_etl.checksums import CHANGED, Entry, read_checksums
-from transit_etl.files import in_words, locked, open_atomic, passed_over_texts
 from transit_etl.kept_facts import keep, recall
-from transit_etl.listing import files_below, passing_over
 from transit_etl.paths import RAW_SUFFIX, checksum_list, partition_of, raw_dir, raw_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
-from transit_etl.stamps import stamp
 from transit_etl.store.days import Place, SyncReport, place_of
 from transit_etl.store.local_day import N_TRANSFERS
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from pydantic import TypeAdapter
 
-from transit_etl.errors import TransitError
-from transit_etl.files import locked
+from transit_base.errors import TransitError
+from transit_base.files import locked
 from transit_etl.identity import claim
 from transit_etl.kept_facts import keep, recall
 from transit_etl.lake_reading import read_undamaged, windows_of

@@ -1,6 +1,6 @@
 """Turns the lake into the warehouse: builds and checks it, publishes it in one step, answers questions."""
 
-from transit_etl.errors import NotPublishedError
+from transit_base.errors import NotPublishedError
 from transit_etl.queries import QueryError, UnreadableError, query, query_all
 from transit_etl.stage.repair import repairing
 from transit_etl.store.sync import pulled

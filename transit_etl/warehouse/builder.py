@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from transit_etl.files import in_words
+from transit_base.files import in_words
 from transit_etl.identity import claim_to_build
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import Engine, Settings

@@ -10,8 +10,8 @@ from datetime import date
 
 import duckdb
 
-from transit_etl import promised
-from transit_etl.quoting import quoted_name
+from transit_base import promised
+from transit_base.quoting import quoted_name
 from transit_etl.service_day import DAY
 from transit_etl.warehouse.contents import Place, quoted_place
 from transit_etl.warehouse.dbt_manifest import Manifest

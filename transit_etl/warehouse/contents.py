@@ -8,8 +8,8 @@ from typing import Any
 
 import duckdb
 
-from transit_etl.promised import EXPORTED_WORKING, SCHEMAS, original_schema
-from transit_etl.quoting import quoted_name
+from transit_base.promised import EXPORTED_WORKING, SCHEMAS, original_schema
+from transit_base.quoting import quoted_name
 
 # The tables that a publication adds: what it is, its files of detail, and the dictionary.
 MADE_LATER = (

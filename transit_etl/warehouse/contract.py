@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from transit_etl import promised
-from transit_etl.errors import MISSHAPEN, first_line
+from transit_base import promised
+from transit_base.errors import MISSHAPEN, first_line
 from transit_etl.settings import Settings
 from transit_etl.warehouse.column_rules import ColumnRules, column_rules
 from transit_etl.warehouse.database import WarehouseError

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from transit_etl.errors import MISSHAPEN, first_line
-from transit_etl.files import write_text
+from transit_base.errors import MISSHAPEN, first_line
+from transit_base.files import write_text
 from transit_etl.warehouse.contract import Contract, ContractError, read_contract
 from transit_etl.warehouse.contract_changes import facts_of, version_of, version_text
 from transit_etl.warehouse.dictionary import FoundColumn

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import duckdb
 
-from transit_etl import paths, promised
-from transit_etl.errors import TransitError, first_line
-from transit_etl.files import locked, make_folder
+from transit_base import promised
+from transit_base.errors import TransitError, first_line
+from transit_base.files import locked, make_folder
+from transit_etl import paths
 from transit_etl.settings import Settings
 
 _HISTORY = """

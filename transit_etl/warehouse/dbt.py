@@ -15,8 +15,8 @@ from pathlib import Path
 from shutil import which
 from typing import IO, Any
 
+from transit_base.files import copy_bytes, make_folder, replaced_atomically
 from transit_etl import paths
-from transit_etl.files import copy_bytes, make_folder, replaced_atomically
 from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse.database import REMEDY, WarehouseError, database_path
 from transit_etl.warehouse.dbt_manifest import (

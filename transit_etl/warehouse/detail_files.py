@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import duckdb
 
+from transit_base.files import FILE_MODE, remove_folder, replaced_atomically, sync_folder
+from transit_base.promised import DETAIL_FOLDER, EXPORTED_WORKING, RECENT
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl import paths
-from transit_etl.files import FILE_MODE, remove_folder, replaced_atomically, sync_folder
-from transit_etl.promised import DETAIL_FOLDER, EXPORTED_WORKING, RECENT
-from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.warehouse.contents import Place, quoted_place
 from transit_etl.warehouse.models import DatedBy

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import yaml
 
-from transit_etl import promised
+from transit_base import promised
 from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
 from transit_etl.warehouse.models import Deprecation, Described, described_tables, models
 

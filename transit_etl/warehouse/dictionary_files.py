@@ -7,7 +7,7 @@ from dataclasses import astuple, fields
 from itertools import groupby
 from pathlib import Path
 
-from transit_etl.files import (
+from transit_base.files import (
     clear_away,
     make_folder,
     named_in_errors,

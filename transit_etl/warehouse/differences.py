@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from transit_etl.errors import first_line
-from transit_etl.files import misplaced_text
+from transit_base.errors import first_line
+from transit_base.files import misplaced_text
+from transit_base.promised import SCHEMAS
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl.paths import DETAIL
-from transit_etl.promised import SCHEMAS
-from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.warehouse.contents import MADE_LATER, Columns, Place, quoted_place, tables_of
 from transit_etl.warehouse.database import WarehouseError
 from transit_etl.warehouse.detail_files import recorded_files

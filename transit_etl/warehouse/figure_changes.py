@@ -13,7 +13,7 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from transit_etl.quoting import quoted_name, sql_text
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl.warehouse.contents import Columns, Place
 
 _SIDES = ("before", "after")

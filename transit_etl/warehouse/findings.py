@@ -6,8 +6,8 @@ from datetime import date, datetime
 
 import duckdb
 
+from transit_base.quoting import sql_text
 from transit_etl.queries import query
-from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 
 # A warehouse that an older version built has no such table, or no such columns.

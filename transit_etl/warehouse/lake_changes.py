@@ -8,12 +8,12 @@ from pathlib import Path
 
 import duckdb
 
+from transit_base.quoting import sql_text
 from transit_etl import paths
 from transit_etl.endpoints import ENDPOINTS, Asked, Dates
 from transit_etl.identity import ServiceDays, service_days
 from transit_etl.lake_reading import damage_of
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.quoting import sql_text
 from transit_etl.service_day import DAY, is_possible
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError

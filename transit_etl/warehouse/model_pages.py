@@ -13,9 +13,9 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Any, NamedTuple
 
-from transit_etl.files import write_changed
+from transit_base.files import write_changed
+from transit_base.promised import SCHEMAS, WORKING, original_schema
 from transit_etl.paths import models_dir
-from transit_etl.promised import SCHEMAS, WORKING, original_schema
 from transit_etl.settings import Settings
 from transit_etl.warehouse.database import WarehouseError, open_build_database
 from transit_etl.warehouse.dbt_manifest import Manifest, last_manifest

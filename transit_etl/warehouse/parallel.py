@@ -23,8 +23,8 @@ from typing import Any
 
 import duckdb
 
-from transit_etl.files import clear_away, copy_bytes, make_folder
-from transit_etl.quoting import quoted_name, sql_text
+from transit_base.files import clear_away, copy_bytes, make_folder
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.warehouse import dbt

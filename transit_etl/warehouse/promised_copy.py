@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import duckdb
 
+from transit_base.files import FILE_MODE, copy_bytes
+from transit_base.promised import RECENT, original_schema
+from transit_base.quoting import quoted_name, sql_text
 from transit_etl import paths
-from transit_etl.files import FILE_MODE, copy_bytes
-from transit_etl.promised import RECENT, original_schema
-from transit_etl.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import Settings
 from transit_etl.warehouse.contents import (

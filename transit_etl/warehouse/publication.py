@@ -8,10 +8,10 @@ from pathlib import Path
 
 import duckdb
 
+from transit_base.promised import NAMED, RECENT, original_schema
+from transit_base.quoting import sql_text
 from transit_etl.identity import ServiceDays, service_days
-from transit_etl.promised import NAMED, RECENT, original_schema
 from transit_etl.queries import query
-from transit_etl.quoting import sql_text
 from transit_etl.settings import Engine, Settings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.contract import CONTRACT_VERSION

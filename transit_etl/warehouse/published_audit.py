@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transit_etl.quoting import sql_text
+from transit_base.quoting import sql_text
 
 # A warehouse that an older version built lacks one of the tables.
 _IS_AUDITED = """

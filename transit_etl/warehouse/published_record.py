@@ -8,10 +8,10 @@ from pathlib import Path
 import duckdb
 from pydantic import TypeAdapter
 
+from transit_base.errors import first_line
+from transit_base.files import in_words
 from transit_etl import paths
 from transit_etl.checksums import Entry, entry_of
-from transit_etl.errors import first_line
-from transit_etl.files import in_words
 from transit_etl.kept_facts import keep, recall
 from transit_etl.warehouse.detail_files import files_of
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import duckdb
 
+from transit_base.files import replaced_atomically
 from transit_etl import paths
-from transit_etl.files import replaced_atomically
 from transit_etl.identity import claim
 from transit_etl.settings import Settings
 from transit_etl.warehouse.contract import contracts, write_contract

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from transit_etl.quoting import quoted_name
+from transit_base.quoting import quoted_name
 from transit_etl.service_day import DAY
 from transit_etl.warehouse import sql_functions
 from transit_etl.warehouse.contents import is_published

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 import duckdb
 
-from transit_etl import promised
+from transit_base import promised
 from transit_etl.clock import naive_utc
 from transit_etl.identity import claim_to_build
 from transit_etl.settings import Settings

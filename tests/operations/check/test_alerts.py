@@ -10,8 +10,8 @@ from unittest.mock import patch
 import pytest
 
 from tests.operations.check.receivers import mail_server, web_server
+from transit_base.errors import TransitError
 from transit_emulator.process import free_port
-from transit_etl.errors import TransitError
 from transit_etl.operations.check import Problem, check
 from transit_etl.operations.check.alerts import send_alerts
 from transit_etl.paths import alerts_file

@@ -12,9 +12,9 @@ import pytest
 from tests.hostile import http, serving
 from tests.operations.check.installation import healthy
 from tests.operations.status.installations import NOW, Exchange, Passage, land, minutes, poll, stop
+from transit_base.errors import TransitError
 from transit_emulator.process import free_port
 from transit_etl.api.exchange import Outcome
-from transit_etl.errors import TransitError
 from transit_etl.identity import claim
 from transit_etl.operations.check import check, machine
 from transit_etl.settings import PREFIX, load_settings

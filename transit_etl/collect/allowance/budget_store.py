@@ -11,11 +11,11 @@ from typing import Any, Protocol, TypeVar
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DatabaseError, OperationalError, SQLAlchemyError
 
+from transit_base.errors import TransitError
+from transit_base.files import make_folder
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.sqlite_file import SqliteFile
 from transit_etl.collect.allowance.state_text import DamagedStateError, OtherVersionError, dumps, loads
-from transit_etl.errors import TransitError
-from transit_etl.files import make_folder
 
 T = TypeVar("T")
 Work = Callable[[BudgetState, float], T]

@@ -5,6 +5,7 @@ import json
 from collections import Counter, deque
 from typing import Any
 
+from transit_base.errors import MISSHAPEN, TransitError
 from transit_etl.collect.allowance.budget_state import (
     LONGEST_BLOCK_SECONDS,
     SMALLEST_SHARE,
@@ -13,7 +14,6 @@ from transit_etl.collect.allowance.budget_state import (
     Lease,
 )
 from transit_etl.endpoints import Kind
-from transit_etl.errors import MISSHAPEN, TransitError
 
 FORMAT = 1
 _TIMES = ("touched_at", "granted_at", "paced_at", "blocked_until", "slowed_at")

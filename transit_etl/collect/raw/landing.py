@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from transit_base.files import make_folder
 from transit_etl.api.exchange import Answer, Outcome, Request
 from transit_etl.clock import Clock
 from transit_etl.collect.raw import ledger
 from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import DataFolderError, RawFileTakenError, RawWriter
-from transit_etl.files import make_folder
 from transit_etl.paths import raw_file, window_name
 
 SYNC_SECONDS = 1.0

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import zstandard
 
-from transit_etl.errors import TransitError
-from transit_etl.files import FILE_MODE, make_folder, open_atomic, rename, sync_folder
+from transit_base.errors import TransitError
+from transit_base.files import FILE_MODE, make_folder, open_atomic, rename, sync_folder
 from transit_etl.paths import intents_file, open_raw_file
 
 _CHUNK_BYTES = 65_536

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 
+from transit_base.files import in_words
 from transit_etl.collect.raw import ledger
 from transit_etl.collect.raw.ledger import Planned
 from transit_etl.collect.raw.rawfile import (
@@ -17,7 +18,6 @@ from transit_etl.collect.raw.rawfile import (
     read_lines,
     write_finished,
 )
-from transit_etl.files import in_words
 from transit_etl.paths import (
     finished_raw_file,
     intents_file,

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from transit_base.stamps import stamp
 from transit_etl.paths import finished_raw_file, open_raw_files, raw_files
-from transit_etl.stamps import stamp
 
 HOUR = timedelta(hours=1)
 _LONGEST_WINDOW = timedelta(hours=1)  # the bound of `Settings.window_seconds`

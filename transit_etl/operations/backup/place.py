@@ -10,10 +10,10 @@ from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from transit_base.errors import TransitError
+from transit_base.files import in_words, named_in_errors, open_atomic, passed_over_texts
+from transit_base.listing import passing_over
 from transit_etl.checksums import Entry, entry_of
-from transit_etl.errors import TransitError
-from transit_etl.files import in_words, named_in_errors, open_atomic, passed_over_texts
-from transit_etl.listing import passing_over
 from transit_etl.paths import RAW_SUFFIX, alerts_file, identity_file, raw_files, rehearsal_journal
 from transit_etl.project import TOML
 from transit_etl.stage.raw import RawFileError, check_whole

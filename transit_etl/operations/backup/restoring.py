@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transit_base.files import in_words, locked, make_folder, rename
 from transit_etl.checksums import Entry, change_checksums, is_whole, read_checksums
-from transit_etl.files import in_words, locked, make_folder, rename
 from transit_etl.identity import claim, identity_of, kept_identity
 from transit_etl.operations.backup.place import (
     SETTINGS,

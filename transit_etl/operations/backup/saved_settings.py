@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from transit_etl.files import write_text
+from transit_base.files import write_text
 from transit_etl.operations.backup.place import SETTINGS, SETTINGS_FILE, copy
 from transit_etl.project import TOML, read_toml
 from transit_etl.settings import PREFIX, Settings

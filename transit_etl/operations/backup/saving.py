@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from transit_base.files import in_words, locked, misplaced_text, named_in_errors, passed_over_texts
+from transit_base.listing import passing_over
 from transit_etl.checksums import (
     CHANGED,
     Entry,
@@ -14,9 +16,7 @@ from transit_etl.checksums import (
     read_checksums,
     write_checksums,
 )
-from transit_etl.files import in_words, locked, misplaced_text, named_in_errors, passed_over_texts
 from transit_etl.identity import claim
-from transit_etl.listing import passing_over
 from transit_etl.operations.backup.place import (
     BackupError,
     DifferentFileError,

@@ -11,7 +11,7 @@ from pathlib import Path
 import apprise
 from pydantic import TypeAdapter
 
-from transit_etl.files import locked
+from transit_base.files import locked
 from transit_etl.kept_facts import keep, recall
 from transit_etl.operations.check.problem import UPSTREAM, Problem
 from transit_etl.operations.status import span

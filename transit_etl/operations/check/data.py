@@ -5,15 +5,15 @@ from datetime import UTC, datetime, time, timedelta
 from itertools import groupby
 from pathlib import Path
 
+from transit_base.listing import listed, passing_over
+from transit_base.stamps import stamped_at
 from transit_etl.endpoints import CADENCES, ENDPOINTS
 from transit_etl.identity import difference, outdated_of
-from transit_etl.listing import listed, passing_over
 from transit_etl.operations.check.problem import Problem
 from transit_etl.operations.status import Status, ago, last_answer
 from transit_etl.operations.status.lake import LastDay
 from transit_etl.paths import is_rehearsed, lake_day, lake_files, raw_dir
 from transit_etl.settings import Settings
-from transit_etl.stamps import stamped_at
 
 DAY = timedelta(days=1)
 _ZONE = "; is TRANSIT_TIMEZONE right?"

@@ -3,9 +3,9 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from transit_etl.errors import first_line
-from transit_etl.files import in_words
-from transit_etl.listing import passing_over
+from transit_base.errors import first_line
+from transit_base.files import in_words
+from transit_base.listing import passing_over
 from transit_etl.operations.check import data, failed_runs, machine, upstream
 from transit_etl.operations.check.alerts import send_alerts
 from transit_etl.operations.check.problem import Problem

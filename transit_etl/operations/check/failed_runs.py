@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
-from transit_etl.files import locked
+from transit_base.files import locked
 from transit_etl.kept_facts import keep, recall
 from transit_etl.operations.check.problem import Problem
 from transit_etl.paths import runs_file

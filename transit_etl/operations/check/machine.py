@@ -6,9 +6,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from transit_base.files import misplaced_text
+from transit_base.listing import files_below, passing_over
 from transit_etl.collect.raw.rawfile import DataFolderError, check_writable
-from transit_etl.files import misplaced_text
-from transit_etl.listing import files_below, passing_over
 from transit_etl.operations.check.problem import Problem
 from transit_etl.operations.status import Status
 from transit_etl.paths import lake_dir, raw_dir

@@ -8,11 +8,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 
+from transit_base.files import passed_over_texts
+from transit_base.listing import passing_over
+from transit_base.quoting import sql_text
 from transit_etl.clock import naive_utc
 from transit_etl.collect.allowance.budget_store import BudgetStoreError
-from transit_etl.files import passed_over_texts
 from transit_etl.identity import Rehearsal, rehearsals_in
-from transit_etl.listing import passing_over
 from transit_etl.operations.backup import LastBackup, last_backup
 from transit_etl.operations.status import lake
 from transit_etl.operations.status.allowance import KindRequests, Pace, read_pace, requests_by_kind
@@ -33,7 +34,6 @@ from transit_etl.paths import (
     open_raw_files,
     published_database,
 )
-from transit_etl.quoting import sql_text
 from transit_etl.settings import Settings
 from transit_etl.stage.lake import waiting_windows
 from transit_etl.store.sync import Waiting

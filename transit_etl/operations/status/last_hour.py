@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 import duckdb
 import pyarrow as pa
 
+from transit_base.errors import MISSHAPEN
+from transit_base.listing import pass_over
 from transit_etl.api.exchange import Outcome
 from transit_etl.clock import naive_utc
 from transit_etl.collect.passage_parser import PassageParser
@@ -19,8 +21,6 @@ from transit_etl.collect.planning.policy import TripKey
 from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.endpoints import ENDPOINTS
-from transit_etl.errors import MISSHAPEN
-from transit_etl.listing import pass_over
 from transit_etl.paths import finished_raw_file, is_rehearsed
 from transit_etl.settings import Settings
 

@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from transit_etl.files import misplaced_text
+from transit_base.files import misplaced_text
 from transit_etl.operations.status.allowance import KindRequests
 from transit_etl.operations.status.coverage import LineCoverage
 from transit_etl.operations.status.facts import Status
