@@ -44,20 +44,20 @@
         select distinct
             operator,
             service_date
-        from {{ ref('requests') }}
-        where endpoint = 'passages' and {{ is_built() }}
+        from {{ ref('staging_requests') }}
+        where endpoint = 'passages' and {{ is_built() }} and {{ is_received_around() }}
     )
 {%- endmacro %}
 
-{# When the last good answer about passages around the service dates being built was received, by operator: what is
-   scheduled for later is not due yet. #}
+{# When the last request for passages around the service dates being built was answered or failed, by operator: what is
+   scheduled for later is not due yet. An upstream that fails or is silent does not stop the time. #}
 {% macro last_answers() -%}
     (
         select
             operator,
             max(received_at) as last_received_at
-        from {{ ref('stop_polls') }}
-        where {{ is_received_around('received_date') }}
+        from {{ ref('staging_requests') }}
+        where endpoint = 'passages' and {{ is_received_around('received_date') }}
         group by operator
     )
 {%- endmacro %}

@@ -184,6 +184,8 @@ def run(
 
 def _n_demanded(target: Path, made: Collection[str]) -> int:
     """Count the checks that were demanded of models when they were made (sql/macros/checks.sql)."""
+    if not made:
+        return 0
     nodes = json.loads((target / "manifest.json").read_bytes())["nodes"].values()
     return sum(is_demanded_at_once(node) and node["attached_node"] in made for node in nodes)
 
