@@ -25,7 +25,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 # What takes minutes to make, for all tests of a session that use it.
-_SHARED = ("built", "journey", "rehearsed")
+_SHARED = ("built", "journey", "rehearsed", "pages")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
