@@ -15,10 +15,11 @@
     {%- endfor -%}
     {%- if found -%}
         {%- set names = joined_text(list_of_distinct("name || ' (' || cast(n_rows as " ~ type_string() ~ ") || ' rows)'"), ", ") -%}
-        select {{ raised_error("'check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names) }}
+        {#- with `having` Spark would raise the error before it looks at the condition -#}
+        {%- set failure = raised_error("'check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names) %}
+        select case when count(*) > 0 then {{ failure }} end
         from ({{ found | join(" union all ") }}) as checks
         where n_rows > 0
-        having count(*) > 0
     {%- endif -%}
 {%- endmacro %}
 
