@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from transit_base.quoting import quoted_name
+from transit_estimates import matching
 from transit_etl.service_day import DAY
 from transit_etl.warehouse import sql_functions
 from transit_etl.warehouse.contents import is_published
@@ -107,8 +108,8 @@ def start_session(master: str, folder: Path, catalog: str = "hive") -> "SparkSes
     builder = builder.config("spark.sql.catalogImplementation", catalog)
     session = builder.config(map=options).getOrCreate()
     session.sparkContext.setLogLevel("OFF")  # its errors come as exceptions
-    # the workers of a cluster do not have this package
-    cloudpickle.register_pickle_by_value(sql_functions)  # type: ignore[no-untyped-call]
+    for module in (sql_functions, matching):  # the workers of a cluster do not have these packages
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     for each in sql_functions.FUNCTIONS:
         session.udf.register(each.name, each.function, each.return_type)
     return session
