@@ -87,5 +87,5 @@ down: setup ## stop what `make up` started
 
 clean: ## remove caches; data/ and .venv/ stay
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis sql/target sql/logs build *.egg-info
-	rm -rf docs/notebooks/__marimo__
+	rm -rf docs/notebooks/__marimo__ docs/dictionary
 	find dags docs scripts sql tests transit_base transit_emulator transit_estimates transit_etl transit_exports transit_reports transit_airflow -name __pycache__ -type d -prune -exec rm -rf {} +
