@@ -10,7 +10,7 @@ import ast
 import re
 import subprocess
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -20,7 +20,7 @@ from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.settings import Settings
 from transit_etl.warehouse.contract_summary import promised_columns
 from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once, parsed_manifest
-from transit_etl.warehouse.models import models
+from transit_etl.warehouse.models import Model, models
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (
@@ -46,6 +46,7 @@ def figures(manifest: Manifest) -> Iterator[tuple[str, int]]:
     nodes = [*manifest["nodes"].values()]
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     known = models(manifest)
+    depths = _depths(known)
     columns = promised_columns(ROOT / "docs" / "contract.yaml")
     for folder in PACKAGES:
         yield f"lines of Python: {folder}", _lines(f"{folder}/*.py")
@@ -58,8 +59,8 @@ def figures(manifest: Manifest) -> Iterator[tuple[str, int]]:
     yield "lines that are generated", _lines(*GENERATED)
     yield "lines that git tracks, locks left out", _lines("*") - _lines("*.lock")
     yield "models", len(known)
-    yield "models on the longest path", max(_depth(name, manifest) for name in known)
-    yield f"models on the longest path to {LAST}", _depth(LAST, manifest)
+    yield "models on the longest path", max(depths.values())
+    yield f"models on the longest path to {LAST}", depths[LAST]
     yield "nodes of a build", sum(map(_is_run, nodes))
     yield "tables and views promised", len({(column.schema, column.table) for column in columns})
     yield "columns promised", len(columns)
@@ -134,15 +135,14 @@ def _is_run(node: Manifest) -> bool:
     )
 
 
-def _depth(name: str, manifest: Manifest) -> int:
-    known = models(manifest)
-    reads = {each: model.reads & known.keys() for each, model in known.items()}
+def _depths(known: Mapping[str, Model]) -> dict[str, int]:
+    """Return of each model how many models the longest path to it has."""
 
     @cache
-    def _of(each: str) -> int:
-        return 1 + max((_of(read) for read in reads[each]), default=0)
+    def _of(name: str) -> int:
+        return 1 + max((_of(read) for read in known[name].reads & known.keys()), default=0)
 
-    return _of(name)
+    return {name: _of(name) for name in known}
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hatchling.build import build_wheel
 
 from tests.documents.sessions import ROOT
+from tests.wheels import wheel
 from transit_etl.settings import Settings
 
+__all__ = ["wheel"]
 pytestmark = pytest.mark.long
 MOST_PACKAGES, MOST_MEGABYTES = 30, 300
 DAY = ["--from", "2026-11-10", "--to", "2026-11-10", "--allow-incomplete"]
@@ -21,15 +22,6 @@ TABLE = ["export", "marts.punctuality_daily", *DAY, "--output", "out", "--format
 FEED = ["export", *DAY, "--output", "out", "--format"]
 Done = subprocess.CompletedProcess[str]
 Run = Callable[..., Done]
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel; return its path."""
-    folder = tmp_path_factory.mktemp("wheel")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        return folder / build_wheel(str(folder))
 
 
 @pytest.fixture

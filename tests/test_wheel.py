@@ -4,18 +4,16 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hatchling.build import build_wheel
 
-ROOT = Path(__file__).parents[1]
+from tests.documents.sessions import ROOT
+from tests.wheels import wheel
+
+__all__ = ["wheel"]
 
 
 @pytest.fixture(scope="module")
-def packed(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    folder = tmp_path_factory.mktemp("wheel")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(ROOT)
-        wheel = build_wheel(str(folder))
-    return set(zipfile.ZipFile(folder / wheel).namelist())
+def packed(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,26 @@
         {%- set arguments = dict(check.test_metadata.kwargs, model=this) -%}
         {%- do arguments.pop("column_name", none) -%}
         {%- if check.test_metadata.name == "grain" -%}
-            {%- set name = "key (" ~ arguments.columns | join(", ") ~ ")" -%}
-            {%- do found.append("select '" ~ name ~ "' as name, count(*) as n_rows from (" ~ rows_without_key(**arguments) ~ ") as broken") -%}
+            {%- set broken = rows_without_key(**arguments) -%}
+            {%- set name = "'key (" ~ arguments.columns | join(", ") ~ ")'" -%}
         {%- elif check.test_metadata.name == "holds" -%}
-            {%- do found.append("select broken_rule as name, count(*) as n_rows from (" ~ rows_that_break(**arguments) ~ ") as broken group by 1") -%}
+            {%- set broken = rows_that_break(**arguments) -%}
+            {%- set name = "broken_rule" -%}
+        {%- endif -%}
+        {%- if broken -%}
+            {%- do found.append(
+                "select name, count(*) as n_rows from (select " ~ name ~ " as name from (" ~ broken
+                ~ ") as rows_found) as named group by name"
+            ) -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if found -%}
-        {%- set names = joined_text(list_of_distinct("name || ' (' || cast(n_rows as " ~ type_string() ~ ") || ' rows)'"), ", ") -%}
+        {%- set counted = "name || ' (' || cast(n_rows as " ~ type_string() ~ ") || ' rows)'" -%}
+        {%- set names = joined_text(list_of_distinct(counted), ", ") -%}
         {#- with `having` Spark would raise the error before it looks at the condition -#}
         {%- set failure = raised_error("'check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names) %}
         select case when count(*) > 0 then {{ failure }} end
         from ({{ found | join(" union all ") }}) as checks
-        where n_rows > 0
     {%- endif -%}
 {%- endmacro %}
 

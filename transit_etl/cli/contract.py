@@ -46,9 +46,8 @@ def contract(
         return
     if is_kept and earlier.is_dir():
         raise typer.BadParameter("--keep writes a file, and this is a folder", param_hint="EARLIER")
-    if is_kept and not earlier.exists():
-        write_summary(earlier, published)
-    kept = read_earlier(earlier)
+    is_first = is_kept and not earlier.exists()
+    kept = published if is_first else read_earlier(earlier)
     write([changes_table(contract_changes(kept, published))], form, None)
     broken = broken_promises(kept, published, settings.clock.now().date())
     for each in broken:

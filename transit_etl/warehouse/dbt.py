@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
@@ -162,20 +162,20 @@ def run(
     make_folder(folder)
     (folder / "target" / "run_results.json").unlink(missing_ok=True)
     environment = _environment(settings, place, (first, last))
-    is_new = target is MAIN_TARGET and _take_parsed_models(place.parsed_project)
     runs = [_Run("dbt.cli.main", "build", folder / "target", target)]
     if settings.build_target is Engine.SPARK:
         spark = _Run("transit_etl.warehouse.spark", "spark", folder / "spark", target)
         runs = [spark, replace(runs[0], target=target.without_tables)]
     results: list[dict[str, Any]] = []
-    for each in runs:
-        try:
-            results += _run(each, folder, environment, is_full=is_full, lock=lock, on_progress=on_progress)
-        finally:
-            if settings.build_target is Engine.DUCKDB:  # openlineage-dbt knows no local session of Spark
-                send_lineage(each.folder, each.output, database_path(settings), environment)
-    if is_new:
-        _keep_parsed_models(place.parsed_project)
+    with _known_models(place.parsed_project) if target is MAIN_TARGET else nullcontext():
+        for each in runs:
+            try:
+                results += _run(
+                    each, folder, environment, is_full=is_full, lock=lock, on_progress=on_progress
+                )
+            finally:
+                if settings.build_target is Engine.DUCKDB:  # openlineage-dbt knows no local session of Spark
+                    send_lineage(each.folder, each.output, database_path(settings), environment)
     made = {result["unique_id"] for result in results}
     n_alone = sum(each.startswith("test.") for each in made)
     n_hooks = sum(each.startswith("operation.") for each in made)
@@ -190,29 +190,26 @@ def _n_demanded(target: Path, made: Collection[str]) -> int:
     return sum(is_demanded_at_once(node) and node["attached_node"] in made for node in nodes)
 
 
-def _take_parsed_models(parsed: Path) -> bool:
-    """Give a new data folder what dbt knew last of the models; tell whether it is new.
+@contextmanager
+def _known_models(parsed: Path) -> Iterator[None]:
+    """Give dbt in a new data folder what it knew last of the models, and keep what it knows at the end.
 
     dbt takes seconds to read all models. It compares what it is given with them, and reads what changed.
     """
-    if parsed.exists():
-        return False
-    kept = paths.parsed_models()
-    with suppress(OSError):
-        if kept and kept.is_file():
-            make_folder(parsed.parent)
-            with replaced_atomically(parsed) as copy:
-                copy_bytes(kept, copy)
-    return True
+    kept = None if parsed.exists() else paths.parsed_models()
+    if kept:
+        _copy_if_there(kept, parsed)
+    yield
+    if kept:
+        _copy_if_there(parsed, kept)
 
 
-def _keep_parsed_models(parsed: Path) -> None:
-    """Keep what dbt knows of the models for the next new data folder, if the file can be written."""
-    kept = paths.parsed_models()
+def _copy_if_there(source: Path, target: Path) -> None:
+    """Copy what dbt knows of the models; where that fails, it reads them again."""
     with suppress(OSError):
-        if kept and parsed.is_file():
-            with replaced_atomically(kept) as copy:
-                copy_bytes(parsed, copy)
+        if source.is_file():
+            with replaced_atomically(target) as copy:
+                copy_bytes(source, copy)
 
 
 def parse(settings: Settings, first: date, last: date, *, lock: int) -> Manifest:
@@ -224,7 +221,9 @@ def parse(settings: Settings, first: date, last: date, *, lock: int) -> Manifest
     make_folder(place.folder)
     target = place.folder / "target"
     command = _command(_Run("dbt.cli.main", "build", target, MAIN_TARGET), place.folder, "parse")
-    _follow_to_end(command, place.folder, target, _environment(settings, place, (first, last)), lock, None)
+    environment = _environment(settings, place, (first, last))
+    with _known_models(place.parsed_project):
+        _follow_to_end(command, place.folder, target, environment, lock, None)
     manifest: Manifest = json.loads((target / "manifest.json").read_bytes())
     return manifest
 
