@@ -23,8 +23,9 @@ $(STAMP): requirements.lock pyproject.toml scripts/setup.sh $(OLDER_DUCKDB) $(CO
 	@sh scripts/setup.sh
 	@touch $@
 
-COMPILE = $(BIN)/uv pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --annotation-style line \
-	  --custom-compile-command "make lock" --output-file
+# `--universal`: one lock for every version of Python from 3.11 on.
+COMPILE = $(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --annotation-style line --custom-compile-command "make lock" --output-file
 
 lock: ## write the locks anew from pyproject.toml, with the newest versions and their checksums
 	$(COMPILE) requirements.lock --all-extras --group dev pyproject.toml

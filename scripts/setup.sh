@@ -3,7 +3,7 @@
 # Packages come from the index that pip and uv are configured to use, and from Debian; nothing is configured here.
 set -eu
 cd "$(dirname "$0")/.."
-PYTHON=${PYTHON:-python3.11}
+PYTHON=${PYTHON:-$(command -v python3.11 || echo python3)}
 
 say() { printf '%s\n' "setup: $*" >&2; }
 is_root() { [ "$(id -u)" = 0 ]; }
@@ -34,12 +34,16 @@ install_redis() {
 }
 
 if ! command -v "$PYTHON" >/dev/null 2>&1; then
-    apt_install python3.11 python3.11-venv || { say "$PYTHON is needed: install Python 3.11, or name one by PYTHON=…"; exit 1; }
+    apt_install python3 python3-venv || { say "$PYTHON is needed: install Python 3.11 to 3.14, or name one by PYTHON=…"; exit 1; }
+fi
+if ! "$PYTHON" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))'; then
+    say "$("$PYTHON" --version) is not supported: install Python 3.11 to 3.14, or name one by PYTHON=…"
+    exit 1
 fi
 if [ ! -x .venv/bin/python ] || ! .venv/bin/python -m pip --version >/dev/null 2>&1; then
     rm -rf .venv
     if ! "$PYTHON" -c 'import ensurepip, venv' 2>/dev/null; then
-        apt_install python3.11-venv || { say "$PYTHON has no venv module: install python3.11-venv"; exit 1; }
+        apt_install python3-venv || { say "$PYTHON has no venv module: install python3-venv"; exit 1; }
     fi
     "$PYTHON" -m venv .venv
 fi

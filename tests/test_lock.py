@@ -13,7 +13,7 @@ from scripts import audit
 
 ROOT = Path(__file__).parents[1]
 LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-PACKAGES = dict(re.findall(r"^([a-z0-9._-]+)==(\S+) \\$", LOCK, re.MULTILINE))
+PACKAGES = dict(re.findall(r"^([a-z0-9._-]+)==(\S+)(?: ; .+)? \\$", LOCK, re.MULTILINE))
 
 
 def test_every_package_has_one_version_and_checksums() -> None:
