@@ -9,7 +9,7 @@ from typing import Any
 
 from transit_base.errors import first_line
 from transit_etl.operations import Examination, ago, examine, last_answer
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, Settings
 from transit_exports.rendering import render
 
 FRESH_SECONDS = 10.0  # a state older than this is read again
@@ -36,7 +36,7 @@ class LivePage:
         self._reader: threading.Thread | None = None
         self._state: _State | None = None
 
-    def html(self, settings: Settings) -> str:
+    def html(self, settings: FolderSettings) -> str:
         """Return the page with the last state that was read; an older one is read anew meanwhile.
 
         The request that begins to read the first state waits for it, at most `FIRST_SECONDS`; no other waits.
@@ -55,7 +55,7 @@ class LivePage:
         operators = [_values(each) for each in (state.found, *state.found.others)]
         return _page(operators=operators, age=f"{age:.0f} s", seconds=seconds)
 
-    def _begin_reading(self, settings: Settings) -> threading.Thread | None:
+    def _begin_reading(self, settings: FolderSettings) -> threading.Thread | None:
         """Return the thread that this request started; None if none was needed, or one runs."""
         with self._lock:
             is_fresh = self._state is not None and time.monotonic() - self._state.read_at < FRESH_SECONDS

@@ -4,11 +4,11 @@ from pathlib import Path
 
 from transit_etl import paths
 from transit_etl.identity import part_of
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, Settings
 from transit_exports.settings import NO_LICENCE, ExportSettings
 
 
-def report_folder(settings: Settings) -> Path:
+def report_folder(settings: FolderSettings) -> Path:
     """Return the folder of an operator's reports."""
     return paths.performance_dir(settings.data_dir) / part_of(settings)
 

@@ -32,7 +32,7 @@ from transit_etl.paths import (
     raw_files,
 )
 from transit_etl.service_day import DAY, seconds_of, service_date
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, SomeSettings
 
 # The first is of a file that an older version published: it has one time zone for all operators.
 _PUBLISHED_DAYS = (
@@ -118,7 +118,7 @@ def _as_kept_now(kept: Any) -> Any:  # noqa: ANN401 - of a file, whatever it hol
 _IDENTITY: TypeAdapter[Identity] = TypeAdapter(Annotated[Identity, BeforeValidator(_as_kept_now)])
 
 
-def identity_of(settings: Settings) -> Identity | None:
+def identity_of(settings: FolderSettings) -> Identity | None:
     """Return what the data folder is, read from what it holds where no file says it; None of an empty one."""
     return kept_identity(settings.data_dir) or _found(settings)
 
@@ -128,12 +128,12 @@ def kept_identity(folder: Path) -> Identity | None:
     return recall(identity_file(folder), _IDENTITY)
 
 
-def service_days(settings: Settings) -> Mapping[str, ServiceDays]:
+def service_days(settings: FolderSettings) -> Mapping[str, ServiceDays]:
     """Return how the service days of each operator of the data folder are read."""
     return (identity_of(settings) or _of(settings)).operators
 
 
-def settings_of(settings: Settings, operator: str) -> Settings:
+def settings_of(settings: SomeSettings, operator: str) -> SomeSettings:
     """Return the settings with which the answers of an operator of the data folder are staged."""
     if operator == settings.operator:
         return settings
@@ -143,17 +143,17 @@ def settings_of(settings: Settings, operator: str) -> Settings:
     )
 
 
-def operators_settings(settings: Settings) -> list[Settings]:
+def operators_settings(settings: SomeSettings) -> list[SomeSettings]:
     """Return the settings of each operator of the data folder."""
     return [settings_of(settings, operator) for operator in service_days(settings)]
 
 
-def part_of(settings: Settings) -> str:
+def part_of(settings: FolderSettings) -> str:
     """Return the folder of an operator in those of exports and of pages; none where there is one alone."""
     return settings.operator if len(service_days(settings)) > 1 else ""
 
 
-def claim(settings: Settings, *, begins: bool = False) -> None:
+def claim(settings: FolderSettings, *, begins: bool = False) -> None:
     """Raise OtherFolderError unless the data folder is that of the settings; keep what it is.
 
     Of an empty folder nothing is kept unless the caller `begins` to fill it. An operator that the project
@@ -167,21 +167,21 @@ def claim(settings: Settings, *, begins: bool = False) -> None:
         _change(settings, lambda now: replace(now, operators=_of(settings).operators | now.operators))
 
 
-def claim_to_build(settings: Settings) -> None:
+def claim_to_build(settings: FolderSettings) -> None:
     """Claim the data folder; raise OutdatedFolderError too while a part of it is to be staged again."""
     claim(settings)
     if outdated := outdated_of(settings):
         raise OutdatedFolderError(outdated)
 
 
-def difference(settings: Settings) -> str | None:
+def difference(settings: FolderSettings) -> str | None:
     """Say how the settings differ from what the data folder is, and what can be done; None if they fit."""
     known = identity_of(settings)
     found = [] if known is None else list(_differences(settings, known))
     return _refusal(settings, found) if found else None
 
 
-def outdated_of(settings: Settings) -> str | None:
+def outdated_of(settings: FolderSettings) -> str | None:
     """Say which days are staged by earlier settings; None if there are none."""
     known = identity_of(settings)
     if known is None or not known.to_reprocess:
@@ -195,13 +195,13 @@ def outdated_of(settings: Settings) -> str | None:
     )
 
 
-def rehearsals_in(settings: Settings) -> tuple[Rehearsal, ...]:
+def rehearsals_in(settings: FolderSettings) -> tuple[Rehearsal, ...]:
     """Return the times of which the data folder holds rehearsed answers."""
     known = identity_of(settings)
     return known.rehearsals if known else ()
 
 
-def mark_rehearsed(settings: Settings, start: datetime, end: datetime) -> None:
+def mark_rehearsed(settings: FolderSettings, start: datetime, end: datetime) -> None:
     """Claim the data folder, and keep for good that it holds answers of a rehearsal."""
     claim(settings, begins=True)
 
@@ -213,7 +213,7 @@ def mark_rehearsed(settings: Settings, start: datetime, end: datetime) -> None:
     _change(settings, marked)
 
 
-def mark_reprocessed(settings: Settings, first: date, last: date) -> None:
+def mark_reprocessed(settings: FolderSettings, first: date, last: date) -> None:
     """Keep that the UTC days from `first` to `last` are staged with the service days of the operators."""
 
     def marked(known: Identity) -> Identity:
@@ -236,7 +236,7 @@ def _without(days: tuple[date, date], first: date, last: date) -> tuple[date, da
     return (last + DAY, end) if last < end else None
 
 
-def accept(settings: Settings) -> list[str]:
+def accept(settings: FolderSettings) -> list[str]:
     """Let the data folder be that of the settings, whatever it was; say what follows from each change."""
     known, operator = identity_of(settings), settings.operator
     if known is None:
@@ -268,21 +268,21 @@ def accept(settings: Settings) -> list[str]:
     return follows
 
 
-def _change(settings: Settings, changed: Callable[[Identity], Identity]) -> None:
+def _change(settings: FolderSettings, changed: Callable[[Identity], Identity]) -> None:
     with locked(identity_lock(settings.data_dir)):
         known = identity_of(settings) or _of(settings)
         keep(identity_file(settings.data_dir), _IDENTITY, changed(known))
 
 
-def _of(settings: Settings) -> Identity:
+def _of(settings: FolderSettings) -> Identity:
     return Identity({settings.operator: _set_days(settings)})
 
 
-def _set_days(settings: Settings) -> ServiceDays:
+def _set_days(settings: FolderSettings) -> ServiceDays:
     return ServiceDays(settings.timezone, settings.service_day_cutoff)
 
 
-def _differences(settings: Settings, known: Identity) -> Iterator[str]:
+def _differences(settings: FolderSettings, known: Identity) -> Iterator[str]:
     """Say what the data folder has that a setting has not."""
     days = known.operators.get(settings.operator)
     if days is None and not settings.are_operators_named:
@@ -298,14 +298,14 @@ def _differences(settings: Settings, known: Identity) -> Iterator[str]:
         yield f"holds answers of {', '.join(sorted(unnamed))} too, whose time zone it does not know"
 
 
-def _refusal(settings: Settings, found: list[str]) -> str:
+def _refusal(settings: FolderSettings, found: list[str]) -> str:
     return (
         f"the data folder {settings.data_dir.absolute()} {' and '.join(found)}: set what it has, choose "
         "another TRANSIT_DATA_DIR, or let it change by `transit-etl folder --accept`, which says what follows"
     )
 
 
-def _found(settings: Settings) -> Identity | None:
+def _found(settings: FolderSettings) -> Identity | None:
     """Read what a data folder is from its answers and its published file; None without an answer."""
     operators = operators_of(settings.data_dir)
     if not operators:
@@ -318,7 +318,7 @@ def _found(settings: Settings) -> Identity | None:
     return Identity(days, tuple(_rehearsed(settings.data_dir)))
 
 
-def _published_days(settings: Settings) -> dict[str | None, ServiceDays]:
+def _published_days(settings: FolderSettings) -> dict[str | None, ServiceDays]:
     """Return how the service days of the published file are read; under None, those of any operator."""
     found: dict[str | None, ServiceDays] = {}
     for query in _PUBLISHED_DAYS:

@@ -11,7 +11,7 @@ from transit_base import promised
 from transit_base.errors import NotPublishedError, TransitError, first_line
 from transit_base.files import misplaced_text
 from transit_etl import paths
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 _LOCKED = """
 set timezone = 'UTC';
@@ -63,7 +63,7 @@ class UnreadableError(QueryError):
         )
 
 
-def query(settings: Settings, sql: str) -> pa.Table:
+def query(settings: FolderSettings, sql: str) -> pa.Table:
     """Return the rows of one query, or of `explain` of one, on the published warehouse; instants are UTC.
 
     The query cannot write, change settings, load extensions, use the network, or read any file but the
@@ -75,7 +75,7 @@ def query(settings: Settings, sql: str) -> pa.Table:
     return results[0]
 
 
-def query_all(settings: Settings, sql: str) -> Iterator[pa.Table]:
+def query_all(settings: FolderSettings, sql: str) -> Iterator[pa.Table]:
     """Yield the rows of each query of a text, as `query` does of one; none is run if any is refused."""
     path = paths.published_database(settings.data_dir)
     if not path.exists():

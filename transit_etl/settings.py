@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, Self, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
@@ -55,16 +55,83 @@ Url = Annotated[str, AfterValidator(setting_checks.http_url)]
 Token = Annotated[SecretStr | None, AfterValidator(setting_checks.sendable_token)]
 
 
-class Settings(BaseSettings):
-    """Everything that an installation can set; durations are in seconds."""
+class FolderSettings(BaseSettings):
+    """Where the data is, whose it is, and how its service dates are read; durations are in seconds.
+
+    What any step needs. The classes below add what a kind of step needs besides.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_ignore_empty=True, frozen=True, hide_input_in_errors=True
     )
 
+    operator: Annotated[str, AfterValidator(setting_checks.partition_name)] = "emulated"
+    timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
+    service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
+    data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
+    lake_url: Annotated[str | None, AfterValidator(setting_checks.lake_url)] = None
+    # how long is kept what can be made again; raw answers are kept for ever
+    quarantine_keep_days: int = Field(90, ge=1, le=3650)
+    logs_keep_days: int = Field(30, ge=1, le=3650)
+    raw_keep_days: int = Field(0, ge=0, le=3650)
+    # moves `clock`, for an emulated upstream at another time
+    clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
+
+    # of every operator of `operators.toml`; these do not know each other
+    _operators: Mapping[str, Self] = PrivateAttr(default_factory=dict)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators of this installation."""
+        return tuple(self._operators) or (self.operator,)
+
+    @property
+    def are_operators_named(self) -> bool:
+        """Whether the project names its operators in `operators.toml`."""
+        return bool(self._operators)
+
+    def knowing(self, operators: Mapping[str, Self]) -> Self:
+        """Return the same settings, with those of all operators of this installation for `of`."""
+        copy = self.model_copy()
+        copy._operators = operators  # noqa: SLF001 - of an object of the same class
+        return copy
+
+    @property
+    def others(self) -> list[Self]:
+        """The settings of the other operators of the installation."""
+        return [self.of(operator) for operator in self.operators if operator != self.operator]
+
+    def of(self, operator: str) -> Self:
+        """Return the settings of an operator of this installation, for the same data folder.
+
+        They are these settings, under its name, for an operator that `operators.toml` does not have.
+        """
+        if operator == self.operator:
+            return self
+        known = self._operators.get(operator, self)
+        shared = {"operator": operator, "data_dir": self.data_dir}
+        return known.model_copy(update=shared).knowing(self._operators)
+
+    @property
+    def zone(self) -> ZoneInfo:
+        """The operator's time zone."""
+        return ZoneInfo(self.timezone)
+
+    @property
+    def clock(self) -> SystemClock:
+        """The clock of this installation: the machine's, moved by the shift."""
+        return SystemClock(self.clock_shift_seconds)
+
+
+# What returns settings of the kind that it is given, or a step for them, says so by this.
+SomeSettings = TypeVar("SomeSettings", bound=FolderSettings)
+
+
+class CollectSettings(FolderSettings):
+    """How the upstream is asked, how often, and what is stored of its answers."""
+
     base_url: Annotated[Url, AfterValidator(setting_checks.version_1)] = "http://127.0.0.1:8400/api/v1/"
     legacy_base_url: Url | None = None
-    operator: Annotated[str, AfterValidator(setting_checks.partition_name)] = "emulated"
     operator_segment: str = Field("amt", pattern=r"^[A-Za-z0-9_-]{1,64}$")
     token: Token = None
     token_header: Annotated[str, AfterValidator(setting_checks.token_header)] = Field(
@@ -88,99 +155,6 @@ class Settings(BaseSettings):
     audit_seed: int = Field(1, ge=0, le=999_999)
     stage_max_rows: int = Field(300_000, ge=1000, le=100_000_000)  # about 1 KB of memory each
     timetable_days_ahead: int = Field(14, ge=0, le=14)
-
-    alert_urls: Annotated[SecretStr | None, AfterValidator(setting_checks.alert_urls)] = None
-    # `check` writes it, for Prometheus
-    metrics_file: Annotated[Path | None, AfterValidator(setting_checks.metrics_file)] = None
-    # what `check` finds fault with
-    check_polled_minutes: float = Field(15, ge=1, le=1440)
-    check_late_hours: float = Field(2, ge=0, le=168)
-    check_clock_seconds: float = Field(60, ge=5, le=3600)
-    check_disk_days: float = Field(30, ge=0, le=3650)
-    check_published_hours: float = Field(6, ge=1, le=720)
-    check_quarantine_share: float = Field(0.05, ge=0, le=1)
-    check_backup_hours: float = Field(48, ge=1, le=8760)
-
-    ruleset: int = Field(0, ge=0, le=1000)
-    build_target: Engine = Engine.DUCKDB
-    build_workers: int = Field(1, ge=1, le=64)
-    published_max_gb: float = Field(4, ge=0.001, le=100_000)
-    warehouse_queue: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
-    spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
-
-    project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None
-    timezone: Annotated[str, AfterValidator(setting_checks.zone_name)] = "Europe/Rome"
-    service_day_cutoff: Annotated[time, AfterValidator(setting_checks.cutoff)] = time(4)
-    data_dir: Annotated[Path, AfterValidator(setting_checks.data_folder)] = Path("data")
-    lake_url: Annotated[str | None, AfterValidator(setting_checks.lake_url)] = None
-    stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
-    judged_stops_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
-    plant_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
-
-    publisher: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
-    language: str = Field("it", pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")
-    publisher_url: Url | None = None
-    publisher_contact: Annotated[str | None, AfterValidator(setting_checks.contact)] = None
-    export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
-    export_url: Url | None = None
-    report_url: Url | None = None
-    # of the pages of reports, the first without a folder of its own
-    report_languages: str = Field("en,it", pattern="^(en|it|en,it|it,en)$")
-    export_keep_days: int = Field(30, ge=0, le=3650)
-
-    # how long is kept what can be made again; raw answers are kept for ever
-    quarantine_keep_days: int = Field(90, ge=1, le=3650)
-    logs_keep_days: int = Field(30, ge=1, le=3650)
-    raw_keep_days: int = Field(0, ge=0, le=3650)
-    backup_dir: Annotated[Path | None, AfterValidator(setting_checks.folder_path)] = None
-
-    # moves `clock`, for an emulated upstream at another time
-    clock_shift_seconds: float = Field(0, ge=-LONGEST_SHIFT, le=LONGEST_SHIFT)
-
-    # of every operator of `operators.toml`; these do not know each other
-    _operators: Mapping[str, "Settings"] = PrivateAttr(default_factory=dict)
-
-    @property
-    def operators(self) -> tuple[str, ...]:
-        """The operators of this installation."""
-        return tuple(self._operators) or (self.operator,)
-
-    @property
-    def are_operators_named(self) -> bool:
-        """Whether the project names its operators in `operators.toml`."""
-        return bool(self._operators)
-
-    def knowing(self, operators: Mapping[str, "Settings"]) -> "Settings":
-        """Return the same settings, with those of all operators of this installation for `of`."""
-        copy = self.model_copy()
-        copy._operators = operators  # noqa: SLF001 - of an object of the same class
-        return copy
-
-    @property
-    def others(self) -> list["Settings"]:
-        """The settings of the other operators of the installation."""
-        return [self.of(operator) for operator in self.operators if operator != self.operator]
-
-    def of(self, operator: str) -> "Settings":
-        """Return the settings of an operator of this installation, for the same data folder.
-
-        They are these settings, under its name, for an operator that `operators.toml` does not have.
-        """
-        if operator == self.operator:
-            return self
-        known = self._operators.get(operator, self)
-        shared = {"operator": operator, "data_dir": self.data_dir}
-        return known.model_copy(update=shared).knowing(self._operators)
-
-    @property
-    def zone(self) -> ZoneInfo:
-        """The operator's time zone."""
-        return ZoneInfo(self.timezone)
-
-    @property
-    def clock(self) -> SystemClock:
-        """The clock of this installation: the machine's, moved by the shift."""
-        return SystemClock(self.clock_shift_seconds)
 
     @property
     def legacy_root(self) -> str:
@@ -212,6 +186,51 @@ class Settings(BaseSettings):
         secret = f"{self.base_url}\n{self.token.get_secret_value()}"
         digest = hashlib.sha256(secret.encode()).hexdigest()
         return f"{self.base_url.lower()} token {digest[:16]}"
+
+
+class BuildSettings(FolderSettings):
+    """How the models are built and published, and the reference files that they read."""
+
+    ruleset: int = Field(0, ge=0, le=1000)
+    build_target: Engine = Engine.DUCKDB
+    build_workers: int = Field(1, ge=1, le=64)
+    published_max_gb: float = Field(4, ge=0.001, le=100_000)
+    warehouse_queue: str | None = Field(None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
+    spark_master: Annotated[str, AfterValidator(setting_checks.spark_master)] = "local[*]"
+    stops_file: Annotated[Path | None, AfterValidator(setting_checks.stops_file)] = None
+    judged_stops_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
+    plant_file: Annotated[Path | None, AfterValidator(setting_checks.csv_file)] = None
+    # promised in the contract of the published file, and met by `check`
+    check_published_hours: float = Field(6, ge=1, le=720)
+    publisher_contact: Annotated[str | None, AfterValidator(setting_checks.contact)] = None
+
+
+class Settings(CollectSettings, BuildSettings):
+    """Everything that an installation can set."""
+
+    alert_urls: Annotated[SecretStr | None, AfterValidator(setting_checks.alert_urls)] = None
+    # `check` writes it, for Prometheus
+    metrics_file: Annotated[Path | None, AfterValidator(setting_checks.metrics_file)] = None
+    # what `check` finds fault with
+    check_polled_minutes: float = Field(15, ge=1, le=1440)
+    check_late_hours: float = Field(2, ge=0, le=168)
+    check_clock_seconds: float = Field(60, ge=5, le=3600)
+    check_disk_days: float = Field(30, ge=0, le=3650)
+    check_quarantine_share: float = Field(0.05, ge=0, le=1)
+    check_backup_hours: float = Field(48, ge=1, le=8760)
+    backup_dir: Annotated[Path | None, AfterValidator(setting_checks.folder_path)] = None
+
+    project_dir: Annotated[Path | None, AfterValidator(setting_checks.project_folder)] = None
+
+    publisher: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
+    language: str = Field("it", pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$")
+    publisher_url: Url | None = None
+    export_licence: Annotated[str | None, AfterValidator(setting_checks.short_text)] = None
+    export_url: Url | None = None
+    report_url: Url | None = None
+    # of the pages of reports, the first without a folder of its own
+    report_languages: str = Field("en,it", pattern="^(en|it|en,it|it,en)$")
+    export_keep_days: int = Field(30, ge=0, le=3650)
 
 
 # What belongs to one operator: where a project names several in `operators.toml`, it stands there alone.

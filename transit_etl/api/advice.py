@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from transit_etl.api.classification import CUT, NOT_JSON, PAGE, REDIRECTION
 from transit_etl.api.connections import proxy_variables
 from transit_etl.api.exchange import Answer, Outcome
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 _BAD_REQUEST = 400
 _REFUSALS_OF_A_CALLER = (401, 403)
@@ -21,7 +21,7 @@ class Advice:
     text: str
 
 
-def advice_about(settings: Settings, answer: Answer) -> Advice:
+def advice_about(settings: CollectSettings, answer: Answer) -> Advice:
     """Return the advice about an answer that is not usable."""
     is_legacy = answer.request.version == 0
     root, token = settings.base_url, settings.token

@@ -19,7 +19,7 @@ from transit_etl.api.exchange import Answer, Outcome, Request, RetryRefusedError
 from transit_etl.api.redaction import MARK, Redactor, WireLogGuard
 from transit_etl.api.retry_after import retry_after_seconds
 from transit_etl.clock import Clock
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 NOW_HEADER = "X-Emulated-Now"
 RETRY_PAUSE_SECONDS = 0.2
@@ -66,7 +66,7 @@ class Client(AbstractAsyncContextManager["Client"]):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CollectSettings,
         clock: Clock,
         transport: httpx2.AsyncBaseTransport | None = None,
     ) -> None:
@@ -230,7 +230,7 @@ class Client(AbstractAsyncContextManager["Client"]):
         return {"Authorization": f"Bearer {token.get_secret_value()}"}
 
 
-def _tokens(settings: Settings) -> list[str]:
+def _tokens(settings: CollectSettings) -> list[str]:
     return [token.get_secret_value() for token in (settings.token, settings.legacy_token) if token]
 
 

@@ -8,7 +8,7 @@ from urllib.request import getproxies_environment
 import httpx2
 
 from transit_base.errors import TransitError
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 _LIMITS = httpx2.Limits(max_connections=32, max_keepalive_connections=16, keepalive_expiry=15)
 _OF_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "SSLKEYLOGFILE")
@@ -19,7 +19,7 @@ class ConnectionSettingError(TransitError):
     """A variable of the environment that says how to connect, and is not one of ours, cannot be obeyed."""
 
 
-def open_pool(settings: Settings, transport: httpx2.AsyncBaseTransport | None) -> httpx2.AsyncClient:
+def open_pool(settings: CollectSettings, transport: httpx2.AsyncBaseTransport | None) -> httpx2.AsyncClient:
     """Return a pool of connections; ConnectionSettingError names the variable that stands in the way."""
     if transport is None:
         _check_proxies()

@@ -7,7 +7,7 @@ from typing import Any
 from transit_base.quoting import sql_text
 from transit_etl.cited import cited
 from transit_etl.service_day import service_date
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 _FOUND = """
 with visits as (
@@ -56,7 +56,7 @@ where service_date = '{day}' order by n_visits desc limit 10"
 """
 
 
-def find(settings: Settings) -> dict[str, Any]:
+def find(settings: FolderSettings) -> dict[str, Any]:
     """Return what the published warehouse knows of the service date that is running, by name."""
     from transit_etl.warehouse import query
 

@@ -12,7 +12,7 @@ from transit_etl.cli.output import fields_of, print_error, print_fields, print_j
 from transit_etl.cli.progress import rehearsing
 from transit_etl.cli.world import Actuals, Faults, Gtfs, Ids, Revisions, Seed, Size, TripIds
 from transit_etl.endpoints import REHEARSED
-from transit_etl.settings import BadSettingError, PolicyName, Settings, load_settings
+from transit_etl.settings import BadSettingError, CollectSettings, FolderSettings, PolicyName, load_settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +87,7 @@ def rehearse(
         raise typer.Exit(EXIT_FAILED)
 
 
-def start_instant(text: str, settings: Settings) -> datetime:
+def start_instant(text: str, settings: FolderSettings) -> datetime:
     """Read a date as the start of that service day, a local time, or an instant with its offset."""
     start = instant(text)
     if not isinstance(start, datetime):
@@ -95,7 +95,9 @@ def start_instant(text: str, settings: Settings) -> datetime:
     return start if start.tzinfo else start.replace(tzinfo=settings.zone)
 
 
-def _in_process(emulated: "World", settings: Settings, faults: "Path | None") -> "httpx2.AsyncBaseTransport":
+def _in_process(
+    emulated: "World", settings: CollectSettings, faults: "Path | None"
+) -> "httpx2.AsyncBaseTransport":
     """Return a transport to an emulator in this process, whose limit is the rate of the settings."""
     import httpx2
 

@@ -22,7 +22,7 @@ from transit_etl.cli import output
 from transit_etl.cli.options import Format
 from transit_etl.cli.tables import TABLES, ask, columns_of, require_table
 from transit_etl.queries import query
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 HELP = """\
 A query ends with a semicolon and may have several lines; Tab completes tables and columns.
@@ -50,7 +50,7 @@ select distinct function_name || '(', null from duckdb_functions() where not int
 class Console:
     """What the console keeps between two inputs: the format of its answers."""
 
-    def __init__(self, settings: Settings, form: Format | None) -> None:
+    def __init__(self, settings: FolderSettings, form: Format | None) -> None:
         self._settings = settings
         self._format = form or Format.TABLE
 
@@ -114,7 +114,7 @@ class Names(Completer):
                     yield Completion(name, start_position=-len(typed))
 
 
-def converse(settings: Settings, form: Format | None) -> None:
+def converse(settings: FolderSettings, form: Format | None) -> None:
     """Read and answer until the user leaves; what is wrong with an input is said in one line."""
     names = query(settings, _NAMES).to_pylist()  # fails before the first prompt where nothing is published
     session = _session(paths.query_history(settings.data_dir), [tuple(each.values()) for each in names])

@@ -6,7 +6,7 @@ from transit_base.promised import LISTED, hint_at
 from transit_etl.cli.formats import OutputError, write
 from transit_etl.cli.options import Format
 from transit_etl.queries import query, query_all
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 TABLES = f"""
 select schema_name || '.' || name as "table", comment as meaning
@@ -32,7 +32,7 @@ order by columns.schema_name, columns.table_name, columns.column_index
 """
 
 
-def ask(settings: Settings, text: str, form: Format | None, output: Path | None) -> None:
+def ask(settings: FolderSettings, text: str, form: Format | None, output: Path | None) -> None:
     """Write the results of every query of a text."""
     write(query_all(settings, text), form, output)
 
@@ -42,7 +42,7 @@ def columns_of(table: str) -> str:
     return _COLUMNS.format(table=table.strip().lower().replace("'", "''"))
 
 
-def require_table(settings: Settings, table: str) -> None:
+def require_table(settings: FolderSettings, table: str) -> None:
     """Raise OutputError, with names like it, unless there is such a table."""
     if query(settings, columns_of(table)).num_rows:
         return

@@ -16,12 +16,14 @@ from transit_etl.collect.known_network import MOST_DAYS_AHEAD, NEWEST_TIMETABLE,
 from transit_etl.collect.planning.audit_watch import Draw
 from transit_etl.line_labels import normal_label
 from transit_etl.service_day import DAY, service_date
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, FolderSettings
 
 _LONGEST_WATCH = timedelta(hours=4)  # from a departure until the watch of its last stop is given up
 
 
-def audit_draws(settings: Settings, first: datetime, last: datetime, polls_per_visit: float) -> list[Draw]:
+def audit_draws(
+    settings: CollectSettings, first: datetime, last: datetime, polls_per_visit: float
+) -> list[Draw]:
     """Return the visits drawn whose watch may lie between two instants; none while no timetable is staged.
 
     `polls_per_visit` is how many polls one is expected to need. The lake is read again in every call.
@@ -44,7 +46,7 @@ def audit_draws(settings: Settings, first: datetime, last: datetime, polls_per_v
     return [Draw(labels[row[1]], settings.audit_seed, *row) for row in rows if row[1] in labels]
 
 
-def _service_date(settings: Settings, instant: datetime) -> date:
+def _service_date(settings: FolderSettings, instant: datetime) -> date:
     return service_date(instant, settings.zone, settings.service_day_cutoff)
 
 

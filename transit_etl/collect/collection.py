@@ -26,13 +26,13 @@ from transit_etl.collect.tally import CollectReport, ProgressCallback, Tally
 from transit_etl.endpoints import is_polled
 from transit_etl.identity import claim
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, FolderSettings
 from transit_etl.store.machine import machine_id
 from transit_etl.store.sync import pull_to_collect, send_raw_if_possible
 
 
 def collect(
-    settings: Settings,
+    settings: CollectSettings,
     dataset: str,
     *,
     seconds: float | None = None,
@@ -77,7 +77,7 @@ def collect(
     return collection.report(settings, recovered)
 
 
-def prepare(settings: Settings, clock: Clock, datasets: Sequence[str]) -> list[Path]:
+def prepare(settings: FolderSettings, clock: Clock, datasets: Sequence[str]) -> list[Path]:
     """Make sure that the data folder can be written; finish the windows of killed collectors.
 
     What other hosts collected and staged is taken in, if the settings name an object store. Passages alone
@@ -109,7 +109,7 @@ class Collection:
     async def go_on(
         self,
         session: Session,
-        settings: Settings,
+        settings: CollectSettings,
         stop: StopRequest,
         *,
         seconds: float | None,
@@ -138,7 +138,7 @@ class Collection:
         self.windows += landing.finished
         self.is_stopped, self.is_given_up = collector.is_stopped, collector.is_given_up
 
-    def report(self, settings: Settings, recovered: list[Path]) -> CollectReport:
+    def report(self, settings: CollectSettings, recovered: list[Path]) -> CollectReport:
         """Return what was done; `recovered` are windows of killed collectors, which were finished before."""
         return self.tally.report(
             self.elapsed,

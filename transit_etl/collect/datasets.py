@@ -26,7 +26,7 @@ from transit_etl.collect.sources import RequestList, Source, requests_for
 from transit_etl.collect.timetable_dates import never_or_longest_ago, timetable_key, timetables_to_ask
 from transit_etl.endpoints import COLLECTIONS, ENDPOINTS, Asked, Endpoint, endpoints_of
 from transit_etl.service_day import DAY, service_date
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 _MOST_LINES = ENDPOINTS["lines"].most_rows or sources.MOST_LISTED
 
@@ -35,7 +35,7 @@ class UnknownDatasetError(TransitError):
     """There is no dataset of this name; the message lists those there are."""
 
 
-def source_of(dataset: str, settings: Settings, start: SteadyInstant) -> Source:
+def source_of(dataset: str, settings: CollectSettings, start: SteadyInstant) -> Source:
     """Return the source of a dataset's requests as of `start`; or raise NothingKnownError."""
     if dataset not in COLLECTIONS:
         raise UnknownDatasetError(f"no dataset {dataset!r}; there are {', '.join(COLLECTIONS)}")
@@ -44,18 +44,24 @@ def source_of(dataset: str, settings: Settings, start: SteadyInstant) -> Source:
     return _SOURCES[endpoint.asked](endpoint, settings, catalogue, start)
 
 
-def _once(endpoint: Endpoint, _settings: Settings, _catalogue: Catalogue, _start: SteadyInstant) -> Source:
+def _once(
+    endpoint: Endpoint, _settings: CollectSettings, _catalogue: Catalogue, _start: SteadyInstant
+) -> Source:
     return sources.Listed(endpoint.kind, RequestList([v1.all_of(endpoint.name)]))
 
 
-def _per_line(endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
+def _per_line(
+    endpoint: Endpoint, _settings: CollectSettings, catalogue: Catalogue, start: SteadyInstant
+) -> Source:
     known = catalogue.asked(endpoint.name, start.at.date() - DAY * MOST_DAYS_AHEAD)
     codes = never_or_longest_ago([line.code for line in catalogue.lines()], known)
     listed = requests_for(endpoint.name, partial(v1.of_line, endpoint.name), codes, at_most=_MOST_LINES)
     return sources.Listed(endpoint.kind, listed)
 
 
-def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
+def _timetables(
+    endpoint: Endpoint, settings: CollectSettings, catalogue: Catalogue, start: SteadyInstant
+) -> Source:
     today = service_date(start.at, settings.zone, settings.service_day_cutoff)
     codes = [line.code for line in catalogue.lines() if line.is_active]
     known = catalogue.asked(endpoint.name, today - DAY * MOST_DAYS_AHEAD)
@@ -74,23 +80,31 @@ def _timetables(endpoint: Endpoint, settings: Settings, catalogue: Catalogue, st
     return sources.Listed(endpoint.kind, reduce(add, by_day, RequestList([])))
 
 
-def _status(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
+def _status(
+    _endpoint: Endpoint, settings: CollectSettings, catalogue: Catalogue, start: SteadyInstant
+) -> Source:
     categories = sources.SEEDED_CATEGORIES | catalogue.status_categories()
     return sources.Status(start, timedelta(seconds=settings.status_interval_seconds), categories)
 
 
-def _news(_endpoint: Endpoint, _settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
+def _news(
+    _endpoint: Endpoint, _settings: CollectSettings, catalogue: Catalogue, _start: SteadyInstant
+) -> Source:
     return sources.News(catalogue.fetched_news())
 
 
-def _legacy(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, _start: SteadyInstant) -> Source:
+def _legacy(
+    _endpoint: Endpoint, settings: CollectSettings, catalogue: Catalogue, _start: SteadyInstant
+) -> Source:
     if settings.token_of_version_0 is None:
         raise MissingTokenError
     codes = [line.code for line in catalogue.lines() if line.is_active]
     return sources.Legacy(codes, catalogue.stop_codes())
 
 
-def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, start: SteadyInstant) -> Source:
+def _passages(
+    _endpoint: Endpoint, settings: CollectSettings, catalogue: Catalogue, start: SteadyInstant
+) -> Source:
     listed = requests_for("passages", v1.passages, catalogue.stop_codes())
     stop_codes = [request.key for request in listed.requests]
     if not stop_codes:
@@ -117,7 +131,7 @@ def _passages(_endpoint: Endpoint, settings: Settings, catalogue: Catalogue, sta
 
 
 def _audit(
-    settings: Settings, policy: IsolatedPolicy, stop_codes: frozenset[str], failures: Failures
+    settings: CollectSettings, policy: IsolatedPolicy, stop_codes: frozenset[str], failures: Failures
 ) -> Audit:
     """Return the audit of the visits drawn at stops that can be asked."""
 
@@ -129,7 +143,7 @@ def _audit(
     return Audit(sample, draws, policy, failures, timedelta(seconds=settings.window_seconds))
 
 
-_SOURCES: dict[Asked, Callable[[Endpoint, Settings, Catalogue, SteadyInstant], Source]] = {
+_SOURCES: dict[Asked, Callable[[Endpoint, CollectSettings, Catalogue, SteadyInstant], Source]] = {
     Asked.ONCE: _once,
     Asked.PER_LINE: _per_line,
     Asked.PER_LINE_AND_DATE: _timetables,

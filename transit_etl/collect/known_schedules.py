@@ -22,7 +22,7 @@ from transit_etl.kept_facts import keep, recall
 from transit_etl.line_labels import normal_label
 from transit_etl.paths import schedules_file, schedules_lock
 from transit_etl.service_day import DAY, service_date
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class KnownSchedules:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CollectSettings,
         catalogue: Catalogue,
         directions: Iterable[LineDirection],
         failures: Failures,

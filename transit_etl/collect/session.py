@@ -9,7 +9,7 @@ from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget import Budget, open_budget
 from transit_etl.collect.allowance.budget_store import BudgetStore
 from transit_etl.collect.raw.landing import Landing
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, FolderSettings
 
 Measure = Callable[[str], AbstractContextManager[object]]
 
@@ -28,7 +28,7 @@ class Session:
 
 
 def session_of(
-    settings: Settings,
+    settings: CollectSettings,
     clock: Clock,
     *,
     client: Client | None = None,
@@ -43,6 +43,6 @@ def session_of(
     return Session(client or Client(settings, clock), open_budget(settings, clock, store), clock, measure)
 
 
-def landing_of(settings: Settings, clock: Clock, worker: str) -> Landing:
+def landing_of(settings: FolderSettings, clock: Clock, worker: str) -> Landing:
     """Return where a worker lands the answers of one collection."""
     return Landing(settings.data_dir, settings.operator, clock, worker)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from transit_etl.api.advice import advice_about
 from transit_etl.api.exchange import Answer, Outcome
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 MAX_WARNINGS = 20
 
@@ -118,7 +118,7 @@ class Tally:
     def report(
         self,
         elapsed: timedelta,
-        settings: Settings,
+        settings: CollectSettings,
         windows: list[Path],
         recovered: list[Path],
         *,

@@ -17,7 +17,7 @@ from transit_etl.collect.session import session_of
 from transit_etl.collect.signals import stop_on_signal
 from transit_etl.collect.sources import Listed
 from transit_etl.collect.tally import CollectReport, Progress, ProgressCallback, Tally
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 from transit_etl.store.sync import send_raw_if_possible
 
 # What is asked for beside polling, and the most of the allowance that each takes: passages get half or more.
@@ -30,7 +30,7 @@ FIRST_PART_SECONDS, PART_GROWTH = 60.0, 3
 
 
 def collect_round(
-    settings: Settings,
+    settings: CollectSettings,
     seconds: float,
     stage: Callable[[], object],
     *,
@@ -55,7 +55,7 @@ def collect_round(
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    settings: Settings
+    settings: CollectSettings
     seconds: float
     stage: Callable[[], object]
     clock: Clock

@@ -14,7 +14,7 @@ from transit_base.files import make_folder
 from transit_etl.endpoints import Kind
 from transit_etl.operations.check import Examination, examine
 from transit_etl.operations.status import Status
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, Settings
 
 PREFIX = "transit_etl_"
 
@@ -31,12 +31,12 @@ def examine_and_record(settings: Settings, *, sends_alerts: bool) -> Examination
     return found
 
 
-def metrics_text(settings: Settings, found: Examination) -> str:
+def metrics_text(settings: FolderSettings, found: Examination) -> str:
     """Return the metrics of an examination."""
     return generate_latest(_registry(settings, found)).decode()
 
 
-def write_metrics(settings: Settings, found: Examination, path: Path) -> None:
+def write_metrics(settings: FolderSettings, found: Examination, path: Path) -> None:
     """Replace a file by the metrics of an examination, for the textfile collector of node_exporter.
 
     Everybody may read it: node_exporter is another user.
@@ -56,13 +56,13 @@ class _Found(Collector):
         return self._families
 
 
-def _registry(settings: Settings, found: Examination) -> CollectorRegistry:
+def _registry(settings: FolderSettings, found: Examination) -> CollectorRegistry:
     registry = CollectorRegistry()
     registry.register(_Found(_families(settings, found)))
     return registry
 
 
-def _families(settings: Settings, found: Examination) -> Iterator[GaugeMetricFamily]:
+def _families(settings: FolderSettings, found: Examination) -> Iterator[GaugeMetricFamily]:
     families: dict[str, GaugeMetricFamily] = {}
     for each in (found, *found.others):
         operator = each.status.operator
@@ -142,7 +142,7 @@ _Values = Mapping[tuple[str, ...], float]
 _Labelled = tuple[str, str, tuple[str, ...], _Values]
 
 
-def _labelled(settings: Settings, found: Examination) -> Iterator[_Labelled]:
+def _labelled(settings: FolderSettings, found: Examination) -> Iterator[_Labelled]:
     """Yield the metrics with several values: name, text, further labels, and the value by these."""
     status, usage, hour = found.status, found.status.usage, "in the last hour, by kind"
     waiting = status.pace.waiting if status.pace else {}

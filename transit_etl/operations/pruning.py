@@ -11,7 +11,7 @@ from transit_base.listing import passing_over
 from transit_etl.identity import claim
 from transit_etl.paths import lake_day, logs_dirs, quarantine_files, raw_dir, restaging_root, state_dir
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.store.errors import StoreError
 from transit_etl.store.unused import remove_unused
 
@@ -32,7 +32,7 @@ class PruneReport:
     errors: list[str] = field(default_factory=list)
 
 
-def prune(settings: Settings) -> PruneReport:
+def prune(settings: FolderSettings) -> PruneReport:
     """Remove quarantine and logs older than their settings, leftovers older than a day, and unused objects.
 
     Raw answers, lake and warehouse stay, and files set aside as damaged too. Quarantine goes by its UTC day,

@@ -28,7 +28,7 @@ from transit_etl.paths import (
     raw_parts,
 )
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, FolderSettings, Settings
 from transit_etl.stage.lake import day_lock
 from transit_etl.stage.raw import RawFileError, check_whole
 from transit_etl.stage.repair import repair, set_aside
@@ -163,7 +163,7 @@ def _is_lost(root: Path, path: Path, known: Mapping[str, Entry]) -> bool:
         return path.stem not in staged and not (path.stem == DAY_STEM and staged)
 
 
-def _is_lost_quarantine(settings: Settings, path: Path, known: Mapping[str, Entry]) -> bool:
+def _is_lost_quarantine(settings: FolderSettings, path: Path, known: Mapping[str, Entry]) -> bool:
     """Tell whether a file that is gone held rows set aside of a window that is still staged, and not old."""
     root = settings.data_dir
     if not path.is_relative_to(quarantine_dir(root)) or path.exists():
@@ -247,7 +247,7 @@ def _damage_of(path: Path) -> str | None:
     return None
 
 
-def _repair_lake(settings: Settings, faults: Mapping[Path, str], report: VerificationReport) -> None:
+def _repair_lake(settings: CollectSettings, faults: Mapping[Path, str], report: VerificationReport) -> None:
     """Make damaged and lost lake files again, which are new the next time; some cannot be."""
     lake = {path: text for path, text in faults.items() if _is_in_lake(settings.data_dir, path)}
     report.repaired, report.damaged = repair(settings, lake)

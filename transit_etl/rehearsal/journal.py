@@ -20,7 +20,7 @@ from transit_etl.paths import (
     raw_dir,
     rehearsal_journal,
 )
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 _WINDOW = re.compile(rf"(?P<began>\d{{8}}T\d{{6}}Z)-[a-z0-9_]+-{REHEARSAL_WORKER}\.")
 
@@ -77,7 +77,7 @@ class Checkpoint:
 class Journal:
     """The rehearsal in a data folder."""
 
-    def __init__(self, settings: Settings, schedule: Schedule) -> None:
+    def __init__(self, settings: FolderSettings, schedule: Schedule) -> None:
         self._data_dir = settings.data_dir
         self._path = rehearsal_journal(settings.data_dir)
         self._schedule = schedule

@@ -13,7 +13,7 @@ from transit_etl.api.exchange import Answer, Request
 from transit_etl.clock import Clock
 from transit_etl.collect.allowance.budget_state import BudgetState
 from transit_etl.collect.allowance.budget_store import MemoryStore, Work
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 T = TypeVar("T")
 FAULT_HEADER = "X-Emulated-Fault"
@@ -59,7 +59,11 @@ class MeteredClient(Client):
     """A client whose requests are measured; `n_refused` counts the 429s that were not injected as a fault."""
 
     def __init__(
-        self, settings: Settings, clock: Clock, transport: httpx2.AsyncBaseTransport | None, meter: Meter
+        self,
+        settings: CollectSettings,
+        clock: Clock,
+        transport: httpx2.AsyncBaseTransport | None,
+        meter: Meter,
     ) -> None:
         super().__init__(settings, clock, transport)
         self.n_refused = 0

@@ -28,7 +28,7 @@ from transit_etl.endpoints import CADENCES, Cadence, collections_of, endpoints_o
 from transit_etl.paths import REHEARSAL_WORKER
 from transit_etl.rehearsal.journal import RehearsalError, Schedule
 from transit_etl.rehearsal.metering import Meter, MeteredClient, MeteredStore
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 LISTS = [cadence for cadence in CADENCES.values() if cadence.every and not cadence.is_paused]
 # Stops are requested per staged line, the audit draws visits from staged timetables, and a news item is not
@@ -48,7 +48,7 @@ class Period:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: CollectSettings,
         schedule: Schedule,
         start: datetime,
         budget: BudgetState,

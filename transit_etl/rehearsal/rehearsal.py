@@ -23,7 +23,7 @@ from transit_etl.rehearsal.periods import Period
 from transit_etl.rehearsal.rehearsal_report import OnProgress, RehearsalProgress, RehearsalReport
 from transit_etl.rehearsal.staging import Staging, SubprocessStaging
 from transit_etl.rehearsal.upstream import require_emulated_clock
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, Settings
 
 PERIOD_SECONDS = 14_400.0
 # Without passages a day has few answers, and nothing learns from them: fewer and larger files are enough.
@@ -90,7 +90,7 @@ def _in_order(only: Collection[str]) -> tuple[str, ...]:
 class _Rehearsal:
     """What has been rehearsed since it was started or resumed."""
 
-    settings: Settings
+    settings: CollectSettings
     schedule: Schedule
     journal: Journal
     staging: Staging

@@ -7,7 +7,7 @@ import httpx2
 from transit_etl.api import v1
 from transit_etl.api.client import NOW_HEADER
 from transit_etl.rehearsal.journal import RehearsalError
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 _ANY_STOP = "0000"  # the answer for an unknown stop has the instant too
 _ANOTHER_TIME = timedelta(days=-30)
@@ -15,7 +15,7 @@ _TOLERANCE = timedelta(days=1)  # an injected fault may set its clock wrong by h
 _TRIES = 10  # some may fail because of injected faults
 
 
-def require_emulated_clock(settings: Settings) -> None:
+def require_emulated_clock(settings: CollectSettings) -> None:
     """Ask about another time than now; RehearsalError unless the answer is about that time.
 
     A server that ignores the header would receive all requests of the rehearsal at once.
@@ -37,7 +37,7 @@ def require_emulated_clock(settings: Settings) -> None:
     raise RehearsalError(f"{settings.base_url} cannot be rehearsed against: {problem}")
 
 
-def _answered_for(settings: Settings, told: datetime) -> datetime:
+def _answered_for(settings: CollectSettings, told: datetime) -> datetime:
     answer = httpx2.get(
         settings.base_url + v1.passages(_ANY_STOP).path,
         headers={NOW_HEADER: told.isoformat(), "User-Agent": settings.user_agent},

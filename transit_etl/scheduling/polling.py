@@ -10,7 +10,7 @@ from airflow.sdk.exceptions import AirflowFailException
 
 from transit_base.errors import FinalError, TransitError
 from transit_etl.endpoints import is_polled
-from transit_etl.settings import Settings, load_settings
+from transit_etl.settings import CollectSettings, Settings, load_settings
 
 if TYPE_CHECKING:
     from airflow.sdk.types import DagRunProtocol
@@ -47,7 +47,7 @@ class PollWindow(NamedTuple):
     end: datetime
 
 
-def poll_window(run: "DagRunProtocol", settings: Settings, now: datetime) -> PollWindow:
+def poll_window(run: "DagRunProtocol", settings: CollectSettings, now: datetime) -> PollWindow:
     """Return the window of a run.
 
     The window of a scheduled run begins a fixed time after the scheduled start, exactly when the window of
@@ -58,7 +58,7 @@ def poll_window(run: "DagRunProtocol", settings: Settings, now: datetime) -> Pol
     return PollWindow(begin, begin + length)
 
 
-def window_timeout(settings: Settings) -> timedelta:
+def window_timeout(settings: CollectSettings) -> timedelta:
     """Return the longest time that a task may take to poll one window."""
     return _lead(settings) + timedelta(seconds=settings.window_seconds) + GRACE
 
@@ -74,7 +74,7 @@ def patience_seconds(settings: Settings) -> float:
     return 2 * settings.down_after_seconds
 
 
-def _lead(settings: Settings) -> timedelta:
+def _lead(settings: CollectSettings) -> timedelta:
     return min(LONGEST_LEAD, timedelta(seconds=settings.window_seconds) / 2)
 
 

@@ -18,7 +18,7 @@ from transit_etl.scheduling.polling import current_run
 from transit_etl.scheduling.run_alerts import end_of_lateness
 from transit_etl.scheduling.schedules import polled
 from transit_etl.service_day import DAY, service_date
-from transit_etl.settings import Settings, load_settings
+from transit_etl.settings import FolderSettings, Settings, load_settings
 
 _log = logging.getLogger(__name__)
 
@@ -236,6 +236,6 @@ def _name_parent_of_lineage() -> None:
         os.environ["OPENLINEAGE_PARENT_ID"] = lineage_parent_id(get_current_context()["ti"])
 
 
-def _instant(settings: Settings) -> datetime:
+def _instant(settings: FolderSettings) -> datetime:
     run = current_run()
     return settings.clock.from_real(run.logical_date or run.run_after)

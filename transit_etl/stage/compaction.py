@@ -13,7 +13,7 @@ from transit_etl.identity import claim
 from transit_etl.lake_reading import UNREADABLE, windows_of
 from transit_etl.lake_schemas import DATASETS, IN_ORDER_OF_WRITING, older_schema
 from transit_etl.paths import DAY_STEM, lake_file, lake_files, operators_on
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.stage.lake import day_lock, staged_windows, write_table
 
 # Columns that a merged file is sorted by. The sort is stable, so rows of one answer keep their order.
@@ -21,7 +21,7 @@ _SORT_KEYS = {"requests": ("planned_at", "request_id"), "validation_results": ("
 _ANSWER_KEYS = ("received_at", "request_id")
 
 
-def compact(settings: Settings, day: date) -> int:
+def compact(settings: FolderSettings, day: date) -> int:
     """Merge a closed UTC day's staged windows into one file per dataset; return how many files were merged.
 
     Rows do not change. Windows staged later are merged by the next call. Running it again changes nothing,

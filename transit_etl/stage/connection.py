@@ -16,7 +16,7 @@ from transit_base.quoting import sql_text
 from transit_etl.entities import decode_entities
 from transit_etl.line_labels import NORMAL_LABEL_SQL
 from transit_etl.service_day import Offset, offsets, seconds_of
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 _US = 1_000_000
 # A line holds a body as JSON text, in which a byte takes at most six (`\\u0001`), and its other fields.
@@ -43,7 +43,7 @@ _PASSAGES_SHAPE = _members({
 })  # fmt: skip
 
 
-def connect(settings: Settings) -> duckdb.DuckDBPyConnection:
+def connect(settings: CollectSettings) -> duckdb.DuckDBPyConnection:
     """Open a DuckDB connection that has the macros of every dataset's query."""
     connection = duckdb.connect()
     connection.execute("set timezone = 'UTC'; set enable_progress_bar = false")

@@ -20,7 +20,7 @@ from transit_base.files import (
 )
 from transit_etl.identity import operators_settings, part_of, service_days
 from transit_etl.paths import quality_pages_dir, quality_results_dir
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.stage import validation_context
 from transit_etl.stage.data_docs_html import (
     ResultPage,
@@ -49,7 +49,7 @@ class DataDocsError(TransitError):
     """The pages about data quality cannot be written; the message says why."""
 
 
-def keep_results(settings: Settings, last: LastResults, operators: Collection[str]) -> None:
+def keep_results(settings: FolderSettings, last: LastResults, operators: Collection[str]) -> None:
     """Save the last results of each dataset, and build the pages of some operators from all that is saved."""
     with pages_lock(settings.data_dir):  # several processes stage at once
         for (operator, dataset), result in last.items():
@@ -60,13 +60,13 @@ def keep_results(settings: Settings, last: LastResults, operators: Collection[st
             _build(settings, operators)
 
 
-def build_data_docs(settings: Settings) -> Path:
+def build_data_docs(settings: FolderSettings) -> Path:
     """Build the pages from the saved results, replace the old ones, and return the path of the first page."""
     with pages_lock(settings.data_dir):
         return _build(settings, service_days(settings))
 
 
-def _build(settings: Settings, operators: Collection[str]) -> Path:
+def _build(settings: FolderSettings, operators: Collection[str]) -> Path:
     """Build the pages of some operators, and of those without any, and the page that leads to those of each.
 
     There is no such page where there is one operator alone.
@@ -82,7 +82,7 @@ def _build(settings: Settings, operators: Collection[str]) -> Path:
     return folder / "index.html"
 
 
-def _build_operator(settings: Settings, folder: Path) -> None:
+def _build_operator(settings: FolderSettings, folder: Path) -> None:
     built = replacement_of(folder)
     clear_away(built)
     make_folder(built)
@@ -156,7 +156,7 @@ def _result_page(dataset: str, result: "ExpectationSuiteValidationResult", folde
     return ResultPage(page.relative_to(folder).as_posix(), window, received_at)
 
 
-def _saved_results(settings: Settings) -> Iterator[dict[str, Any]]:
+def _saved_results(settings: FolderSettings) -> Iterator[dict[str, Any]]:
     """Yield the saved results; one that is damaged is left out until its dataset is validated again."""
     for path in sorted(quality_results_dir(settings.data_dir, settings.operator).glob("*.json")):
         with named_in_errors(path):

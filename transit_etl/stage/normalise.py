@@ -13,7 +13,7 @@ from transit_etl.api.exchange import Outcome
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.service_day import offsets
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 from transit_etl.stage import raw
 from transit_etl.stage.bodies import as_read
 from transit_etl.stage.connection import connect, define_zone, sql
@@ -45,7 +45,7 @@ class UnfitLinesError(Exception):
 class Normaliser:
     """Normalises windows one after another on its own DuckDB connection and threads."""
 
-    def __init__(self, settings: Settings, threads: int) -> None:
+    def __init__(self, settings: CollectSettings, threads: int) -> None:
         self._settings = settings
         self._threads = threads
         self._max_rows = settings.stage_max_rows

@@ -13,7 +13,7 @@ import duckdb
 
 from transit_etl.lake_reading import read_undamaged
 from transit_etl.paths import is_rehearsed, lake_day, lake_files, quarantine_files
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 N_DAYS = 7  # the last ones with answers, so that a day without any hides none
 T = TypeVar("T")
@@ -166,7 +166,7 @@ group by all order by sum(n) desc, dataset, rule
 """
 
 
-def read_history(settings: Settings, counted: Iterable[tuple[str, str]]) -> QualityHistory:
+def read_history(settings: FolderSettings, counted: Iterable[tuple[str, str]]) -> QualityHistory:
     """Read the results of validation and the quarantine of the last `N_DAYS` days with answers.
 
     counted: dataset and rule of the expectations that no row can break, and that only count.

@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 from transit_base.files import rename
 from transit_etl.lake_reading import UNREADABLE, damages_in, windows_of
 from transit_etl.paths import NO_OPERATOR, all_lake_files, lake_day, raw_files
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, Settings
 from transit_etl.stage.lake import SCHEMA_DAY, ensure_schemas
 from transit_etl.stage.raw import raw_window
 from transit_etl.stage.runner import restage
@@ -52,7 +52,7 @@ def find_damaged(data_dir: Path) -> dict[Path, str]:
     return damages_in(all_lake_files(data_dir))
 
 
-def repair(settings: Settings, damaged: Mapping[Path, str]) -> tuple[list[str], list[str]]:
+def repair(settings: CollectSettings, damaged: Mapping[Path, str]) -> tuple[list[str], list[str]]:
     """Stage the days of lake files that are damaged or gone again; say what was wrong with each.
 
     Returns what was said of those that are as they should be, and of those that raw cannot replace: these

@@ -26,7 +26,7 @@ from transit_base.listing import passing_over
 from transit_etl.identity import claim, mark_reprocessed
 from transit_etl.lake_schemas import IN_ORDER_OF_WRITING
 from transit_etl.paths import DAY_STEM, lake_file, misplaced_raw, quarantine_file, restaging_dir
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 from transit_etl.stage.compaction import compact_operator
 from transit_etl.stage.data_docs import keep_results
 from transit_etl.stage.lake import (
@@ -49,7 +49,7 @@ _READERS = 2
 
 
 def stage(
-    settings: Settings,
+    settings: CollectSettings,
     *,
     endpoints: Sequence[str] | None = None,
     operator: str | None = None,
@@ -92,7 +92,7 @@ def stage(
 
 
 def restage(
-    settings: Settings, first_day: date, last_day: date, *, on_progress: OnProgress | None = None
+    settings: CollectSettings, first_day: date, last_day: date, *, on_progress: OnProgress | None = None
 ) -> StageReport:
     """Rebuild the lake's UTC days from `first_day` to `last_day` (inclusive) from raw, of every operator.
 

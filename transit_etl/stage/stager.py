@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from transit_etl.api.exchange import Outcome
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.identity import service_days, settings_of
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 from transit_etl.stage.lake import day_lock, staged_windows, write_window
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.normalise import Normaliser, one_line
@@ -51,7 +51,7 @@ _DAY_SECONDS = 86_400
 class Stager:
     """Stages windows one after another, with suites and connections that are made once."""
 
-    def __init__(self, settings: Settings, threads: int) -> None:
+    def __init__(self, settings: CollectSettings, threads: int) -> None:
         self.validator = Validator()
         self._settings = settings
         self._threads = threads

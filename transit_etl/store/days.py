@@ -19,7 +19,7 @@ from transit_etl.checksums import Entry
 from transit_etl.kept_facts import keep, recall
 from transit_etl.paths import all_lake_files, lake_day, store_state_dir
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.store.errors import LostObjectError
 from transit_etl.store.local_day import (
     N_TRANSFERS,
@@ -124,18 +124,18 @@ class Place:
         return self.state / "days" / day.operator / f"{day.day.isoformat()}.json"
 
 
-def place_of(settings: Settings) -> Place:
+def place_of(settings: FolderSettings) -> Place:
     """Return the place that the settings share; only where they name one."""
     return Place(settings.data_dir, settings.lake_url or "")
 
 
-def operator_day(settings: Settings, operator: str, day: date) -> OperatorDay:
+def operator_day(settings: FolderSettings, operator: str, day: date) -> OperatorDay:
     """Return a day, and whether rows of it that broke a rule are still kept."""
     first = settings.clock.now().date() - DAY * settings.quarantine_keep_days
     return OperatorDay(operator, day, has_quarantine=day >= first)
 
 
-def changed_days(settings: Settings, operators: Collection[str]) -> list[OperatorDay]:
+def changed_days(settings: FolderSettings, operators: Collection[str]) -> list[OperatorDay]:
     """List the days of operators of which the folder has something that the store has not, or lost some."""
     place = place_of(settings)
     days = {lake_day(path) for path in all_lake_files(place.root)} | place.known_days()

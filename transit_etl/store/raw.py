@@ -23,7 +23,7 @@ from transit_etl.checksums import CHANGED, Entry, read_checksums
 from transit_etl.kept_facts import keep, recall
 from transit_etl.paths import RAW_SUFFIX, checksum_list, partition_of, raw_dir, raw_files
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.store.days import Place, SyncReport, place_of
 from transit_etl.store.local_day import N_TRANSFERS
 
@@ -37,13 +37,13 @@ _LISTED_ON = TypeAdapter(date)
 _OperatorDay = tuple[str, date]
 
 
-def unsent_raw(settings: Settings, operators: Iterable[str]) -> list[Path]:
+def unsent_raw(settings: FolderSettings, operators: Iterable[str]) -> list[Path]:
     """List the finished raw files of operators that the store is not known to have, by operator and day."""
     place, by_day = place_of(settings), _by_day(settings, operators)
     return [path for day in sorted(by_day) for path in _unsent(place, *day, by_day[day])]
 
 
-def send_raw(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
+def send_raw(store: "ObjectStore", settings: FolderSettings, report: SyncReport) -> None:
     """Send the finished raw files that the store has not; what was sent is remembered also if one fails."""
     place, checked = place_of(settings), None
     with passing_over() as unlisted:
@@ -66,7 +66,7 @@ def send_raw(store: "ObjectStore", settings: Settings, report: SyncReport) -> No
 
 def fetch_raw(
     store: "ObjectStore",
-    settings: Settings,
+    settings: FolderSettings,
     staged: Callable[[str, date], Collection[str]],
     report: SyncReport,
     days: tuple[date, date] | None = None,
@@ -92,7 +92,7 @@ def fetch_raw(
 
 
 def fetch_recent(
-    store: "ObjectStore", settings: Settings, endpoint: str, since: datetime, report: SyncReport
+    store: "ObjectStore", settings: FolderSettings, endpoint: str, since: datetime, report: SyncReport
 ) -> None:
     """Fetch the raw files of an endpoint of one operator whose windows began at a UTC instant or later.
 
@@ -175,7 +175,7 @@ class _Fetching:
         return len(found.body)
 
 
-def _by_day(settings: Settings, operators: Iterable[str]) -> dict[_OperatorDay, list[Path]]:
+def _by_day(settings: FolderSettings, operators: Iterable[str]) -> dict[_OperatorDay, list[Path]]:
     """Return the finished raw files of operators, sorted, by operator and UTC day."""
     found: dict[_OperatorDay, list[Path]] = defaultdict(list)
     for operator in operators:
@@ -201,7 +201,7 @@ def _remember(
             keep(path, _SENT, {name: sent[name] for name in sorted(sent.keys() - set(removed))})
 
 
-def _forget_others(place: Place, settings: Settings, listed: Collection[str]) -> None:
+def _forget_others(place: Place, settings: FolderSettings, listed: Collection[str]) -> None:
     """Let raw files that are gone from the store count as unsent: they are sent again if they are here.
 
     Those of today may have been sent since it was listed.
@@ -224,7 +224,7 @@ def _sent_file(place: Place, operator: str, day: date) -> Path:
     return place.state / "raw" / operator / f"{day.isoformat()}.json"
 
 
-def _listed(store: "ObjectStore", settings: Settings, first: date | None) -> Iterator[str]:
+def _listed(store: "ObjectStore", settings: FolderSettings, first: date | None) -> Iterator[str]:
     """Yield the paths of the raw files in the store, of a UTC day and later ones if given."""
     for operator in settings.operators:
         for endpoint in store.folders(f"{raw_dir(Path()).name}/operator={operator}/"):

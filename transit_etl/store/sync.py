@@ -20,7 +20,7 @@ from transit_etl.identity import claim
 from transit_etl.kept_facts import keep, recall
 from transit_etl.lake_reading import read_undamaged, windows_of
 from transit_etl.paths import lake_files, last_sync_file, operators_of
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, SomeSettings
 from transit_etl.store.days import (
     SyncReport,
     changed_days,
@@ -76,7 +76,7 @@ _LAST = TypeAdapter(LastSync)
 _SERVICE_DAYS = TypeAdapter(dict[str, str])
 
 
-def open_store(settings: Settings) -> "ObjectStore":
+def open_store(settings: FolderSettings) -> "ObjectStore":
     """Open the store of the settings, once per process.
 
     UnsuitableStoreError unless it refuses writes that would overwrite those of other hosts.
@@ -97,7 +97,7 @@ def _opened(url: str, machine: str, _process: int, _endpoint: str | None) -> "Ob
     return store
 
 
-def require_same_service_days(store: "ObjectStore", settings: Settings) -> None:
+def require_same_service_days(store: "ObjectStore", settings: FolderSettings) -> None:
     """Raise OtherServiceDaysError if hosts that share the lake read an operator's service days otherwise.
 
     The first host that shares an operator says how they are read.
@@ -117,11 +117,11 @@ def require_same_service_days(store: "ObjectStore", settings: Settings) -> None:
             )
 
 
-def _service_days(settings: Settings) -> dict[str, str]:
+def _service_days(settings: FolderSettings) -> dict[str, str]:
     return {"timezone": settings.timezone, "service_day_cutoff": f"{settings.service_day_cutoff:%H:%M:%S}"}
 
 
-def sync(settings: Settings) -> SyncReport:
+def sync(settings: FolderSettings) -> SyncReport:
     """Take in what other hosts published, then send and publish what is new here; return what was done.
 
     StoreError says that the store fails: what was done until then stays done, and the rest waits.
@@ -140,18 +140,18 @@ def sync(settings: Settings) -> SyncReport:
     return report
 
 
-def waiting(settings: Settings, operators: Collection[str] | None = None) -> Waiting:
+def waiting(settings: FolderSettings, operators: Collection[str] | None = None) -> Waiting:
     """Count what waits for the store here, of some operators or of all, without asking the store."""
     last = recall(last_sync_file(settings.data_dir), _LAST) or LastSync()
     of = operators or settings.operators
     return Waiting(len(unsent_raw(settings, of)), len(changed_days(settings, of)), last)
 
 
-def synced(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[Settings, P], T]:
+def synced(step: Callable[Concatenate[SomeSettings, P], T]) -> Callable[Concatenate[SomeSettings, P], T]:
     """Return a step that takes in what other hosts published, runs, and publishes what it changed."""
 
     @functools.wraps(step)
-    def run(settings: Settings, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run(settings: SomeSettings, /, *args: P.args, **kwargs: P.kwargs) -> T:
         is_there = pull_if_possible(settings)
         result = step(settings, *args, **kwargs)
         if is_there:
@@ -162,12 +162,12 @@ def synced(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[
 
 
 def raw_days_synced(
-    step: Callable[Concatenate[Settings, date, date, P], T],
-) -> Callable[Concatenate[Settings, date, date, P], T]:
+    step: Callable[Concatenate[SomeSettings, date, date, P], T],
+) -> Callable[Concatenate[SomeSettings, date, date, P], T]:
     """Return a step on a range of UTC days as `synced` does, for which their raw files are fetched too."""
 
     @functools.wraps(step)
-    def run(settings: Settings, first: date, last: date, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run(settings: SomeSettings, first: date, last: date, /, *args: P.args, **kwargs: P.kwargs) -> T:
         is_there = pull_if_possible(settings, (first, last))
         result = step(settings, first, last, *args, **kwargs)
         if is_there:
@@ -177,18 +177,18 @@ def raw_days_synced(
     return run
 
 
-def pulled(step: Callable[Concatenate[Settings, P], T]) -> Callable[Concatenate[Settings, P], T]:
+def pulled(step: Callable[Concatenate[SomeSettings, P], T]) -> Callable[Concatenate[SomeSettings, P], T]:
     """Return a step that takes in what other hosts published before it runs."""
 
     @functools.wraps(step)
-    def run(settings: Settings, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def run(settings: SomeSettings, /, *args: P.args, **kwargs: P.kwargs) -> T:
         pull_if_possible(settings)
         return step(settings, *args, **kwargs)
 
     return run
 
 
-def pull_if_possible(settings: Settings, raw_days: tuple[date, date] | None = None) -> bool:
+def pull_if_possible(settings: FolderSettings, raw_days: tuple[date, date] | None = None) -> bool:
     """Pull, and warn if the store fails; return whether it was there. Without one in the settings it is not.
 
     Of a range of UTC days the raw files are fetched too whose windows are staged already.
@@ -196,7 +196,7 @@ def pull_if_possible(settings: Settings, raw_days: tuple[date, date] | None = No
     return _is_possible(settings, lambda store, report: _pull(store, settings, report, raw_days))
 
 
-def pull_to_collect(settings: Settings, first_day: date, passages_since: datetime | None) -> None:
+def pull_to_collect(settings: FolderSettings, first_day: date, passages_since: datetime | None) -> None:
     """Take in what a collector of the settings' operator reads, where other hosts published it.
 
     That is the lake from a UTC day on, and the raw files of passages whose windows began at a UTC instant or
@@ -214,18 +214,18 @@ def pull_to_collect(settings: Settings, first_day: date, passages_since: datetim
     _is_possible(settings, pull, tolerated=TransitError)
 
 
-def push_if_possible(settings: Settings) -> bool:
+def push_if_possible(settings: FolderSettings) -> bool:
     """Send and publish what is new here, and warn if the store fails, with how much waits."""
     return _is_possible(settings, lambda store, report: _push(store, settings, report))
 
 
-def send_raw_if_possible(settings: Settings) -> None:
+def send_raw_if_possible(settings: FolderSettings) -> None:
     """Send finished raw files alone, as collectors do, for which no fault of the store is one of theirs."""
     _is_possible(settings, lambda store, report: send_raw(store, settings, report), tolerated=TransitError)
 
 
 def _is_possible(
-    settings: Settings,
+    settings: FolderSettings,
     exchange: Callable[["ObjectStore", SyncReport], None],
     tolerated: type[TransitError] = StoreError,
 ) -> bool:
@@ -245,7 +245,10 @@ def _is_possible(
 
 
 def _pull(
-    store: "ObjectStore", settings: Settings, report: SyncReport, raw_days: tuple[date, date] | None = None
+    store: "ObjectStore",
+    settings: FolderSettings,
+    report: SyncReport,
+    raw_days: tuple[date, date] | None = None,
 ) -> None:
     _pull_days(store, settings, report, settings.operators)
     fetch_raw(store, settings, lambda operator, day: _staged(settings, operator, day), report, raw_days)
@@ -254,7 +257,7 @@ def _pull(
 
 def _pull_days(
     store: "ObjectStore",
-    settings: Settings,
+    settings: FolderSettings,
     report: SyncReport,
     operators: Iterable[str],
     first: date = date.min,
@@ -288,14 +291,14 @@ def _pull_days(
             report.errors.append(str(error))
 
 
-def _claim_operators(settings: Settings) -> None:
+def _claim_operators(settings: FolderSettings) -> None:
     """Let the data folder say that it holds what was taken in."""
     for operator in operators_of(settings.data_dir):
         if operator in settings.operators:
             claim(settings.of(operator))
 
 
-def _push(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
+def _push(store: "ObjectStore", settings: FolderSettings, report: SyncReport) -> None:
     claim(settings)
     send_raw(store, settings, report)
     place = place_of(settings)
@@ -306,11 +309,11 @@ def _push(store: "ObjectStore", settings: Settings, report: SyncReport) -> None:
             report.errors.append(str(error))
 
 
-def _staged(settings: Settings, operator: str, day: date) -> set[str]:
+def _staged(settings: FolderSettings, operator: str, day: date) -> set[str]:
     return read_undamaged(windows_of, lake_files(settings.data_dir, "requests", operator, day))
 
 
-def _remember(settings: Settings, error: str | None) -> None:
+def _remember(settings: FolderSettings, error: str | None) -> None:
     path = last_sync_file(settings.data_dir)
     before = recall(path, _LAST) or LastSync()
     keep(path, _LAST, LastSync(before.at if error else datetime.now(UTC), error))

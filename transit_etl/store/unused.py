@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from transit_etl.paths import partition_of
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.store.days import Place, SyncReport, operator_day, place_of, publish
 from transit_etl.store.errors import ManifestError
 from transit_etl.store.local_day import OperatorDay
@@ -20,7 +20,7 @@ UNUSED_AFTER = 7 * DAY  # who follows an older manifest has long ended, and what
 _TOPS = ("lake/", "quarantine/")
 
 
-def remove_unused(settings: Settings) -> tuple[int, int]:
+def remove_unused(settings: FolderSettings) -> tuple[int, int]:
     """Remove objects that no manifest of any host names, if they were written over a week ago.
 
     Old quarantine leaves the manifests first. Returns how many objects and bytes were removed: none where the
@@ -43,7 +43,7 @@ def remove_unused(settings: Settings) -> tuple[int, int]:
     return n_removed, n_bytes
 
 
-def _leave_out_quarantine(store: "ObjectStore", place: Place, settings: Settings) -> None:
+def _leave_out_quarantine(store: "ObjectStore", place: Place, settings: FolderSettings) -> None:
     """Publish days without the rows that broke a rule and are older than they are kept."""
     for operator, day in sorted(place.known_days()):
         one = operator_day(settings, operator, day)

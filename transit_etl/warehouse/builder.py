@@ -12,7 +12,7 @@ import duckdb
 from transit_base.files import in_words
 from transit_etl.identity import claim_to_build
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
-from transit_etl.settings import Engine, Settings
+from transit_etl.settings import BuildSettings, Engine, FolderSettings
 from transit_etl.stage import ensure_schemas
 from transit_etl.warehouse import dbt, lake_changes
 from transit_etl.warehouse.built_dates import (
@@ -97,7 +97,7 @@ class _Told(NamedTuple):
     plant: list[PlantName]
 
 
-def _read_files(settings: Settings) -> _Told:
+def _read_files(settings: BuildSettings) -> _Told:
     return _Told(
         settings.operator,
         stop_names(settings),
@@ -108,7 +108,7 @@ def _read_files(settings: Settings) -> _Told:
 
 
 def build(
-    settings: Settings,
+    settings: BuildSettings,
     *,
     first_date: date | None = None,
     last_date: date | None = None,
@@ -151,7 +151,7 @@ def build(
 
 
 def build_dates(
-    settings: Settings,
+    settings: BuildSettings,
     dates: Sequence[date],
     *,
     is_full: bool,
@@ -185,7 +185,7 @@ def build_dates(
     return dbt.DbtResult(sum(each.n_models for each in results), sum(each.n_checks for each in results))
 
 
-def _start(settings: Settings, first_date: date | None, last_date: date | None) -> _StartedBuild:
+def _start(settings: BuildSettings, first_date: date | None, last_date: date | None) -> _StartedBuild:
     """Decide which dates to build; when there are any, record that the build is running."""
     ensure_schemas(settings.data_dir)  # files that an older version staged lack columns
     files = lake_changes.lake_files(settings)
@@ -229,7 +229,7 @@ def _start(settings: Settings, first_date: date | None, last_date: date | None) 
 
 def _unchanged(
     connection: duckdb.DuckDBPyConnection,
-    settings: Settings,
+    settings: FolderSettings,
     changes: LakeChanges,
     reference_rows: Mapping[str, Iterable[object]],
 ) -> set[date]:
@@ -320,7 +320,7 @@ def _warnings(changes: LakeChanges) -> list[str]:
     ]
 
 
-def _document(settings: Settings) -> list[str]:
+def _document(settings: FolderSettings) -> list[str]:
     """Write the page of the models; say so if it cannot be written, since the build itself is done."""
     try:
         write_model_page(settings)
@@ -330,7 +330,7 @@ def _document(settings: Settings) -> list[str]:
     return []
 
 
-def _require_column_rules(settings: Settings, dates: Sequence[date]) -> None:
+def _require_column_rules(settings: FolderSettings, dates: Sequence[date]) -> None:
     """Raise BuildFailedError if rows of the dates built break a rule of a column."""
     if not dates:
         return
@@ -342,7 +342,7 @@ def _require_column_rules(settings: Settings, dates: Sequence[date]) -> None:
         raise dbt.BuildFailedError(f"the rules of columns are broken{more}: {broken[0]}")
 
 
-def _record_failure(settings: Settings, started: _StartedBuild) -> None:
+def _record_failure(settings: FolderSettings, started: _StartedBuild) -> None:
     """Record that a build failed; one that stays recorded as running counts as unfinished, too."""
     with suppress(WarehouseError), open_build_database(settings) as connection:
         connection.execute(
@@ -350,7 +350,7 @@ def _record_failure(settings: Settings, started: _StartedBuild) -> None:
         )
 
 
-def _record_success(settings: Settings, started: _StartedBuild) -> list[str]:
+def _record_success(settings: BuildSettings, started: _StartedBuild) -> list[str]:
     """Record, only now that all checks passed, which files are in the database; return the findings."""
     built = {*started.dates, *started.unchanged, *started.changes.impossible_dates}
     done = [file for file, dates in started.changes.dates_of.items() if dates <= built]

@@ -12,7 +12,7 @@ from transit_etl import paths
 from transit_etl.endpoints import ENDPOINTS, Dates
 from transit_etl.identity import service_days
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.warehouse.lake_changes import dates_in_row, dates_of_receipt
 from transit_etl.warehouse.ranges import date_ranges
 
@@ -59,7 +59,7 @@ class BuiltFrom:
 
 def read_inputs(
     connection: duckdb.DuckDBPyConnection,
-    settings: Settings,
+    settings: FolderSettings,
     dates: Sequence[date],
     reference_rows: Mapping[str, Iterable[object]],
 ) -> BuiltFrom:

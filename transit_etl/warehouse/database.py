@@ -10,7 +10,7 @@ from transit_base import promised
 from transit_base.errors import TransitError, first_line
 from transit_base.files import locked, make_folder
 from transit_etl import paths
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 _HISTORY = """
 create schema if not exists quality;
@@ -72,7 +72,7 @@ class BuildRunningError(WarehouseError):
 
 
 @contextmanager
-def warehouse_lock(settings: Settings) -> Iterator[int]:
+def warehouse_lock(settings: FolderSettings) -> Iterator[int]:
     """Hold the warehouse's lock; yield its file descriptor, which a child process may inherit.
 
     A child process that outlives its killed parent keeps the lock, so that no other process opens the
@@ -89,7 +89,7 @@ def warehouse_lock(settings: Settings) -> Iterator[int]:
 
 
 @contextmanager
-def open_build_database(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_build_database(settings: FolderSettings) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the build database with its history tables; the caller holds the lock.
 
     WarehouseError if it is damaged, or if the disk does not let it be read or written.
@@ -158,6 +158,6 @@ def last_build(connection: duckdb.DuckDBPyConnection) -> tuple[int, str]:
     return (int(rows[0][0]), str(rows[0][1])) if rows else (0, "none")
 
 
-def database_path(settings: Settings) -> Path:
+def database_path(settings: FolderSettings) -> Path:
     """Return the absolute path of the build database."""
     return paths.build_database(settings.data_dir).absolute()

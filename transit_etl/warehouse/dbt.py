@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from transit_base.files import copy_bytes, make_folder, replaced_atomically
 from transit_etl import paths
-from transit_etl.settings import Engine, Settings
+from transit_etl.settings import BuildSettings, Engine, FolderSettings
 from transit_etl.warehouse.database import REMEDY, WarehouseError, database_path
 from transit_etl.warehouse.dbt_manifest import (
     DEMANDED_AT_ONCE,
@@ -89,7 +89,7 @@ class Workplace:
     memory_percent: int
 
     @classmethod
-    def main(cls, settings: Settings) -> "Workplace":
+    def main(cls, settings: FolderSettings) -> "Workplace":
         """Return the workplace of a build that runs alone: the build database, and all processors."""
         folder = paths.dbt_dir(settings.data_dir).absolute()
         n_processors = len(os.sched_getaffinity(0))
@@ -122,7 +122,7 @@ MAIN_TARGET = BuildTarget({}, ())
 OnProgress = Callable[[BuildProgress], None]
 
 
-def fingerprint(settings: Settings, *, without: Collection[Path] = ()) -> str:
+def fingerprint(settings: BuildSettings, *, without: Collection[Path] = ()) -> str:
     """Return a hash that changes with models, macros, seeds, configuration and engine, but some files."""
     digest = sha256(settings.build_target.encode())
     for folder, pattern in (
@@ -135,13 +135,13 @@ def fingerprint(settings: Settings, *, without: Collection[Path] = ()) -> str:
     return digest.hexdigest()
 
 
-def models_fingerprint(settings: Settings) -> str:
+def models_fingerprint(settings: BuildSettings) -> str:
     """Return the fingerprint without the thresholds: a row says by its ruleset which of these it used."""
     return fingerprint(settings, without=(_RULESETS,))
 
 
 def run(
-    settings: Settings,
+    settings: BuildSettings,
     first: date,
     last: date,
     *,
@@ -212,7 +212,7 @@ def _copy_if_there(source: Path, target: Path) -> None:
                 copy_bytes(source, copy)
 
 
-def parse(settings: Settings, first: date, last: date, *, lock: int) -> Manifest:
+def parse(settings: BuildSettings, first: date, last: date, *, lock: int) -> Manifest:
     """Let dbt read the project, so that no run on this data folder has to; return what it knows of it.
 
     BuildFailedError if it cannot be read.
@@ -228,7 +228,7 @@ def parse(settings: Settings, first: date, last: date, *, lock: int) -> Manifest
     return manifest
 
 
-def set_rulesets(settings: Settings) -> dict[str, int]:
+def set_rulesets(settings: BuildSettings) -> dict[str, int]:
     """Return the versions of the rulesets that are set for operators, by operator.
 
     WarehouseError if there is none of a version.
@@ -244,7 +244,7 @@ def set_rulesets(settings: Settings) -> dict[str, int]:
     return {name: version for name, version in found.items() if version}
 
 
-def require_engine(settings: Settings) -> None:
+def require_engine(settings: BuildSettings) -> None:
     """Raise WarehouseError if what the engine needs is not installed."""
     if settings.build_target is Engine.DUCKDB:
         if not find_spec("dbt"):
@@ -325,7 +325,7 @@ def _command(run: _Run, folder: Path, verb: str) -> list[str]:
     ]  # fmt: skip
 
 
-def _environment(settings: Settings, place: Workplace, dates: tuple[date, date]) -> dict[str, str]:
+def _environment(settings: BuildSettings, place: Workplace, dates: tuple[date, date]) -> dict[str, str]:
     """Return the environment that says where and what to build."""
     build = {
         "BUILD_DATA": str(settings.data_dir.absolute()),

@@ -8,7 +8,7 @@ import duckdb
 
 from transit_base.quoting import sql_text
 from transit_etl.queries import query
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 # A warehouse that an older version built has no such table, or no such columns.
 _COLUMNS = (
@@ -62,7 +62,7 @@ def built_findings(connection: duckdb.DuckDBPyConnection, dates: Collection[date
     return [str(row[0]) for row in connection.execute(sql, {"dates": list(dates)}).fetchall()]
 
 
-def published_findings(settings: Settings) -> list[str]:
+def published_findings(settings: FolderSettings) -> list[str]:
     """Return the same of all dates of an operator in the published warehouse, without its name.
 
     NotPublishedError if nothing is published.
@@ -73,7 +73,7 @@ def published_findings(settings: Settings) -> list[str]:
     return [str(sentence) for sentence in query(settings, sql)["sentence"].to_pylist()]
 
 
-def lasting_findings(settings: Settings, since: datetime) -> list[Misleading]:
+def lasting_findings(settings: FolderSettings, since: datetime) -> list[Misleading]:
     """Return what of an operator's published answers about passages misleads and was seen after an instant.
 
     `since` is in UTC, without a zone. NotPublishedError if nothing is published.

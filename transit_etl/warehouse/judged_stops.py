@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse.reference_files import (
     ReferenceFileError,
     Row,
@@ -39,7 +39,7 @@ def read_judged_stops(path: Path) -> list[JudgedStop]:
     return read_entries(path, what="file of judged stops", lists="stop", entries_of=_stops_of)
 
 
-def judged_stops(settings: Settings) -> list[JudgedStop]:
+def judged_stops(settings: BuildSettings) -> list[JudgedStop]:
     """Read the reference file of the settings; without one no stop is named."""
     return read_judged_stops(settings.judged_stops_file) if settings.judged_stops_file else []
 

@@ -15,7 +15,7 @@ from transit_etl.identity import ServiceDays, service_days
 from transit_etl.lake_reading import damage_of
 from transit_etl.lake_schemas import DATASETS
 from transit_etl.service_day import DAY, is_possible
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.warehouse.database import WarehouseError
 
 # A poll this soon after the cutoff may still tell when a trip of the service date before passed.
@@ -35,7 +35,7 @@ _DATES_OF_RECEIPT = """list_transform([0, {late_trip_seconds}], lambda seconds: 
 class EmptyLakeError(WarehouseError):
     """The lake holds nothing to build from; the message says where it was expected."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: FolderSettings) -> None:
         root = paths.lake_dir(settings.data_dir)
         super().__init__(f"no answers in the lake below {root}: collect and stage something first")
 
@@ -96,7 +96,7 @@ class LakeChanges:
         return set[date]().union(*self.dates_of.values(), *self.removed.values())
 
 
-def lake_files(settings: Settings) -> list[LakeFile]:
+def lake_files(settings: FolderSettings) -> list[LakeFile]:
     """List the lake as it is now; EmptyLakeError where there is none."""
     root = settings.data_dir
     found = []
@@ -110,7 +110,7 @@ def lake_files(settings: Settings) -> list[LakeFile]:
 
 
 def find_changes(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]
+    connection: duckdb.DuckDBPyConnection, settings: FolderSettings, files: Iterable[LakeFile]
 ) -> LakeChanges:
     """Compare the lake's files with those built, and read which service dates the difference affects.
 
@@ -139,7 +139,7 @@ def find_changes(
     )
 
 
-def _require_sound(settings: Settings, files: Iterable[LakeFile]) -> None:
+def _require_sound(settings: FolderSettings, files: Iterable[LakeFile]) -> None:
     """Raise DamagedLakeError if a file cannot be read to its end, or a checksum in it is wrong."""
     for file in files:
         path = settings.data_dir / file.path
@@ -148,7 +148,7 @@ def _require_sound(settings: Settings, files: Iterable[LakeFile]) -> None:
 
 
 def all_dates(
-    connection: duckdb.DuckDBPyConnection, settings: Settings, files: Iterable[LakeFile]
+    connection: duckdb.DuckDBPyConnection, settings: FolderSettings, files: Iterable[LakeFile]
 ) -> set[date]:
     """Return every service date that the lake has answers about and that may be right."""
     dates: set[date] = set()
@@ -214,7 +214,7 @@ def _datasets_dated(dates: Dates) -> list[str]:
 
 def _add_first_network(
     connection: duckdb.DuckDBPyConnection,
-    settings: Settings,
+    settings: FolderSettings,
     dates_of: dict[LakeFile, set[date]],
     built: Collection[tuple[str, str]],
 ) -> set[date]:
@@ -236,7 +236,7 @@ def _add_first_network(
     return added
 
 
-def _dates_of_receipt(settings: Settings, path: str) -> set[date]:
+def _dates_of_receipt(settings: FolderSettings, path: str) -> set[date]:
     """Return the service dates that a file can have affected, by its UTC day of receipt."""
     operator, day = paths.lake_day(Path(path))
     days = service_days(settings).get(operator, ServiceDays(settings.timezone, settings.service_day_cutoff))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from transit_base.files import write_changed
 from transit_base.promised import SCHEMAS, WORKING, original_schema
 from transit_etl.paths import models_dir
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.warehouse.database import WarehouseError, open_build_database
 from transit_etl.warehouse.dbt_manifest import Manifest, last_manifest
 from transit_etl.warehouse.dictionary import FoundColumn, found_columns
@@ -50,7 +50,7 @@ class _Parts(NamedTuple):
     body: str
 
 
-def write_model_page(settings: Settings) -> bool:
+def write_model_page(settings: FolderSettings) -> bool:
     """Write the page of the models that were built last, if it changed; tell whether it was written.
 
     It is left alone where the last build was of a variant, or what dbt knew of it is lost. Who calls it holds

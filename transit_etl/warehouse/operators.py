@@ -10,7 +10,7 @@ import duckdb
 from transit_etl.clock import naive_utc
 from transit_etl.identity import ServiceDays, service_days
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse.dbt import set_rulesets
 
 _KNOWN = "select operator, ruleset_version, timezone, service_day_cutoff from quality.operators"
@@ -18,7 +18,7 @@ _LAST_ANSWERS = "select operator, max(received_at) from core.requests group by o
 _HAS_REQUESTS = "select count(*) from duckdb_tables() where (schema_name, table_name) = ('core', 'requests')"
 
 
-def record_operators(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+def record_operators(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     """Write how service days are read, and the last service date that is over, into `quality.operators`.
 
     A date is over once the clock, or an answer received, is past its end: rehearsed answers can be of days to
@@ -45,7 +45,7 @@ def record_operators(connection: duckdb.DuckDBPyConnection, settings: Settings) 
         )
 
 
-def are_other_rules_built(connection: duckdb.DuckDBPyConnection, settings: Settings) -> bool:
+def are_other_rules_built(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> bool:
     """Return whether the build database was built with other service days, or by another ruleset."""
     days_now, rulesets_now = service_days(settings), set_rulesets(settings)
     return any(

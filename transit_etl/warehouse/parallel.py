@@ -26,7 +26,7 @@ import duckdb
 from transit_base.files import clear_away, copy_bytes, make_folder
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings, FolderSettings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.database import open_build_database
 from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once
@@ -69,7 +69,7 @@ class _Worker:
 
 
 def build_in_parallel(
-    settings: Settings,
+    settings: BuildSettings,
     dates: Sequence[date],
     *,
     lock: int,
@@ -99,7 +99,7 @@ def build_in_parallel(
     return dbt.DbtResult(run.n_models, run.n_checks)
 
 
-def _ranges(settings: Settings, dates: Sequence[date]) -> list[Range]:
+def _ranges(settings: BuildSettings, dates: Sequence[date]) -> list[Range]:
     """Divide dates so that each worker has as many of those with answers; those to come are little work."""
     answered = answered_until(settings)
     past = [day for day in dates if day <= answered]
@@ -176,7 +176,7 @@ class _Runs:
     """Runs dbt for ranges of dates and groups of models, and counts what is done."""
 
     def __init__(
-        self, settings: Settings, lock: int, on_progress: dbt.OnProgress | None, n_total: int
+        self, settings: BuildSettings, lock: int, on_progress: dbt.OnProgress | None, n_total: int
     ) -> None:
         self.n_models = 0
         self.n_checks = 0
@@ -295,7 +295,7 @@ def _exchange(workers: Sequence[_Worker], tables: Mapping[str, DatedBy]) -> None
                     _copy_dates(connection, sender, tables)
 
 
-def _merge(settings: Settings, workers: Sequence[_Worker], tables: Mapping[str, DatedBy]) -> None:
+def _merge(settings: FolderSettings, workers: Sequence[_Worker], tables: Mapping[str, DatedBy]) -> None:
     """Copy the rows of the dates that workers built into the build database, in one transaction."""
     with open_build_database(settings) as connection:
         for worker in workers:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse.reference_files import ReferenceFileError, Row, read_entries, replace_entries
 
 _HOURS = re.compile(r"(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2})")
@@ -34,7 +34,7 @@ def read_plant_names(path: Path) -> list[PlantName]:
     return read_entries(path, what="plant file", lists="plant", entries_of=_names_of)
 
 
-def plant_names(settings: Settings) -> list[PlantName]:
+def plant_names(settings: BuildSettings) -> list[PlantName]:
     """Read the reference file of the settings; without one no plant is named."""
     return read_plant_names(settings.plant_file) if settings.plant_file else []
 

@@ -18,7 +18,7 @@ from transit_base.promised import RECENT, original_schema
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl import paths
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings, FolderSettings
 from transit_etl.warehouse.contents import (
     MADE_LATER,
     Contents,
@@ -77,7 +77,7 @@ class _Earlier:
 
 
 def copy_promised(
-    build: duckdb.DuckDBPyConnection, target: Path, settings: Settings, by_date: Mapping[Place, DatedBy]
+    build: duckdb.DuckDBPyConnection, target: Path, settings: BuildSettings, by_date: Mapping[Place, DatedBy]
 ) -> str:
     """Write the promised tables and views of a build into a new file; return what identifies its publication.
 
@@ -145,7 +145,7 @@ def _n_bytes(previous: Path, earlier: _Earlier) -> int:
 
 def _detail(
     build: duckdb.DuckDBPyConnection,
-    settings: Settings,
+    settings: FolderSettings,
     identity: str,
     by_date: Mapping[Place, DatedBy],
     earlier: _Earlier,

@@ -10,7 +10,7 @@ import duckdb
 from transit_base.files import replaced_atomically
 from transit_etl import paths
 from transit_etl.identity import claim
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse.contract import contracts, write_contract
 from transit_etl.warehouse.database import (
     WarehouseError,
@@ -35,7 +35,7 @@ class UncheckedBuildError(WarehouseError):
     """The last build of the build database did not finish, or a check failed."""
 
 
-def publish(settings: Settings) -> Path:
+def publish(settings: BuildSettings) -> Path:
     """Replace the published file by what is promised of the checked build, atomically; return its path.
 
     Readers that hold the old file open keep it, and its files of detail until the next publication. Checksums
@@ -64,7 +64,7 @@ def publish(settings: Settings) -> Path:
 
 
 @contextmanager
-def _passed_build(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
+def _passed_build(settings: BuildSettings) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the build database if its last build passed, or raise."""
     path = database_path(settings)
     if not path.exists():

@@ -6,18 +6,18 @@ from datetime import date
 from transit_etl.identity import service_days
 from transit_etl.paths import lake_day, lake_files
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 DAYS_AT_ONCE = 7  # of one operator: bounds the memory of a build
 _TO_COME_AS_ONE = 4  # of dates to come there is only what is planned: as many count as one with answers
 
 
-def days_at_once(settings: Settings) -> int:
+def days_at_once(settings: FolderSettings) -> int:
     """Return how many service dates are built in one run: fewer where there are several operators."""
     return max(1, DAYS_AT_ONCE // max(1, len(service_days(settings))))
 
 
-def answered_until(settings: Settings) -> date:
+def answered_until(settings: FolderSettings) -> date:
     """Return the last UTC day with requests in the lake; `date.min` if none: all dates are to come."""
     return max((lake_day(path)[1] for path in lake_files(settings.data_dir, "requests")), default=date.min)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import duckdb
 
 from transit_etl.line_labels import normal_label
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse.reference_files import ReferenceFileError, Row, read_entries, replace_entries
 
 _STOPS, _ROUTES = "stops.txt", "routes.txt"
@@ -80,12 +80,12 @@ def plain_stop_code(code: str) -> str:
     return code.zfill(_CODE_DIGITS) if code.isdigit() else code
 
 
-def stop_names(settings: Settings) -> list[StopName]:
+def stop_names(settings: BuildSettings) -> list[StopName]:
     """Read the reference file of the settings; there are no names without one."""
     return read_stop_names(settings.stops_file) if settings.stops_file else []
 
 
-def route_types(settings: Settings) -> list[RouteType]:
+def route_types(settings: BuildSettings) -> list[RouteType]:
     """Read the types of routes from the reference file of the settings; there are none without one."""
     return read_route_types(settings.stops_file) if settings.stops_file else []
 

@@ -9,7 +9,7 @@ import duckdb
 from transit_base import promised
 from transit_etl.clock import naive_utc
 from transit_etl.identity import claim_to_build
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.builder import BuildReport, build_dates
 from transit_etl.warehouse.database import (
@@ -51,7 +51,7 @@ class Variant:
 
 
 def build_variant(
-    settings: Settings,
+    settings: BuildSettings,
     variant: Variant,
     *,
     first_date: date | None = None,
@@ -91,7 +91,7 @@ def build_variant(
     )
 
 
-def drop_unfinished(connection: duckdb.DuckDBPyConnection, settings: Settings) -> None:
+def drop_unfinished(connection: duckdb.DuckDBPyConnection, settings: BuildSettings) -> None:
     """Remove the schemas of variants that did not pass or were built by an older version of the models."""
     rows = connection.execute(
         "select suffix from quality.variants where outcome <> 'passed' or fingerprint <> ?",
@@ -102,7 +102,7 @@ def drop_unfinished(connection: duckdb.DuckDBPyConnection, settings: Settings) -
 
 
 def _start(
-    settings: Settings, variant: Variant, first_date: date | None, last_date: date | None
+    settings: BuildSettings, variant: Variant, first_date: date | None, last_date: date | None
 ) -> list[date]:
     """Check the request, drop an older build of the variant, record that it is running; return its dates."""
     fingerprint = dbt.fingerprint(settings)

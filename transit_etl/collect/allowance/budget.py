@@ -19,7 +19,7 @@ from transit_etl.collect.allowance.budget_store import (
     Work,
 )
 from transit_etl.endpoints import Kind
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 T = TypeVar("T")
 _HEARTBEATS_UNTIL_DEAD = 3
@@ -212,7 +212,7 @@ class Budget(AbstractAsyncContextManager["Budget"]):
         return self._clock.to_real(self._clock.now()).timestamp()
 
 
-def open_budget(settings: Settings, clock: Clock, store: BudgetStore | None = None) -> Budget:
+def open_budget(settings: CollectSettings, clock: Clock, store: BudgetStore | None = None) -> Budget:
     """Return the budget that all processes with these settings share, or one in a `store` of its own.
 
     The store is opened when it is first used.

@@ -9,14 +9,14 @@ from transit_etl.identity import claim
 from transit_etl.operations.backup.place import BackupError, backup_checksums
 from transit_etl.paths import partition_of, raw_files
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, Settings
 from transit_etl.stage.lake import waiting_windows
 from transit_etl.store.days import changed_days
 from transit_etl.store.raw import raw_in_store
 from transit_etl.store.sync import open_store
 
 
-def release_raw(settings: Settings, backup: Path, before: date) -> tuple[int, int]:
+def release_raw(settings: FolderSettings, backup: Path, before: date) -> tuple[int, int]:
     """Remove the raw files of the UTC days before a date; return how many files and bytes those were.
 
     BackupError, before anything is removed, if one of them is not staged, or if its copy in the backup is
@@ -60,7 +60,7 @@ def release_old_raw(settings: Settings) -> tuple[int, int]:
 
 
 def _release(
-    settings: Settings, before: date, is_kept: Callable[[Path], bool], where: str
+    settings: FolderSettings, before: date, is_kept: Callable[[Path], bool], where: str
 ) -> tuple[int, int]:
     """Remove the raw files of the UTC days before a date if all of them are kept elsewhere."""
     claim(settings)

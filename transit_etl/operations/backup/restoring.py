@@ -18,7 +18,7 @@ from transit_etl.operations.backup.place import (
 )
 from transit_etl.operations.backup.saved_settings import restore_settings
 from transit_etl.paths import raw_dir, restore_lock
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class RestoreReport:
     to_do: list[str] = field(default_factory=list)
 
 
-def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
+def restore(settings: FolderSettings, source: Path, project: Path) -> RestoreReport:
     """Copy every file of a backup that the data folder has not, or has damaged; delete nothing.
 
     Raw files that its checksum list lacks are restored too if they are whole. State that is there stays. The
@@ -71,7 +71,7 @@ def restore(settings: Settings, source: Path, project: Path) -> RestoreReport:
     return report
 
 
-def _require_same_folder(settings: Settings, source: Path) -> None:
+def _require_same_folder(settings: FolderSettings, source: Path) -> None:
     """Raise BackupError if the data folder holds answers already, and the backup is that of another one."""
     saved, here = kept_identity(source), identity_of(settings)
     if saved is None or here is None:

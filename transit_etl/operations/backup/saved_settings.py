@@ -8,14 +8,14 @@ from pydantic import SecretStr
 from transit_base.files import write_text
 from transit_etl.operations.backup.place import SETTINGS, SETTINGS_FILE, copy
 from transit_etl.project import TOML, read_toml
-from transit_etl.settings import PREFIX, Settings
+from transit_etl.settings import PREFIX, FolderSettings
 
 _OF_THE_MACHINE = {"data_dir", "project_dir"}
 _FILES = ("stops_file", "judged_stops_file", "plant_file")  # each is kept in a folder of its name
 _MISSING = "# not kept here, set it again: "
 
 
-def save_settings(settings: Settings, backup: Path) -> list[str]:
+def save_settings(settings: FolderSettings, backup: Path) -> list[str]:
     """Write the settings that are not defaults, and the reference files; return the paths in the backup."""
     chosen = {name: getattr(settings, name) for name in sorted(_set(settings))}
     secrets = [name for name, value in chosen.items() if isinstance(value, SecretStr)]
@@ -35,7 +35,7 @@ def save_settings(settings: Settings, backup: Path) -> list[str]:
     return names
 
 
-def restore_settings(settings: Settings, backup: Path, project: Path) -> tuple[list[str], list[str]]:
+def restore_settings(settings: FolderSettings, backup: Path, project: Path) -> tuple[list[str], list[str]]:
     """Write the settings of a backup into a project that has none; return what was written, and what to do.
 
     Where this installation has settings of its own, nothing is written; the differences are to be looked at.
@@ -73,7 +73,7 @@ def _write(saved: Path, values: dict[str, object], project: Path) -> list[str]:
     return [str(path) for path in written]
 
 
-def _set(settings: Settings) -> set[str]:
+def _set(settings: FolderSettings) -> set[str]:
     """Return the settings that are given somewhere, without those of folders of this machine."""
     given = settings.model_fields_set - _OF_THE_MACHINE
     return {name for name in given if getattr(settings, name) is not None}

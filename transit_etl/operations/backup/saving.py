@@ -30,7 +30,7 @@ from transit_etl.operations.backup.place import (
 from transit_etl.operations.backup.record import LastBackup, last_backup, remember
 from transit_etl.operations.backup.saved_settings import save_settings
 from transit_etl.paths import backups_file, checksum_list, misplaced_raw, open_raw_files, raw_files
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 from transit_etl.stage.raw import RawFileError, check_whole
 
 
@@ -52,7 +52,7 @@ class BackupReport:
     warnings: list[str] = field(default_factory=list)
 
 
-def back_up(settings: Settings, target: Path, *, verifies: bool = False) -> BackupReport:
+def back_up(settings: FolderSettings, target: Path, *, verifies: bool = False) -> BackupReport:
     """Copy every finished raw file that a backup has not, the settings, and some state; delete nothing.
 
     A raw file is copied if its checksum is the one that `transit-etl verify` saw first, or, if it saw none,
@@ -93,7 +93,7 @@ def back_up(settings: Settings, target: Path, *, verifies: bool = False) -> Back
     return report
 
 
-def _check_place(settings: Settings, target: Path) -> None:
+def _check_place(settings: FolderSettings, target: Path) -> None:
     root = settings.data_dir.absolute()
     if not root.is_dir():
         raise BackupError(f"there is no data folder {root}: nothing to back up")
@@ -140,7 +140,7 @@ def _copy_raw(
             report.n_bytes_copied += entry.size_bytes
 
 
-def _small_files(settings: Settings, target: Path, report: BackupReport) -> Iterator[Entry]:
+def _small_files(settings: FolderSettings, target: Path, report: BackupReport) -> Iterator[Entry]:
     """Copy the settings and some state, which may change from one backup to the next."""
     root = settings.data_dir
     with _going_on(target, root, report):

@@ -16,7 +16,7 @@ from transit_etl.kept_facts import keep, recall
 from transit_etl.operations.check.problem import UPSTREAM, Problem
 from transit_etl.operations.status import span
 from transit_etl.paths import alerts_file
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings, Settings
 
 # Problems with which the upstream gives no usable answer.
 _NO_ANSWER = {"token", "address", "allowance", "proxy", "certificate", "network", "server", "environment"}
@@ -101,7 +101,7 @@ def _end(name: str, known: _Told, lasting: set[str], now: datetime) -> str:
     return how if known.since is None else f"{how} after {span(now - known.since)}"
 
 
-def _send(settings: Settings, address: str, title: str, text: str, *, is_over: bool) -> bool:
+def _send(settings: FolderSettings, address: str, title: str, text: str, *, is_over: bool) -> bool:
     target = apprise.Apprise()
     if not target.add(address):
         return False

@@ -13,7 +13,7 @@ from transit_etl.operations.check.problem import Problem
 from transit_etl.operations.status import Status, ago, last_answer
 from transit_etl.operations.status.lake import LastDay
 from transit_etl.paths import is_rehearsed, lake_day, lake_files, raw_dir
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings, FolderSettings, Settings
 
 DAY = timedelta(days=1)
 _ZONE = "; is TRANSIT_TIMEZONE right?"
@@ -41,12 +41,12 @@ def problems(settings: Settings, status: Status, day: LastDay) -> Iterator[Probl
     yield from _published(settings, status, age)
 
 
-def _empty(settings: Settings) -> str:
+def _empty(settings: FolderSettings) -> str:
     folder = settings.data_dir.absolute()
     return f"nothing was collected into {folder} yet: is TRANSIT_DATA_DIR right? `transit-etl run` begins"
 
 
-def _folder(settings: Settings, status: Status) -> Iterator[Problem]:
+def _folder(settings: FolderSettings, status: Status) -> Iterator[Problem]:
     """Say if the data folder is not what the settings say, or of another time."""
     if other := difference(settings):
         yield Problem("other_folder", other)
@@ -61,7 +61,7 @@ def _folder(settings: Settings, status: Status) -> Iterator[Problem]:
         )
 
 
-def _began_at(settings: Settings) -> datetime | None:
+def _began_at(settings: FolderSettings) -> datetime | None:
     """Return when the first window of the operator began that is of no rehearsal; None if there is none."""
     with passing_over():
         folders = listed(raw_dir(settings.data_dir), f"operator={settings.operator}", "*", "date=*")
@@ -73,7 +73,7 @@ def _began_at(settings: Settings) -> datetime | None:
     return None
 
 
-def _lake_began_at(settings: Settings) -> datetime | None:
+def _lake_began_at(settings: FolderSettings) -> datetime | None:
     """Return the first UTC day of the operator's lake, of which other hosts may have the raw files."""
     with passing_over():
         days = [lake_day(path)[1] for path in lake_files(settings.data_dir, "requests", settings.operator)]
@@ -162,7 +162,7 @@ def _staged_after(settings: Settings) -> timedelta:
     return timedelta(minutes=settings.check_polled_minutes, seconds=settings.window_seconds)
 
 
-def _published(settings: Settings, status: Status, age: timedelta) -> Iterator[Problem]:
+def _published(settings: BuildSettings, status: Status, age: timedelta) -> Iterator[Problem]:
     longest = timedelta(hours=settings.check_published_hours)
     if status.published_error is not None:
         yield Problem("published", status.published_error)

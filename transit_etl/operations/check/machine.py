@@ -14,7 +14,7 @@ from transit_etl.operations.status import Status
 from transit_etl.paths import lake_dir, raw_dir
 from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
-from transit_etl.settings import PREFIX, Settings
+from transit_etl.settings import PREFIX, FolderSettings, Settings
 from transit_etl.warehouse.judged_stops import judged_stops
 from transit_etl.warehouse.plant_file import plant_names
 from transit_etl.warehouse.reference_files import ReferenceFileError
@@ -120,7 +120,7 @@ def _space(settings: Settings, status: Status) -> Iterator[Problem]:
         )
 
 
-def _bytes_per_day(settings: Settings) -> float:
+def _bytes_per_day(settings: FolderSettings) -> float:
     """Return how many bytes of raw and lake the last days have made, on average."""
     today = settings.clock.now().date()
     days = [today - DAY * ago for ago in range(1, N_MEASURED_DAYS + 1)]

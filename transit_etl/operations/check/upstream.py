@@ -11,7 +11,7 @@ from transit_etl.collect.allowance.budget_store import BudgetStoreError
 from transit_etl.operations.check.probe import ask_once
 from transit_etl.operations.check.problem import UPSTREAM, Problem
 from transit_etl.operations.status import Status, describe_outage
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, Settings
 
 _NEAR = timedelta(days=1)  # a clock is further off by a dead battery alone, timestamps by any fault
 RECENT = timedelta(minutes=2)
@@ -43,7 +43,7 @@ def _clock(now: datetime, error: float) -> str:
     )
 
 
-def _answers(settings: Settings, status: Status, *, asks: bool) -> Iterator[Problem]:
+def _answers(settings: CollectSettings, status: Status, *, asks: bool) -> Iterator[Problem]:
     outage = status.outage
     if outage is not None:
         yield Problem(UPSTREAM, describe_outage(outage, status.now), outage.since)

@@ -9,7 +9,7 @@ from transit_etl.collect.allowance.budget_state import Limits
 from transit_etl.collect.allowance.budget_store import SqlStore
 from transit_etl.endpoints import ENDPOINTS, Kind
 from transit_etl.operations.status.last_hour import EndpointRequests
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def requests_by_kind(requests: Iterable[EndpointRequests], rate_per_minute: int)
     return [_sum(kind, some, rate_per_minute * 60) for kind, some in by_kind.items() if some]
 
 
-def read_pace(settings: Settings) -> Pace | None:
+def read_pace(settings: CollectSettings) -> Pace | None:
     """Read the budget's state as it was left last; None if it has not been used yet."""
     state = SqlStore(settings.budget_url, settings.credential).peek()
     if state is None:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from transit_etl.collect.known_network import Catalogue, LineDirection, NothingKnownError
 from transit_etl.collect.raw.windows import HOUR
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LineCoverage:
     unseen_since: datetime | None
 
 
-def line_directions(settings: Settings) -> list[LineDirection]:
+def line_directions(settings: FolderSettings) -> list[LineDirection]:
     """Return the stops of every active line and direction; none before the network was collected."""
     try:
         return Catalogue(settings.data_dir, settings.operator).line_directions()

@@ -34,7 +34,7 @@ from transit_etl.paths import (
     open_raw_files,
     published_database,
 )
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, Settings
 from transit_etl.stage.lake import waiting_windows
 from transit_etl.store.sync import Waiting
 from transit_etl.store.sync import waiting as waiting_for_store
@@ -231,7 +231,7 @@ def _requests(
 
 
 def _outage(
-    hour: LastHour, settings: Settings, now: datetime, requests: Iterable[EndpointRequests]
+    hour: LastHour, settings: CollectSettings, now: datetime, requests: Iterable[EndpointRequests]
 ) -> Outage | None:
     outage = read_outage(hour, settings, now)
     if outage is None or outage.last_good_at is not None:
@@ -249,7 +249,7 @@ def _latest(*answers: Mapping[str, datetime | None]) -> dict[str, datetime]:
     return latest
 
 
-def _pace(settings: Settings) -> tuple[Pace | None, str | None]:
+def _pace(settings: CollectSettings) -> tuple[Pace | None, str | None]:
     try:
         return read_pace(settings), None
     except BudgetStoreError as error:

@@ -14,7 +14,7 @@ from transit_etl.lake_schemas import DATASETS
 from transit_etl.operations.status.last_hour import UNUSABLE, LastAnswers
 from transit_etl.paths import REHEARSAL_WORKER, lake_day, lake_files
 from transit_etl.service_day import DAY
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 NOT_REHEARSED = f"""coalesce(not ends_with("window", '-{REHEARSAL_WORKER}'), true)"""
 N_REJECTED = 10
@@ -52,7 +52,7 @@ group by suite, rule
 """
 
 
-def last_answers(settings: Settings, now: datetime) -> LastAnswers:
+def last_answers(settings: FolderSettings, now: datetime) -> LastAnswers:
     """Return when each endpoint and stop last gave a good answer in the last days, as far as staged.
 
     An endpoint of which all answers were bad has none.
@@ -66,14 +66,14 @@ def last_answers(settings: Settings, now: datetime) -> LastAnswers:
     return LastAnswers({endpoint: at for endpoint, _, at in rows}, of_stops)
 
 
-def last_future_answer(settings: Settings, now: datetime) -> datetime | None:
+def last_future_answer(settings: FolderSettings, now: datetime) -> datetime | None:
     """Return the instant of the last staged answer that lies after `now`; None if there is none."""
     sql = "select max(received_at) from lake where received_at > $now"
     rows = _query(settings, "requests", sql, since=now.astimezone(UTC).date(), now=naive_utc(now))
     return rows[0][0] if rows else None
 
 
-def last_outage(settings: Settings, now: datetime) -> tuple[datetime | None, datetime | None]:
+def last_outage(settings: FolderSettings, now: datetime) -> tuple[datetime | None, datetime | None]:
     """Return the last good answer of the last days, and the first request after it without a usable one."""
     sql = """
         with good as (select max(received_at) as last_at from lake where is_good and received_at <= $now)
@@ -84,7 +84,7 @@ def last_outage(settings: Settings, now: datetime) -> tuple[datetime | None, dat
     return (rows[0][0], rows[0][1]) if rows else (None, None)
 
 
-def rejections(settings: Settings, now: datetime) -> list[Rejection]:
+def rejections(settings: FolderSettings, now: datetime) -> list[Rejection]:
     """Return the batches, answers, lines and windows that were rejected last, newest first."""
     rows = _query(
         settings,
@@ -103,7 +103,7 @@ def rejections(settings: Settings, now: datetime) -> list[Rejection]:
     return [Rejection(*row) for row in rows]
 
 
-def last_day(settings: Settings, now: datetime) -> LastDay:
+def last_day(settings: FolderSettings, now: datetime) -> LastDay:
     """Count the rows that were received, and those that broke a rule, in the last day."""
     begin = now - DAY
     of_day = {"began_at": naive_utc(begin), "now": naive_utc(now)}
@@ -129,7 +129,7 @@ def _first_day(now: datetime) -> date:
 
 
 def _query(
-    settings: Settings, dataset: str, sql: str, *, since: date, **parameters: object
+    settings: FolderSettings, dataset: str, sql: str, *, since: date, **parameters: object
 ) -> list[tuple[Any, ...]]:
     """Query this operator's rows of a dataset, from a UTC day on, as the view `lake`; none without files.
 

@@ -22,7 +22,7 @@ from transit_etl.collect.raw.rawfile import read_lines
 from transit_etl.collect.raw.windows import HOUR, recent_windows
 from transit_etl.endpoints import ENDPOINTS
 from transit_etl.paths import finished_raw_file, is_rehearsed
-from transit_etl.settings import Settings
+from transit_etl.settings import FolderSettings
 
 MINUTE = timedelta(minutes=1)
 TOLERANCE_SECONDS = 120.0
@@ -164,7 +164,7 @@ class _LastListing(NamedTuple):
 
 
 @contextmanager
-def last_hour(settings: Settings, now: datetime) -> Iterator[LastHour]:
+def last_hour(settings: FolderSettings, now: datetime) -> Iterator[LastHour]:
     """Read the last hour's raw files, finished and open, for as long as the context lasts."""
     windows = recent_windows(settings.data_dir, settings.operator, now)
     files = [path for path in windows if not is_rehearsed(path.name)]

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from transit_etl.operations.status import lake
 from transit_etl.operations.status.last_hour import LastHour, UnusableAnswers
-from transit_etl.settings import Settings
+from transit_etl.settings import CollectSettings, FolderSettings
 
 FEWEST_REQUESTS = 3  # one or two may fail by chance
 
@@ -23,7 +23,7 @@ class Outage:
     outcomes: dict[str, int]
 
 
-def read_outage(hour: LastHour, settings: Settings, now: datetime) -> Outage | None:
+def read_outage(hour: LastHour, settings: CollectSettings, now: datetime) -> Outage | None:
     """Return the outage that lasts at this moment, as far as the last hour's requests tell; None without."""
     series = hour.unusable_answers()
     if series is None or sum(series.outcomes.values()) < FEWEST_REQUESTS:
@@ -36,7 +36,7 @@ def _outage(series: UnusableAnswers) -> Outage:
     return Outage(series.first_at, series.last_at, series.last_good_at, series.outcomes)
 
 
-def _with_lake(outage: Outage, settings: Settings, now: datetime) -> Outage:
+def _with_lake(outage: Outage, settings: FolderSettings, now: datetime) -> Outage:
     """Complete an outage that is older than the last hour by what the lake knows of its beginning."""
     if outage.last_good_at is not None:
         return outage
