@@ -14,52 +14,117 @@ with calls as (
         direction,
         position,
         {{ quotient("scheduled_seconds", 3600) }} as hour,
-        -- the first stop, the last one, and between them by ten minutes
-        case
-            when is_first_stop then -1
-            when is_last_stop then -2
-            else least(cast(floor(running_seconds / 600) as bigint), 6)
-        end as stage,
+        -- the first stop, then ten minutes each
+        case when is_first_stop then -1 else least(cast(floor(running_seconds / 600) as bigint), 6) end as stage,
+        is_last_stop and not is_first_stop as is_last,
         case when arrival_quality = 'evidenced' and is_timed then delay_seconds end as delay_seconds,
         case when is_told then delay_seconds end as told_delay_seconds
     from {{ built('due_calls') }}
 ),
 
-days as (
+trip_stages as (
+    select
+        departure_key,
+        operator,
+        service_date,
+        stage,
+        avg(case when not is_last then delay_seconds end) as stage_seconds,
+        avg(case when is_last then delay_seconds end) as last_seconds
+    from calls
+    where delay_seconds is not null
+    group by departure_key, operator, service_date, stage
+),
+
+trip_steps as (
+    -- by how much a bus is later than it was in the stage before, and at its last stop than shortly before it. Buses
+    -- are compared with themselves: those of long lines are not as late as others.
+    select
+        *,
+        case when lag(stage) over trip = stage - 1 then stage_seconds - lag(stage_seconds) over trip end as step_seconds,
+        last_seconds - coalesce(stage_seconds, lag(stage_seconds) over trip) as last_step_seconds
+    from trip_stages
+    window trip as (partition by departure_key order by stage)
+),
+
+steps as (
     select
         operator,
         service_date,
-        coalesce(avg(delay_seconds), 0) as day_delay_seconds
+        stage,
+        {{ sums_of_group("step_seconds") }}
+    from (
+        select operator, service_date, stage, cast(round(step_seconds) as bigint) as step_seconds from trip_steps
+        union all
+        select operator, service_date, null as stage, cast(round(last_step_seconds) as bigint) from trip_steps
+    ) as trip_steps
+    where step_seconds is not null
+    group by operator, service_date, stage
+),
+
+steps_variances as (
+    {{ variances_of_groups("steps") }}
+),
+
+learned_steps as (
+    select
+        steps.*,
+        {{ mean_of_group("steps.above_sum", "steps.n_trips", "variances.group_variance", "variances.trip_variance") }}
+            as step_seconds
+    from steps
+    inner join steps_variances as variances using (operator, service_date)
+),
+
+staged as (
+    -- from the first stop on
+    select
+        calls.*,
+        coalesce(stages.stage_seconds, 0) + case when calls.is_last then coalesce(lasts.step_seconds, 0) else 0 end
+            as way_seconds
     from calls
-    group by operator, service_date
+    left join (
+        select
+            all_stages.operator,
+            all_stages.service_date,
+            all_stages.stage,
+            sum(steps.step_seconds) as stage_seconds
+        from (select distinct operator, service_date, stage from calls) as all_stages
+        inner join learned_steps as steps
+            on
+                all_stages.operator = steps.operator
+                and all_stages.service_date = steps.service_date
+                and steps.stage <= all_stages.stage
+        group by all_stages.operator, all_stages.service_date, all_stages.stage
+    ) as stages
+        on
+            calls.operator = stages.operator
+            and calls.service_date = stages.service_date
+            and calls.stage = stages.stage
+    left join learned_steps as lasts
+        on calls.operator = lasts.operator and calls.service_date = lasts.service_date and lasts.stage is null
 ),
 
 stages as (
     select
-        calls.operator,
-        calls.service_date,
-        calls.stage,
-        cast(round(coalesce(avg(calls.delay_seconds), max(days.day_delay_seconds))) as bigint) as stage_delay_seconds
-    from calls
-    inner join days using (operator, service_date)
-    group by calls.operator, calls.service_date, calls.stage
+        staged.* {{ exclude("way_seconds") }},
+        cast(round(
+            way_seconds + coalesce(avg(delay_seconds - way_seconds) over (partition by operator, service_date), 0)
+        ) as bigint) as stage_delay_seconds
+    from staged
 ),
 
 trips as (
     -- one value for each trip and hour: the passages of a trip are late together
     select
-        calls.departure_key,
-        calls.operator,
-        calls.service_date,
-        calls.line_code,
-        calls.direction,
-        calls.hour,
-        cast(round(avg(calls.delay_seconds - stages.stage_delay_seconds)) as bigint) as above_seconds
-    from calls
-    inner join stages using (operator, service_date, stage)
-    where calls.delay_seconds is not null
-    group by
-        calls.departure_key, calls.operator, calls.service_date, calls.line_code, calls.direction, calls.hour
+        departure_key,
+        operator,
+        service_date,
+        line_code,
+        direction,
+        hour,
+        cast(round(avg(delay_seconds - stage_delay_seconds)) as bigint) as above_seconds
+    from stages
+    where delay_seconds is not null
+    group by departure_key, operator, service_date, line_code, direction, hour
 )
 {{- values_above_groups(levels, "trips") }},
 {%- for level, keys in levels.items() %}
@@ -84,7 +149,7 @@ expected as (
         calls.direction,
         calls.position,
         calls.told_delay_seconds,
-        stages.stage_delay_seconds
+        calls.stage_delay_seconds
         {%- for level in levels %}
             + {{ mean_of_group(
                 "(coalesce(" ~ level ~ ".above_sum, 0) - coalesce(" ~ level ~ "_own.own_sum, 0))",
@@ -93,8 +158,7 @@ expected as (
                 level ~ "_variances.trip_variance"
             ) }}
         {%- endfor %} as exact_usual_delay_seconds
-    from calls
-    inner join stages using (operator, service_date, stage)
+    from stages as calls
     {%- for level, keys in levels.items() %}
         left join {{ level }} using ({{ of_days(keys) }})
         left join {{ level }}_own using (departure_key{{ ", hour" if "hour" in keys }})
