@@ -40,7 +40,9 @@ trip_steps as (
     -- are compared with themselves: those of long lines are not as late as others.
     select
         *,
-        case when lag(stage) over trip = stage - 1 then stage_seconds - lag(stage_seconds) over trip end as step_seconds,
+        case
+            when lag(stage) over trip = stage - 1 then stage_seconds - lag(stage_seconds) over trip
+        end as step_seconds,
         last_seconds - coalesce(stage_seconds, lag(stage_seconds) over trip) as last_step_seconds
     from trip_stages
     window trip as (partition by departure_key order by stage)
@@ -53,9 +55,19 @@ steps as (
         stage,
         {{ sums_of_group("step_seconds") }}
     from (
-        select operator, service_date, stage, cast(round(step_seconds) as bigint) as step_seconds from trip_steps
+        select
+            operator,
+            service_date,
+            stage,
+            cast(round(step_seconds) as bigint) as step_seconds
+        from trip_steps
         union all
-        select operator, service_date, null as stage, cast(round(last_step_seconds) as bigint) from trip_steps
+        select
+            operator,
+            service_date,
+            null as stage,
+            cast(round(last_step_seconds) as bigint) as step_seconds
+        from trip_steps
     ) as trip_steps
     where step_seconds is not null
     group by operator, service_date, stage
@@ -68,63 +80,75 @@ steps_variances as (
 learned_steps as (
     select
         steps.*,
-        {{ mean_of_group("steps.above_sum", "steps.n_trips", "variances.group_variance", "variances.trip_variance") }}
-            as step_seconds
+        cast(round(
+            {{ mean_of_group(
+                "steps.above_sum", "steps.n_trips", "variances.group_variance", "variances.trip_variance"
+            ) }}
+        ) as bigint) as step_seconds
     from steps
     inner join steps_variances as variances using (operator, service_date)
 ),
 
-staged as (
-    -- from the first stop on
-    select
-        calls.*,
-        coalesce(stages.stage_seconds, 0) + case when calls.is_last then coalesce(lasts.step_seconds, 0) else 0 end
-            as way_seconds
+all_stages as (
+    select distinct
+        operator,
+        service_date,
+        stage
     from calls
-    left join (
-        select
-            all_stages.operator,
-            all_stages.service_date,
-            all_stages.stage,
-            sum(steps.step_seconds) as stage_seconds
-        from (select distinct operator, service_date, stage from calls) as all_stages
-        inner join learned_steps as steps
-            on
-                all_stages.operator = steps.operator
-                and all_stages.service_date = steps.service_date
-                and steps.stage <= all_stages.stage
-        group by all_stages.operator, all_stages.service_date, all_stages.stage
-    ) as stages
-        on
-            calls.operator = stages.operator
-            and calls.service_date = stages.service_date
-            and calls.stage = stages.stage
-    left join learned_steps as lasts
-        on calls.operator = lasts.operator and calls.service_date = lasts.service_date and lasts.stage is null
 ),
 
-stages as (
+ways as (
+    -- by how much buses are later in a stage than at the first stop
     select
-        staged.* {{ exclude("way_seconds") }},
-        cast(round(
-            way_seconds + coalesce(avg(delay_seconds - way_seconds) over (partition by operator, service_date), 0)
-        ) as bigint) as stage_delay_seconds
-    from staged
+        all_stages.operator,
+        all_stages.service_date,
+        all_stages.stage,
+        sum(steps.step_seconds) as way_seconds
+    from all_stages
+    inner join learned_steps as steps
+        on
+            all_stages.operator = steps.operator
+            and all_stages.service_date = steps.service_date
+            and all_stages.stage >= steps.stage
+    group by all_stages.operator, all_stages.service_date, all_stages.stage
+),
+
+later as (
+    select
+        calls.*,
+        coalesce(ways.way_seconds, 0) + case when calls.is_last then coalesce(steps.step_seconds, 0) else 0 end
+            as later_seconds
+    from calls
+    left join ways using (operator, service_date, stage)
+    left join learned_steps as steps
+        on calls.operator = steps.operator and calls.service_date = steps.service_date and steps.stage is null
+),
+
+days as (
+    select
+        operator,
+        service_date,
+        coalesce(avg(delay_seconds - later_seconds), 0) as first_stop_seconds
+    from later
+    group by operator, service_date
 ),
 
 trips as (
     -- one value for each trip and hour: the passages of a trip are late together
     select
-        departure_key,
-        operator,
-        service_date,
-        line_code,
-        direction,
-        hour,
-        cast(round(avg(delay_seconds - stage_delay_seconds)) as bigint) as above_seconds
-    from stages
-    where delay_seconds is not null
-    group by departure_key, operator, service_date, line_code, direction, hour
+        later.departure_key,
+        later.operator,
+        later.service_date,
+        later.line_code,
+        later.direction,
+        later.hour,
+        cast(round(avg(later.delay_seconds - later.later_seconds - days.first_stop_seconds)) as bigint)
+            as above_seconds
+    from later
+    inner join days using (operator, service_date)
+    where later.delay_seconds is not null
+    group by
+        later.departure_key, later.operator, later.service_date, later.line_code, later.direction, later.hour
 )
 {{- values_above_groups(levels, "trips") }},
 {%- for level, keys in levels.items() %}
@@ -142,14 +166,14 @@ trips as (
 
 expected as (
     select
-        calls.departure_key,
-        calls.operator,
-        calls.service_date,
-        calls.line_code,
-        calls.direction,
-        calls.position,
-        calls.told_delay_seconds,
-        calls.stage_delay_seconds
+        later.departure_key,
+        later.operator,
+        later.service_date,
+        later.line_code,
+        later.direction,
+        later.position,
+        later.told_delay_seconds,
+        later.later_seconds + days.first_stop_seconds
         {%- for level in levels %}
             + {{ mean_of_group(
                 "(coalesce(" ~ level ~ ".above_sum, 0) - coalesce(" ~ level ~ "_own.own_sum, 0))",
@@ -158,7 +182,8 @@ expected as (
                 level ~ "_variances.trip_variance"
             ) }}
         {%- endfor %} as exact_usual_delay_seconds
-    from stages as calls
+    from later
+    inner join days using (operator, service_date)
     {%- for level, keys in levels.items() %}
         left join {{ level }} using ({{ of_days(keys) }})
         left join {{ level }}_own using (departure_key{{ ", hour" if "hour" in keys }})
