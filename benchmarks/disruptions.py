@@ -347,7 +347,9 @@ def _measure_availability(
         for start, end in pairwise(answered)
         if end - start > 1.5 * POLL_SECONDS
     ]
-    for row in month.rows("select * from marts.lift_availability_monthly where definition = 'all_hours'"):
+    for row in month.rows(
+        "select * from intermediate.lift_availability_monthly where definition = 'all_hours'"
+    ):
         plant = plant_of.get((row["category"], _plain(row["lift"])), "")
         own = month.truth.outages.get(plant, [])
         period = periods[row["month_period"]]

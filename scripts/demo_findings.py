@@ -86,7 +86,7 @@ ANSWERS = {
 # Commands for who goes on; PLACE stands for the data folder.
 NEXT = """. .venv/bin/activate && export TRANSIT_DATA_DIR=PLACE
 transit-etl sql "from headline.on_time_lines"            # all lines; `transit-etl tables` lists the tables
-transit-etl sql "from marts.punctuality_weekly"          # weeks, from Monday
+transit-etl sql "from marts.punctuality_daily"           # days
 transit-etl export punctuality_by_stop --format geojson  # the stops on a map
 transit-etl export --format gtfs                         # the timetable as a GTFS feed
 """

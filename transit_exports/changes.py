@@ -3,7 +3,7 @@
 from datetime import date
 
 from transit_exports.manifest import Manifest
-from transit_exports.periods import Period, months_of
+from transit_exports.periods import Period
 from transit_exports.source import Source
 
 _BUILT = """
@@ -25,4 +25,4 @@ def changed_months(source: Source, before: Manifest, period: Period) -> set[str]
     earlier = Period(date.fromisoformat(before.first_date), date.fromisoformat(before.last_date))
     added = {day.first for day in period.days()} - {day.first for day in earlier.days()}
     gone = {day for day in (earlier.first, earlier.last) if not period.first <= day <= period.last}
-    return months_of(dates | added | gone)
+    return {f"{day:%Y-%m}" for day in dates | added | gone}

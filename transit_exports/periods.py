@@ -7,9 +7,8 @@ from datetime import date, timedelta
 from transit_exports.request import ExportError, Request
 from transit_exports.source import Publication, Table
 
-_WEEK = timedelta(days=6)  # from the first date of a week to its last
 # The first of these columns that a table has says which date a row is of.
-_DATES = ("service_date", "week_starts_date", "month_starts_date", "received_date", "found_date")
+_DATES = ("service_date", "month_starts_date", "received_date", "found_date")
 # A row of another table counts from an instant until another, or still, if it has such a pair of columns.
 _SPANS = (("valid_from", "valid_to"), ("first_seen_at", "ended_before"), ("from_at", "to_at"))
 
@@ -66,24 +65,9 @@ def in_months(table: Table, period: Period) -> list[tuple[str, str]]:
     if column is None:
         span = next((pair for pair in _SPANS if table.has(*pair)), None)
         return [("", period.meets(*span) if span else "true")]
-    whole = Period(_earliest(column, period.first), period.last)
+    first = period.first.replace(day=1) if column == "month_starts_date" else period.first
+    whole = Period(first, period.last)
     return [(month.month, month.holds(column)) for month in whole.months()]
-
-
-def _earliest(column: str, first: date) -> date:
-    """Return the date of the row that a service date belongs to, such as the Monday of its week."""
-    match column:
-        case "week_starts_date":
-            return first - timedelta(days=first.weekday())
-        case "month_starts_date":
-            return first.replace(day=1)
-        case _:
-            return first
-
-
-def months_of(dates: set[date]) -> set[str]:
-    """Return the months in which rows change when dates do; a week belongs to the month it starts in."""
-    return {f"{day:%Y-%m}" for day in dates} | {f"{day - _WEEK:%Y-%m}" for day in dates}
 
 
 def period_of(request: Request, publication: Publication) -> Period:

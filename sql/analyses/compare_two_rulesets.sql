@@ -1,6 +1,6 @@
 -- What would the on-time shares be under another ruleset? Each line in the latest month, by the ruleset in force and
 -- by `origin_5min`, from the same estimates. core.authority_rulesets lists the others; of one with another period than
--- a month, or over days, ask marts.punctuality_by_ruleset_daily. Of each operator the lines whose share differs
+-- a month, or over other dates, ask rulesets_between. Of each operator the lines whose share differs
 -- most come first.
 with monthly as (
     select *

@@ -11,6 +11,7 @@
     {%- if not var("schema_suffix") %}
     {{ punctuality_between_function() }};
     {{ stop_punctuality_between_function() }};
+    {{ rulesets_between_function() }};
     {{ waits_between_function("network_waits_between", [], "line_variance") }};
     {{ waits_between_function("line_waits_between", ["line_code", "direction"], "line_variance") }};
     {{ waits_between_function("stop_waits_between", ["stop_code", "line_code", "direction"], "squared_sum_variance") }};
@@ -37,6 +38,15 @@
 {% macro stop_punctuality_between_function() -%}
     create or replace macro stop_punctuality_between(from_date, to_date) as table
     {{ stop_punctuality_over("first_date", "cast(from_date as date)", ["stop_code"], among=between_dates()) }}
+{%- endmacro %}
+
+{% macro rulesets_between_function() -%}
+    create or replace macro rulesets_between(key, from_date, to_date) as table
+    select * rename (grouped_by as key) from (
+        {{ rulesets_over(
+            "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
+        ) }}
+    ) as sums
 {%- endmacro %}
 
 {% macro waits_between_function(name, keys, variance) -%}

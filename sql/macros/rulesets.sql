@@ -14,8 +14,10 @@
 
    name, first: the column that names the period and the expression of its first service date, which may go by the
                 columns of `authorities`.
-   keys:        columns of the grain besides operator, period and ruleset; none for the whole network. #}
-{% macro rulesets_over(name, first, keys) -%}
+   keys:        columns of the grain besides operator, period and ruleset; none for the whole network.
+   among:       the condition of the dates that are summed.
+   grouped_by:  an expression of line_code, direction and service_date that the key `grouped_by` is made of. #}
+{% macro rulesets_over(name, first, keys, among="", grouped_by="") -%}
 {%- set judged = ["n_due", "n_observed", "n_unobserved", "n_expected", "n_frequent"] + expected_sums() -%}
 {%- set waits = ["n_stop_hours", "due_seconds_sum", "due_seconds_squared_sum", "expected_seconds_sum",
     "expected_seconds_squared_sum", "line_variance", "n_headways", "n_gaps"] -%}
@@ -81,7 +83,10 @@ sums as (
         min(facts.ruleset_version) as first_ruleset_version,
         max(facts.ruleset_version) as ruleset_version,
         min(dates.null_reason) as unrecognised
-    from facts
+    from (
+        select *{% if grouped_by %}, {{ grouped_by }} as grouped_by{% endif %} from facts
+        {{ among }}
+    ) as facts
     inner join {{ ref('authority_rulesets') }} as authorities using (ruleset)
     left join {{ ref('unrecognised_dates') }} as dates
         on facts.operator = dates.operator and facts.service_date = dates.service_date

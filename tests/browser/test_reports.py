@@ -203,7 +203,7 @@ def hostile(own: ExportSettings, tmp_path: Path) -> ReportSummary:
     change(
         own,
         f"update core.lines set line_number = '{text}', terminus_outbound = '{text}'",
-        f"update core.line_destinations set terminus = '{text}'",
+        f"update intermediate.line_destinations set terminus = '{text}'",
         f"update core.scheduled_departures set headsign = '{text}', outcome = 'not_run'",
         f"update marts.disruptions set cause = '{text}', message = '{text}', lines = ['{text}']",
         f"update core.news set title = '{text}', content = '{text}'",

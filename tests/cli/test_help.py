@@ -24,6 +24,7 @@ COMMANDS = [
     "sql",
     "tables",
     "describe",
+    "trip",
     "contract",
     "diff",
     "export",

@@ -102,6 +102,7 @@ SHORTENED = {
 
 # Commands that no document's session can run: the file that runs them, and how it calls them.
 ELSEWHERE = {
+    "transit-etl trip 18 2026-03-02 08:15": ("tests/cli/test_trip.py", 'cli("trip"'),
     "transit-etl sync": ("tests/store/test_steps.py", '"sync", "--json"'),
     "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
     "make audit": ("tests/test_lock.py", "audit.audit("),

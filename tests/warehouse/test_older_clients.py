@@ -38,6 +38,7 @@ MACROS = {  # a query for each
     "on_time_share": "select * from on_time_share(-60, 359)",
     "predictions_between": f"select * from predictions_between(line_code, {_PERIOD})",
     "punctuality_between": f"select * from punctuality_between(line_code, {_PERIOD})",
+    "rulesets_between": f"select * from rulesets_between(line_code, {_PERIOD})",
     "service_date": "select service_date(received_at) from core.requests",
     "stop_punctuality_between": f"select * from stop_punctuality_between({_PERIOD})",
     "stop_waits_between": f"select * from stop_waits_between({_PERIOD})",

@@ -46,7 +46,7 @@ def only_continued(monkeypatch: pytest.MonkeyPatch) -> None:
 def _change_a_day(settings: Settings) -> None:
     """Change rows of a service date, and those of tables that are not by date, as a build of it does."""
     with duckdb.connect(build_database(settings.data_dir)) as build:
-        build.execute("insert into quality.drift_days from quality.drift_days")
+        build.execute("insert into quality.validation_results from quality.validation_results")
         build.execute("delete from core.news")
     _change_rows(settings, TUESDAY)
 
@@ -119,8 +119,8 @@ def test_every_table_of_many_dates_is_copied_by_date(manifest: Manifest) -> None
 
     assert {"core", "marts", "quality"} <= {original_schema(schema) for schema, _ in by_date}
     assert ("received_date", 1) == (
-        by_date["quality", "drift_days"].column,
-        by_date["quality", "drift_days"].days_around,
+        by_date["quality", "validation_results"].column,
+        by_date["quality", "validation_results"].days_around,
     )
     assert "service_date" == by_date["core", "stop_visits"].column
     assert ("core", "lines") not in by_date

@@ -105,7 +105,7 @@ def test_frequent_service_is_judged_by_its_excess_wait(rehearsed: Rehearsed) -> 
         rehearsed,
         """
         select ruleset, n_frequent, wait_null_reason, n_headways, n_gaps
-        from marts.network_punctuality_by_ruleset_daily
+        from marts.network_punctuality_by_ruleset_period
         where ruleset in ('uk_dft', 'tfl', 'default') and n_due > 0
         """,
     )
@@ -120,7 +120,7 @@ def test_without_a_reference_file_rulesets_of_named_stops_say_that_none_is_named
     ask: Callable[[str], Rows],
 ) -> None:
     rows = ask(
-        "select distinct ruleset, null_reason from marts.network_punctuality_by_ruleset_daily "
+        "select distinct ruleset, null_reason from marts.network_punctuality_by_ruleset_period "
         "where stop_scope in ('timing_points', 'rated_stops') or not is_confirmed and judged = 'passages' "
         "and stop_scope = 'all' order by ruleset"
     )

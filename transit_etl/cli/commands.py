@@ -26,6 +26,7 @@ from transit_etl.cli.report import report
 from transit_etl.cli.run import run_round
 from transit_etl.cli.sql import describe, sql, tables
 from transit_etl.cli.steps import build, collect, compact, publish, reprocess, stage
+from transit_etl.cli.trip import trip
 from transit_etl.settings import load_settings
 
 app = typer.Typer(
@@ -58,7 +59,7 @@ def about(
 app.command("run")(run_round)
 for command in (
     config, folder, collect, stage, reprocess, build, publish, compact, verify, sync, backup, restore,
-    sql, tables, describe, contract, diff, export, report, status, check, metrics, prune, rehearse,
+    sql, tables, describe, trip, contract, diff, export, report, status, check, metrics, prune, rehearse,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(emulator_app, name="emulator")

@@ -14,7 +14,7 @@ import yaml
 
 from transit_base import promised
 from transit_base.errors import MISSHAPEN, first_line
-from transit_etl.settings import Settings
+from transit_etl.settings import BuildSettings
 from transit_etl.warehouse.column_rules import ColumnRules, column_rules
 from transit_etl.warehouse.database import WarehouseError
 from transit_etl.warehouse.dbt_manifest import Manifest
@@ -22,7 +22,7 @@ from transit_etl.warehouse.dictionary import ColumnEntry, Dictionary, TableEntry
 from transit_etl.warehouse.dictionary_files import replace_pages
 from transit_etl.warehouse.models import Deprecation, Described, described_tables
 
-CONTRACT_VERSION = "2.0.0"  # docs/contract.md says which change of a table needs which change of it
+CONTRACT_VERSION = "3.0.0"  # docs/contract.md says which change of a table needs which change of it
 DEPRECATION_DAYS = 180
 ENDING = ".odcs.yaml"
 Contract = dict[str, Any]  # as the standard's JSON schema describes it
@@ -46,7 +46,7 @@ class ContractError(WarehouseError):
     """A data contract cannot be read; the message names the file or folder."""
 
 
-def contracts(dictionary: Dictionary, manifest: Manifest, settings: Settings) -> dict[str, Contract]:
+def contracts(dictionary: Dictionary, manifest: Manifest, settings: BuildSettings) -> dict[str, Contract]:
     """Return the contract of each promised schema, by its name."""
     described = {(each.schema, each.name): each for each in described_tables(manifest)}
     return {schema: _contract(schema, dictionary, described, settings) for schema in promised.SCHEMAS}
@@ -85,7 +85,7 @@ def _contract(
     schema: str,
     dictionary: Dictionary,
     described: Mapping[tuple[str, str], Described],
-    settings: Settings,
+    settings: BuildSettings,
 ) -> Contract:
     tables = [each for each in dictionary.tables if each.schema_name == schema]
     document: Contract = {
@@ -144,7 +144,7 @@ def _support(contact: str) -> dict[str, str]:
     }
 
 
-def _service_levels(schema: str, settings: Settings) -> Iterator[dict[str, Any]]:
+def _service_levels(schema: str, settings: BuildSettings) -> Iterator[dict[str, Any]]:
     """Yield how old the file may become, and how long what it holds is kept."""
     freshness: dict[str, Any] = {
         "property": "freshness",

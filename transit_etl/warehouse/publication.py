@@ -12,7 +12,7 @@ from transit_base.promised import NAMED, RECENT, original_schema
 from transit_base.quoting import sql_text
 from transit_etl.identity import ServiceDays, service_days
 from transit_etl.queries import query
-from transit_etl.settings import Engine, Settings
+from transit_etl.settings import BuildSettings, Engine, FolderSettings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.contract import CONTRACT_VERSION
 from transit_etl.warehouse.database import open_to_write
@@ -52,6 +52,10 @@ _MACROS = {
     "macro table stop_punctuality_between": (
         "One row per operator and stop_code: punctuality of the passages at the stop on the service dates "
         "from `from_date` to `to_date`, with intervals."
+    ),
+    "macro table rulesets_between": (
+        "One row per operator, ruleset and value of `key`, an expression of line_code, direction and "
+        "service_date: every ruleset side by side on the service dates from `from_date` to `to_date`."
     ),
     "macro table direction_names": (
         "One row per operator, line_code and direction: `line`, the public number, and `towards`, the place "
@@ -126,7 +130,7 @@ _SERVICE_DATE = f"cast({_LOCAL_TIME} - interval '{{cutoff}}' as date)"
 
 
 def complete(
-    path: Path, settings: Settings, identity: str, built: Collection[FoundColumn], manifest: Manifest
+    path: Path, settings: BuildSettings, identity: str, built: Collection[FoundColumn], manifest: Manifest
 ) -> Dictionary:
     """Complete a file in place; return the dictionary of what it holds and of the working tables built.
 
@@ -147,7 +151,7 @@ def complete(
     return dictionary
 
 
-def outdated(settings: Settings) -> str | None:
+def outdated(settings: BuildSettings) -> str | None:
     """Say who made the published file and what to do, where other models than those installed did.
 
     Until they have built it, it may lack tables and columns that commands of this version read. The engine
@@ -165,12 +169,14 @@ def outdated(settings: Settings) -> str | None:
     return f"the published warehouse was made by {who}: run `transit-etl build` and `transit-etl publish`"
 
 
-def _installed_models(settings: Settings) -> set[str]:
+def _installed_models(settings: BuildSettings) -> set[str]:
     """Return the fingerprints of the models that are installed, as built by each engine."""
     return {dbt.fingerprint(settings.model_copy(update={"build_target": engine})) for engine in Engine}
 
 
-def _write_publication(connection: duckdb.DuckDBPyConnection, settings: Settings, identity: str) -> None:
+def _write_publication(
+    connection: duckdb.DuckDBPyConnection, settings: FolderSettings, identity: str
+) -> None:
     now = settings.clock.now().replace(tzinfo=None)
     connection.execute(_PUBLICATION, [identity, now, version("transit-etl"), CONTRACT_VERSION])
 

@@ -1,4 +1,4 @@
-{{ config(materialized='view') }}
+{{ config(materialized='view', schema='intermediate') }}
 -- One row per operator, month, definition of availability and lift (or other plant), of the dates that are over: the
 -- share of the time in which it was usable, in bounds.
 select

@@ -1,4 +1,3 @@
-{{ config(schema='core') }}
 -- One row per operator, service_date, line and direction: the destination that most of its visits were listed with, and
 -- which terminus of the line that is. The lists of lines do not say which terminus a direction goes to.
 with counted as (

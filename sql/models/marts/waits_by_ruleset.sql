@@ -1,3 +1,4 @@
+{{ config(schema='intermediate') }}
 -- One row per operator, service_date, ruleset, line and direction, of rulesets that judge frequent service by its
 -- waits: the headways at the stops and in the hours that are frequent by the ruleset, of all buses due, and of those
 -- observed how many were long gaps. Stops and hours in which too few trips were observed do not take part.

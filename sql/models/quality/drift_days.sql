@@ -1,4 +1,4 @@
-{{ config(meta={'date_column': 'received_date', 'days_around': 1}) }}
+{{ config(schema='intermediate', meta={'date_column': 'received_date', 'days_around': 1}) }}
 {%- set datasets = ['lines', 'line_stops', 'timetables', 'passages', 'status', 'news', 'news_details'] -%}
 -- One row per operator, UTC day of receipt, dataset, kind and name of a key or code that nothing describes.
 with statuses as (
