@@ -11,12 +11,12 @@ from tests.warehouse.rehearsed import Rehearsed
 from transit_etl.paths import published_database
 
 _SEEN = """
-select departures.line_code, line_number, direction, service_date, departure_key,
+select line_code, line_number, direction, service_date, departure_key,
     strftime(local_time(departure_at, operator), '%H:%M') as departs, n_visits
-from core.scheduled_departures as departures
-inner join core.trips on trip_key = matched_trip_key
+from core.scheduled_departures
+inner join (select trip_key, n_visits, n_evidenced from core.trips) as trips on trip_key = matched_trip_key
 inner join core.latest_lines using (operator, line_code)
-where departures.outcome = 'run' and departures.is_in_force
+where outcome = 'run' and is_in_force
 order by n_evidenced desc, departure_key limit 1
 """
 
