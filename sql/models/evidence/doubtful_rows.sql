@@ -169,6 +169,7 @@ leads as (
     group by due_visits.operator, due_visits.received_date, due_visits.plain_label
     having
         count(*) >= max(parameters.repeated_visits)
+        and count(distinct due_visits.trip_id) >= max(parameters.repeated_ids)
         and {{ quantile('due_visits.least_seconds', 0.1) }} > max(parameters.past_tolerance_seconds)
 ),
 
