@@ -146,14 +146,29 @@ due_visits as (
         min(case when is_due then observed_at end) as due_at,
         max(case when is_due then observed_at end) as last_due_at,
         max(case when not is_due then observed_at end) as last_ahead_at,
+        max(
+            case
+                when not is_due and observed_at > first_due_at then {{ seconds_between('observed_at', 'predicted_at') }}
+            end
+        ) as again_seconds,
         min({{ seconds_between('observed_at', 'predicted_at') }}) as least_seconds,
         {{ seconds_between('max(observed_at)', 'max(next_received_at)') }} as gap_seconds,
         count(*) as n_answers,
         2 * max(past_tolerance_seconds) as tolerance_seconds
-    from live_rows
-    group by
-        operator, received_date, trip_id, stop_code, destination,
-        cast(floor({{ microseconds('predicted_at') }} / (1e6 * live_gap_seconds)) as bigint)
+    from (
+        select
+            *,
+            min(case when is_due then observed_at end) over (
+                partition by operator, received_date, trip_id, stop_code, destination, predicted_part
+            ) as first_due_at
+        from (
+            select
+                *,
+                cast(floor({{ microseconds('predicted_at') }} / (1e6 * live_gap_seconds)) as bigint) as predicted_part
+            from live_rows
+        ) as live_rows
+    ) as live_rows
+    group by operator, received_date, trip_id, stop_code, destination, predicted_part
 ),
 
 leads as (
@@ -199,6 +214,8 @@ late_visits as (
         end as is_late,
         case
             when previous_due_at is null then null
+            -- minutes away after it was due, it comes again
+            when again_seconds > parameters.upward_jump_seconds then 0
             when last_ahead_at > {{ add_seconds('next_due_at', 'tolerance_seconds') }} then 1
             else 0
         end as is_behind
@@ -210,6 +227,7 @@ late_visits as (
         from due_visits
         where due_at is not null
     ) as visits
+    cross join {{ ref('inference_parameters') }} as parameters
 ),
 
 stuck_ids as (
