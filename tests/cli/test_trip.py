@@ -25,7 +25,8 @@ order by n_evidenced desc, departure_key limit 1
 def seen(rehearsed: Rehearsed) -> dict[str, Any]:
     """Return the departure with the most evidenced visits."""
     with duckdb.connect(published_database(rehearsed.settings.data_dir), read_only=True) as connection:
-        return connection.sql(_SEEN).to_arrow_table().to_pylist()[0]
+        row: dict[str, Any] = connection.sql(_SEEN).to_arrow_table().to_pylist()[0]
+        return row
 
 
 def test_a_departure_is_shown_with_its_calls_and_the_answers_about_them(
