@@ -1,30 +1,10 @@
 -- One row per operator, service_date, line, direction and leg: the positions at which it begins and ends, as far as the
 -- stops that its text names are known. The interface does not say which they are.
--- The text of a leg ends in the destination; what stands before it names the origin. That is the stop that lists buses
--- to this destination as due at just the times of the departures. A name stands for one stop on all lines, except where
--- the departures of a line tell another.
+-- The text of a leg ends in a destination that stops list; what stands before it names the origin. That is the stop that
+-- lists buses to this destination as due at just the times of the departures. A name stands for one stop on all lines,
+-- except where the departures of a line tell another.
 {%- set way = "operator, service_date, line_code, direction" %}
-with departures as (
-    select distinct
-        {{ way }},
-        leg,
-        departure_at,
-        case
-            when plain_leg like '%' || destination_name
-                then left(plain_leg, length(plain_leg) - length(destination_name))
-        end as origin_name,
-        destination_name
-    from (
-        select
-            *,
-            {{ plain_text('leg') }} as plain_leg,
-            {{ plain_text('headsign') }} as destination_name
-        from {{ built('timetable_departures') }}
-        where is_in_force
-    ) as named
-),
-
-visits as (
+with visits as (
     select
         {{ way }},
         {{ plain_text('destination') }} as destination_name,
@@ -33,6 +13,56 @@ visits as (
         theoretical_at
     from {{ built('visit_trips') }}
     where position is not null
+),
+
+legs as (
+    select distinct
+        {{ way }},
+        leg,
+        departure_at,
+        {{ plain_text('leg') }} as plain_leg,
+        {{ plain_text('headsign') }} as plain_headsign
+    from {{ built('timetable_departures') }}
+    where is_in_force
+),
+
+destinations as (
+    -- what stops list; a headsign may be that of the other direction
+    select
+        legs.operator,
+        legs.service_date,
+        legs.line_code,
+        legs.direction,
+        legs.leg,
+        visits.destination_name,
+        true as is_listed
+    from (select distinct {{ way }}, leg, plain_leg from legs) as legs
+    inner join (select distinct {{ way }}, destination_name from visits) as visits using ({{ way }})
+    where visits.destination_name != '' and legs.plain_leg like '%' || visits.destination_name
+    union all
+    select
+        {{ way }},
+        leg,
+        plain_headsign as destination_name,
+        false as is_listed
+    from legs
+    where plain_leg like '%' || plain_headsign
+),
+
+leg_destinations as (
+    {{ first_rows('destinations', ['operator', 'service_date', 'line_code', 'direction', 'leg'],
+        'is_listed desc, length(destination_name) desc, destination_name') }}
+),
+
+departures as (
+    select distinct
+        {{ way }},
+        legs.leg,
+        legs.departure_at,
+        left(legs.plain_leg, length(legs.plain_leg) - length(leg_destinations.destination_name)) as origin_name,
+        coalesce(leg_destinations.destination_name, legs.plain_headsign) as destination_name
+    from legs
+    left join leg_destinations using ({{ way }}, leg)
 ),
 
 listed as (
