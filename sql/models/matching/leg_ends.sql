@@ -1,8 +1,8 @@
 -- One row per operator, service_date, line, direction and leg: the positions at which it begins and ends, as far as the
 -- stops that its text names are known. The interface does not say which they are.
--- The text of a leg ends in a destination that stops list; what stands before it names the origin. That is the stop that
--- lists buses to this destination as due at just the times of the departures. A name stands for one stop on all lines,
--- except where the departures of a line tell another.
+-- The text of a leg ends in a destination that stops list; what stands before it names the origin. That is the stop
+-- that lists buses to this destination first, and as due at just the times of the departures. A name stands for one stop
+-- on all lines, except where the departures of a line tell another.
 {%- set way = "operator, service_date, line_code, direction" %}
 with visits as (
     select
@@ -10,7 +10,9 @@ with visits as (
         {{ plain_text('destination') }} as destination_name,
         position,
         stop_code,
-        theoretical_at
+        theoretical_at,
+        -- where an earlier stop lists the bus, it does not begin here
+        position = min(position) over (partition by {{ way }}, trip_key) as is_first
     from {{ built('visit_trips') }}
     where position is not null
 ),
@@ -66,7 +68,7 @@ departures as (
 ),
 
 listed as (
-    -- how many buses of its destinations a stop lists, and how many of these as due at the time of a departure
+    -- how many buses of its destinations a stop lists first, and how many of these as due at the time of a departure
     select
         {{ way }},
         origin_name as stop_name,
@@ -85,7 +87,7 @@ listed as (
             true as is_departing
         from departures
     ) as times using ({{ way }}, origin_name, destination_name, theoretical_at)
-    where theoretical_at is not null and origin_name != ''
+    where theoretical_at is not null and visits.is_first and origin_name != ''
     group by {{ way }}, origin_name, visits.stop_code
 ),
 
