@@ -115,7 +115,9 @@ named_stops as (
     from {{ first_rows('named', ['operator', 'service_date', 'line_code', 'direction', 'stop_name'],
         'n_departing desc, stop_code') }} as names
     cross join {{ ref('inference_parameters') }} as parameters
-    where names.n_departing >= parameters.skipped_stop_trips and 2 * names.n_departing >= names.n_listed
+    where
+        names.n_departing >= parameters.skipped_stop_trips and 2 * names.n_departing >= names.n_listed
+        or names.n_departing > 1 and names.n_departing = names.n_listed
 ),
 
 positions as (
