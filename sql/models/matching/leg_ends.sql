@@ -1,8 +1,8 @@
 -- One row per operator, service_date, line, direction and leg: the positions at which it begins and ends, as far as the
 -- stops that its text names are known. The interface does not say which they are.
 -- The text of a leg ends in a destination that stops list; what stands before it names the origin. That is the stop
--- that lists buses to this destination first, and as due at just the times of the departures. A name stands for one stop
--- on all lines, except where the departures of a line tell another.
+-- that lists buses to this destination first, and as due at just the times of the departures. A name stands for one
+-- stop on all lines, except where the departures of a line tell another.
 {%- set way = "operator, service_date, line_code, direction" %}
 with visits as (
     select
