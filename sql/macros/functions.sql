@@ -9,13 +9,13 @@
 {%- endmacro %}
 {% macro default__create_functions() -%}
     {%- if not var("schema_suffix") %}
-    {{ punctuality_between_function() }};
+    {{ grouped_between_function("punctuality_between", punctuality_over) }};
     {{ stop_punctuality_between_function() }};
-    {{ rulesets_between_function() }};
+    {{ grouped_between_function("rulesets_between", rulesets_over) }};
     {{ waits_between_function("network_waits_between", [], "line_variance") }};
     {{ waits_between_function("line_waits_between", ["line_code", "direction"], "line_variance") }};
     {{ waits_between_function("stop_waits_between", ["stop_code", "line_code", "direction"], "squared_sum_variance") }};
-    {{ predictions_between_function() }};
+    {{ grouped_between_function("predictions_between", predictions_over) }};
     {{ travel_times_between_function() }};
     {{ direction_names_function() }};
     {%- endif %}
@@ -26,10 +26,11 @@
     where service_date between from_date and to_date
 {%- endmacro %}
 
-{% macro punctuality_between_function() -%}
-    create or replace macro punctuality_between(key, from_date, to_date) as table
+{# A function that sums for each value of `key`, an expression: `over` is the macro that does. #}
+{% macro grouped_between_function(name, over) -%}
+    create or replace macro {{ name }}(key, from_date, to_date) as table
     select * rename (grouped_by as key) from (
-        {{ punctuality_over(
+        {{ over(
             "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
         ) }}
     ) as sums
@@ -40,27 +41,9 @@
     {{ stop_punctuality_over("first_date", "cast(from_date as date)", ["stop_code"], among=between_dates()) }}
 {%- endmacro %}
 
-{% macro rulesets_between_function() -%}
-    create or replace macro rulesets_between(key, from_date, to_date) as table
-    select * rename (grouped_by as key) from (
-        {{ rulesets_over(
-            "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
-        ) }}
-    ) as sums
-{%- endmacro %}
-
 {% macro waits_between_function(name, keys, variance) -%}
     create or replace macro {{ name }}(from_date, to_date) as table
     {{ waits_over("first_date", "cast(from_date as date)", keys, variance, among=between_dates()) }}
-{%- endmacro %}
-
-{% macro predictions_between_function() -%}
-    create or replace macro predictions_between(key, from_date, to_date) as table
-    select * rename (grouped_by as key) from (
-        {{ predictions_over(
-            "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
-        ) }}
-    ) as sums
 {%- endmacro %}
 
 {% macro travel_times_between_function() -%}

@@ -69,8 +69,9 @@ live_rows as (
         answers.next_received_at,
         replace(passages.line_label, '/', '') as plain_label,
         parameters.past_tolerance_seconds,
-        parameters.live_gap_seconds,
         parameters.stuck_seconds,
+        cast(floor({{ microseconds('passages.predicted_at') }} / (1e6 * parameters.live_gap_seconds)) as bigint)
+            as predicted_part,
         passages.predicted_at
         <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }} as is_due
     from {{ ref('staging_passages') }} as passages
@@ -161,12 +162,7 @@ due_visits as (
             min(case when is_due then observed_at end) over (
                 partition by operator, received_date, trip_id, stop_code, destination, predicted_part
             ) as first_due_at
-        from (
-            select
-                *,
-                cast(floor({{ microseconds('predicted_at') }} / (1e6 * live_gap_seconds)) as bigint) as predicted_part
-            from live_rows
-        ) as live_rows
+        from live_rows
     ) as live_rows
     group by operator, received_date, trip_id, stop_code, destination, predicted_part
 ),

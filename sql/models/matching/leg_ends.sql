@@ -31,10 +31,7 @@ legs as (
 destinations as (
     -- what stops list; a headsign may be that of the other direction
     select
-        legs.operator,
-        legs.service_date,
-        legs.line_code,
-        legs.direction,
+        {{ way }},
         legs.leg,
         visits.destination_name,
         true as is_listed
