@@ -40,7 +40,7 @@ def sql(
     from transit_etl.cli.tables import ask
 
     settings = load_settings()
-    form = _format(as_format, as_json=as_json)
+    form = asked_format(as_format, as_json=as_json)
     if statement is None and sys.stdin.isatty():
         from transit_etl.cli.shell import converse
 
@@ -56,7 +56,7 @@ def tables(as_format: AsFormat = None, output: Output = None, as_json: Json = Fa
     """
     from transit_etl.cli.tables import TABLES, ask
 
-    ask(load_settings(), TABLES, _format(as_format, as_json=as_json), output)
+    ask(load_settings(), TABLES, asked_format(as_format, as_json=as_json), output)
 
 
 def describe(
@@ -73,8 +73,9 @@ def describe(
 
     settings = load_settings()
     require_table(settings, table)
-    ask(settings, columns_of(table), _format(as_format, as_json=as_json), output)
+    ask(settings, columns_of(table), asked_format(as_format, as_json=as_json), output)
 
 
-def _format(asked: Format | None, *, as_json: bool) -> Format | None:
+def asked_format(asked: Format | None, *, as_json: bool) -> Format | None:
+    """Return the format that `--json` or `--format` asks for, if any."""
     return Format.JSON if as_json else asked

@@ -9,8 +9,8 @@ import typer
 
 from transit_base.errors import TransitError
 from transit_base.quoting import sql_text
-from transit_etl.cli.options import Format, Json, day
-from transit_etl.cli.sql import AsFormat
+from transit_etl.cli.options import Json, day
+from transit_etl.cli.sql import AsFormat, asked_format
 from transit_etl.settings import load_settings
 
 _DEPARTURES = """
@@ -35,20 +35,16 @@ order by abs(epoch(departure_at) - (
 """
 _CHOSEN = " where departs = {time} and coalesce(departures.direction = {direction}, true)"
 _CONCLUDED = """
-, facts as (
-    select
-        departures.*, towards, fate, is_promise_certain, promised_from, promised_to,
-        local_time(promised_from, operator) as first_listed, local_time(promised_to, operator) as removed
-    from departures
-    left join direction_names() using (operator, line_code, direction)
-    left join core.promised_departures using (operator, departure_key)
-    {chosen}
-)
 select
-    line_code as line, direction, towards, departs, leg_description as leg,
-    strftime(first_listed, '%Y-%m-%d %H:%M') as first_listed, strftime(removed, '%Y-%m-%d %H:%M') as removed,
+    departures.line_code as line, departures.direction, towards, departs, leg_description as leg,
+    strftime(local_time(promised_from, departures.operator), '%Y-%m-%d %H:%M') as first_listed,
+    strftime(local_time(promised_to, departures.operator), '%Y-%m-%d %H:%M') as removed,
     fate as promised_fate, outcome, matched_trip_id as trip_id, round(match_score, 2) as match_score
-from facts order by departure_at, direction
+from departures
+left join direction_names() using (operator, line_code, direction)
+left join core.promised_departures as promised using (operator, departure_key)
+{chosen}
+order by departures.departure_at, departures.direction
 """
 _CALLS = """
 select
@@ -117,16 +113,14 @@ def trip(
     settings = load_settings()
     if not re.fullmatch(r"\d\d:\d\d", time):
         raise typer.BadParameter(f"{time!r} is not a time: write 08:15")
-    texts = list(_queries(line, service_date, time, direction))
-    found, nearest = query_all(settings, f"{texts[0]};{texts[1]}")
+    found, nearest, *about = query_all(settings, ";".join(_queries(line, service_date, time, direction)))
     if not found.num_rows:
         near = ", ".join(f"{row['departs']} {row['direction']}" for row in nearest.to_pylist()[:4])
         raise NoDepartureError(
             f"line {line} has no departure at {time} on {service_date}"
             + (f": near it are {near}" if near else "; `core.latest_lines` has the lines")
         )
-    shown = query_all(settings, ";".join((texts[0], *texts[2:])))
-    write(shown, Format.JSON if as_json else as_format, None)
+    write([found, *about], asked_format(as_format, as_json=as_json), None)
 
 
 def _queries(line: str, service_date: date, time: str, direction: str | None) -> Iterator[str]:
