@@ -68,16 +68,22 @@ def project(built: Settings, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         session = start_session("local[2]", folder / "spark", catalog="in-memory")
         for (schema, name), columns in tables.items():
             session.sql(f"create database if not exists {schema}")
-            nothing = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in columns.items())
-            session.sql(f"create view {schema}.{name} as select {nothing} where false")
+            session.sql(f"create view {schema}.{name} as {_no_rows(columns)}")
         parsed = dbtRunner().invoke(["--quiet", "parse", *OPTIONS]).result
         assert isinstance(parsed, Manifest)
         models = _compiled(parsed)
         for node in models:
             if (node.schema, node.alias) not in tables:  # DuckDB has it inlined
-                session.sql(f"create view {node.schema}.{node.alias} as {node.compiled_code}")
+                columns = dict(session.sql(node.compiled_code).dtypes)
+                session.sql(f"create view {node.schema}.{node.alias} as {_no_rows(columns)}")
         yield Project(parsed, models, session, tables)
         session.stop()
+
+
+def _no_rows(columns: dict[str, str]) -> str:
+    """Return a query of these columns, with their types in Spark's SQL, that has no rows."""
+    selected = ", ".join(f"cast(null as {kind}) as `{column}`" for column, kind in columns.items())
+    return f"select {selected} where false"
 
 
 def _compiled(parsed: Manifest) -> list[Any]:
