@@ -22,9 +22,9 @@
     {%- endfor -%}
     {%- if found -%}
         {%- set counted = "name || ' (' || cast(n_rows as " ~ type_string() ~ ") || ' rows)'" -%}
-        {%- set names = joined_text(list_of_distinct(counted), ", ") -%}
+        {%- set names = joined_text("array_sort(collect_set(" ~ counted ~ "))", ", ") -%}
         {#- with `having` Spark would raise the error before it looks at the condition -#}
-        {%- set failure = raised_error("'check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names) %}
+        {%- set failure = "raise_error('check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names ~ ")" %}
         select case when count(*) > 0 then {{ failure }} end
         from ({{ found | join(" union all ") }}) as checks
     {%- endif -%}

@@ -10,7 +10,7 @@
    way_seconds:  how long the way from the origin took.
    best_first:   which rows of a trip come before those with nearer departures. #}
 {% macro nearest_departures(trips, key, due_at, near_seconds, way_seconds="from_origin_seconds", best_first=none) -%}
-    {%- set off_seconds = "abs(" ~ seconds_between("departures.departure_at", due_at) ~ ")" -%}
+    {%- set off_seconds = "abs(seconds_between(departures.departure_at, " ~ due_at ~ "))" -%}
     {%- set far_seconds = "(" ~ near_seconds ~ " + match_travel_share * " ~ way_seconds ~ ")" -%}
     select *
     from (

@@ -3,7 +3,7 @@
    columns: between commas; each call with other columns gives a number of its own. #}
 {% macro normal_draw(columns) -%}
     (
-        sqrt(-2 * ln(1 - {{ chance(columns ~ ", 'radius'") }}))
-        * cos(2 * pi() * {{ chance(columns ~ ", 'angle'") }})
+        sqrt(-2 * ln(1 - chance(concat_ws('|', {{ columns }}, 'radius'))))
+        * cos(2 * pi() * chance(concat_ws('|', {{ columns }}, 'angle')))
     )
 {%- endmacro %}

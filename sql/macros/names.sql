@@ -84,5 +84,5 @@
 
 {# The label that stops show for a line number, without its slash. #}
 {% macro plain_label_of(line_number) -%}
-    replace({{ normal_label(line_number) }}, '/', '')
+    replace(normal_label({{ line_number }}), '/', '')
 {%- endmacro %}

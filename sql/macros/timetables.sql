@@ -64,7 +64,7 @@
                 removed.departure_at as removed_at,
                 added.departure_key as added_id,
                 added.departure_at as added_at,
-                cast(round({{ seconds_between('removed.departure_at', 'added.departure_at') }}) as bigint) as moved_seconds,
+                cast(round(seconds_between(removed.departure_at, added.departure_at)) as bigint) as moved_seconds,
                 {{ handicap }} as handicap_seconds,
                 moved_tolerance_seconds
             from {{ removed }} as removed

@@ -22,7 +22,7 @@
     carried as (
         select
             operator, {{ held }} as stream, 'before' as request_id,
-            {{ add_seconds(first_instant(), "-1") }} as received_at,
+            add_seconds({{ first_instant() }}, -1) as received_at,
             valid_from as carried_from,
             {{ content_list }}
         from {{ this }}

@@ -37,6 +37,7 @@ from transit_etl.warehouse.detail_files import (
     record_files,
     recorded_files,
 )
+from transit_etl.warehouse.engine_functions import called_functions
 from transit_etl.warehouse.models import DatedBy
 from transit_etl.warehouse.published_record import is_as_published
 from transit_etl.warehouse.ranges import date_ranges
@@ -258,11 +259,12 @@ class _Copy:
     def _create_views(self) -> None:
         """Create the views, and the functions that the models make, among the tables that they read."""
         functions = self.build.execute(_FUNCTIONS).fetchall()
+        views = self.contents.views.values()
         record_files(self.build, self.detail)
         self.build.execute("use published")
         if self.detail is not None:
             self.detail.create_views(self.build)
-        for statement in self.contents.views.values():
+        for statement in (*called_functions(views), *views):
             self.build.execute(statement)
         for name, parameters, definition in functions:
             self.build.execute(f"create or replace macro {name}({parameters}) as table {definition}")

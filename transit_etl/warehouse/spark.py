@@ -21,6 +21,7 @@ from transit_etl.warehouse import sql_functions
 from transit_etl.warehouse.contents import is_published
 from transit_etl.warehouse.database import MODEL_SCHEMAS
 from transit_etl.warehouse.dbt_manifest import Manifest
+from transit_etl.warehouse.engine_functions import function_statements
 from transit_etl.warehouse.models import DatedBy, tables_by_date
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def start_session(master: str, folder: Path, catalog: str = "hive") -> "SparkSes
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     for each in sql_functions.FUNCTIONS:
         session.udf.register(each.name, each.function, each.return_type)
+    for statement in function_statements("spark").values():
+        session.sql(statement)
     return session
 
 

@@ -1,4 +1,4 @@
-"""The functions of the models that SQL cannot express: the same Python functions in every engine."""
+"""The functions of the models: those in `sql/engines`, and Python functions for what SQL cannot express."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 from duckdb import DuckDBPyConnection
 
 from transit_estimates.matching import drawn_pairs, least_cost_pairs
+from transit_etl.warehouse.engine_functions import function_statements
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,8 @@ class Plugin(BasePlugin):
     """What dbt loads for the profile `build` (sql/profiles.yml)."""
 
     def configure_connection(self, conn: DuckDBPyConnection) -> None:
-        """Create the functions in a connection."""
+        """Create the functions in a connection; those in SQL stay in the database, for its views."""
+        conn.execute(";".join(function_statements("duckdb").values()))
         for each in FUNCTIONS:
             conn.create_function(
                 each.name, each.function, [_duckdb_type(name) for name in each.argument_types],

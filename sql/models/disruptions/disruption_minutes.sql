@@ -20,7 +20,7 @@ unwatched as (
         hours.operator,
         hours.service_date,
         hours.service_hour,
-        {{ exact_sum(seconds_between('greatest(hours.from_at, gaps.from_at)', 'least(hours.to_at, gaps.to_at)')) }}
+        {{ exact_sum("seconds_between(greatest(hours.from_at, gaps.from_at), least(hours.to_at, gaps.to_at))") }}
             as unwatched_seconds
     from {{ ref('service_hours') }} as hours
     inner join {{ ref('status_unwatched') }} as gaps
@@ -51,9 +51,9 @@ select
     hours.service_date,
     hours.service_hour,
     lines.line_code,
-    cast(round({{ seconds_between('hours.from_at', 'hours.to_at') }}) as bigint) as hour_seconds,
+    cast(round(seconds_between(hours.from_at, hours.to_at)) as bigint) as hour_seconds,
     cast(round(
-        {{ seconds_between('hours.from_at', 'hours.to_at') }} - coalesce(unwatched.unwatched_seconds, 0)
+        seconds_between(hours.from_at, hours.to_at) - coalesce(unwatched.unwatched_seconds, 0)
     ) as bigint) as watched_seconds,
     coalesce(sums.n_parts, 0) > 0 as has_episode,
     cast(floor(coalesce(sums.low_seconds, 0)) as bigint) as low_seconds,

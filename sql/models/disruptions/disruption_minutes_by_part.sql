@@ -81,7 +81,7 @@ segments as (
 covered as (
     select
         segments.*,
-        stretches.* {{ exclude("operator, line_code, place") }},
+        stretches.* except (operator, line_code, place),
         coalesce(stretches.low_from <= segments.from_at and stretches.low_to >= segments.to_at, false) as is_certain
     from segments
     inner join stretches
@@ -159,7 +159,7 @@ hours as (
     select
         dated.*,
         hours.service_hour,
-        {{ seconds_between('greatest(dated.from_at, hours.from_at)', 'least(dated.to_at, hours.to_at)') }} as seconds
+        seconds_between(greatest(dated.from_at, hours.from_at), least(dated.to_at, hours.to_at)) as seconds
     from dated
     inner join {{ ref('service_hours') }} as hours
         on

@@ -7,8 +7,8 @@
 with episodes as (
     select
         *,
-        {{ comparable_text('cause') }} as comparable_cause,
-        {{ comparable_text('message') }} as comparable_message
+        comparable_text(cause) as comparable_cause,
+        comparable_text(message) as comparable_message
     from {{ ref('status_episodes') }}
 ),
 
@@ -39,7 +39,7 @@ causes as (
         row_number() over (
             partition by episodes.episode_id
             order by
-                case when {{ has_text('episodes.comparable_cause', 'meanings.cause') }} then 0 else 1 end,
+                case when has_text(episodes.comparable_cause, meanings.cause) then 0 else 1 end,
                 length(meanings.cause) desc,
                 meanings.cause
         ) as nth
@@ -47,8 +47,8 @@ causes as (
     inner join {{ ref('cause_meanings') }} as meanings
         on
             (
-                {{ has_text('episodes.comparable_cause', 'meanings.cause') }}
-                or {{ has_text('episodes.comparable_message', 'meanings.cause') }}
+                has_text(episodes.comparable_cause, meanings.cause)
+                or has_text(episodes.comparable_message, meanings.cause)
             )
             and {{ in_force }}
 ),
@@ -65,7 +65,7 @@ effects as (
         ) as nth
     from episodes
     inner join {{ ref('effect_words') }} as meanings
-        on {{ has_text('episodes.comparable_message', 'meanings.words') }} and {{ in_force }}
+        on has_text(episodes.comparable_message, meanings.words) and {{ in_force }}
 ),
 
 plants as (
@@ -78,7 +78,7 @@ durations as (
     -- per listing, whatever it names
     select
         episode_id,
-        sum(greatest({{ seconds_between('low_from', 'low_to') }}, 0)) as low_seconds
+        sum(greatest(seconds_between(low_from, low_to), 0)) as low_seconds
     from (
         select distinct
             episode_id,
@@ -132,9 +132,11 @@ described as (
         cast(coalesce(floor(durations.low_seconds), 0) as bigint) as duration_low_seconds,
         case
             when not episodes.is_open
-                then cast(ceil({{ seconds_between(
-                    'episodes.begun_after', 'greatest(episodes.begun_after, episodes.ended_before)'
-                ) }}) as bigint)
+                then cast(
+                    ceil(
+                        seconds_between(episodes.begun_after, greatest(episodes.begun_after, episodes.ended_before))
+                    ) as bigint
+                )
         end as duration_high_seconds
     from episodes
     left join {{ ref('category_meanings') }} as categories using (category)

@@ -14,7 +14,7 @@ with hours as (
         service_hour,
         from_at,
         to_at,
-        {{ weekday_type('service_date') }} as weekday_type
+        weekday_type(service_date) as weekday_type
     from {{ ref('service_hours') }}
 ),
 
@@ -26,9 +26,9 @@ possible as (
         episodes.line_code,
         hours.service_date,
         hours.service_hour,
-        {{ seconds_between(
-            'greatest(episodes.from_at, hours.from_at)', 'least(episodes.low_to_at, hours.to_at)'
-        ) }} >= 1800 as is_during
+        seconds_between(
+            greatest(episodes.from_at, hours.from_at), least(episodes.low_to_at, hours.to_at)
+        ) >= 1800 as is_during
     from {{ ref('line_episodes') }} as episodes
     inner join hours
         on
@@ -51,7 +51,7 @@ states as (
         line_code,
         service_date,
         service_hour,
-        {{ list_of_distinct('episode_id') }} as episodes
+        array_sort(collect_set(episode_id)) as episodes
     from possible
     group by operator, line_code, service_date, service_hour
 ),
@@ -65,7 +65,7 @@ during as (
         possible.service_hour,
         hours.weekday_type,
         first_dates.first_date,
-        {{ joined_text(list_without('states.episodes', 'possible.episode_id'), ',') }} as other_episodes
+        {{ joined_text("array_remove(states.episodes, possible.episode_id)", ',') }} as other_episodes
     from possible
     inner join hours using (operator, service_date, service_hour)
     inner join first_dates using ({{ line_episode }})

@@ -16,7 +16,7 @@ with days as (
             hours.from_at,
             case
                 when definitions.uses_service_hours and plant.opens_seconds is not null
-                    then {{ add_seconds('dates.zero_at', 'plant.opens_seconds') }}
+                    then add_seconds(dates.zero_at, plant.opens_seconds)
                 else hours.from_at
             end
         )) as from_at,
@@ -24,7 +24,7 @@ with days as (
             hours.to_at,
             case
                 when definitions.uses_service_hours and plant.closes_seconds is not null
-                    then {{ add_seconds('dates.zero_at', 'plant.closes_seconds') }}
+                    then add_seconds(dates.zero_at, plant.closes_seconds)
                 else hours.to_at
             end
         )) as to_at
@@ -43,7 +43,7 @@ unwatched as (
         plant.plant as lift,
         gaps.from_at,
         gaps.to_at,
-        {{ add_seconds('gaps.from_at', '-parameters.told_late_seconds') }} as told_to
+        add_seconds(gaps.from_at, -parameters.told_late_seconds) as told_to
     from {{ ref('plant') }} as plant
     inner join {{ ref('status_unwatched') }} as gaps using (operator)
     cross join {{ ref('lift_definitions') }} as definitions
@@ -95,9 +95,7 @@ shares as (
     select
         days.*,
         intervals.bound,
-        {{ seconds_between(
-            'greatest(intervals.from_at, days.from_at)', 'least(intervals.to_at, days.to_at)'
-        ) }} as seconds
+        seconds_between(greatest(intervals.from_at, days.from_at), least(intervals.to_at, days.to_at)) as seconds
     from days
     left join intervals
         on
@@ -149,8 +147,8 @@ counts as (
 
 select
     {{ lift_day }},
-    cast(round({{ seconds_between('sums.from_at', 'sums.to_at') }}) as bigint) as total_seconds,
-    cast(round({{ seconds_between('sums.from_at', 'sums.to_at') }} - sums.unwatched_seconds) as bigint)
+    cast(round(seconds_between(sums.from_at, sums.to_at)) as bigint) as total_seconds,
+    cast(round(seconds_between(sums.from_at, sums.to_at) - sums.unwatched_seconds) as bigint)
         as covered_seconds,
     cast(floor(sums.low_seconds) as bigint) as out_low_seconds,
     cast(ceil(sums.high_seconds) as bigint) as out_high_seconds,
@@ -160,7 +158,7 @@ select
     case
         when
             sums.unwatched_seconds > (1 - rules.coverage_threshold)
-            * {{ seconds_between('sums.from_at', 'sums.to_at') }} then 'coverage under threshold'
+            * seconds_between(sums.from_at, sums.to_at) then 'coverage under threshold'
     end as null_reason,
     rules.ruleset_version
 from sums

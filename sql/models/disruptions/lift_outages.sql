@@ -12,7 +12,7 @@ with outages as (
         possible.to_at as ended_before,
         min(told.from_at) as begun_before,
         max(told.to_at) as ended_after,
-        sum({{ seconds_between('told.from_at', 'told.to_at') }}) as low_seconds
+        sum(seconds_between(told.from_at, told.to_at)) as low_seconds
     from (
         select * from {{ ref('lift_stretches') }}
         where bound = 'high'
@@ -43,6 +43,6 @@ select
     cast(floor(coalesce(low_seconds, 0)) as bigint) as low_seconds,
     case
         when ended_before < timestamp '9999-12-31'
-            then cast(ceil({{ seconds_between('begun_after', 'ended_before') }}) as bigint)
+            then cast(ceil(seconds_between(begun_after, ended_before)) as bigint)
     end as high_seconds
 from outages

@@ -17,7 +17,7 @@ with notices as (
         stretches.low_to as told_to,
         stretches.high_from,
         coalesce(stretches.high_to, timestamp '9999-12-31') as high_to,
-        {{ add_seconds('stretches.listed_to', '-parameters.told_late_seconds') }} as certain_to
+        add_seconds(stretches.listed_to, -parameters.told_late_seconds) as certain_to
     from {{ ref('disruptions') }} as episodes
     inner join {{ ref('status_stretches') }} as stretches using (episode_id)
     inner join {{ ref('plant_spellings') }} as spellings

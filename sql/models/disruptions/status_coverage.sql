@@ -26,7 +26,7 @@ answers as (
         polls.service_date,
         categories.category,
         polls.received_at,
-        {{ seconds_between('lag(polls.received_at) over category_day', 'polls.received_at') }} as gap_seconds
+        seconds_between(lag(polls.received_at) over category_day, polls.received_at) as gap_seconds
     from polls
     inner join categories on polls.operator = categories.operator and polls.key in ('', categories.category)
     window category_day as (

@@ -50,11 +50,11 @@ neighbours as (
     select
         *,
         case
-            when {{ days_between('lag(received_date) over one_stream', 'received_date') }} <= 2
+            when days_between(lag(received_date) over one_stream, received_date) <= 2
                 then lag(n_rows) over one_stream
         end as n_rows_before,
         case
-            when {{ days_between('received_date', 'lead(received_date) over one_stream') }} <= 1
+            when days_between(received_date, lead(received_date) over one_stream) <= 1
                 then lead(n_rows) over one_stream
         end as n_rows_after,
         lead(received_at) over one_stream as next_received_at
@@ -101,7 +101,7 @@ interrupted as (
             and neighbours.endpoint = listed.endpoint
             and neighbours.key = listed.key
             and listed.next_received_at < listed.listed_again_at
-            and listed.listed_again_at <= {{ add_seconds('listed.received_at', '86400') }}
+            and listed.listed_again_at <= add_seconds(listed.received_at, 86400)
             and neighbours.received_at > listed.received_at
             and neighbours.received_at < listed.listed_again_at
     group by neighbours.operator, neighbours.request_id

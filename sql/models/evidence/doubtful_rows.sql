@@ -23,18 +23,18 @@ with due_rows as (
     where
         passages.is_theoretical is not true
         and passages.trip_id is not null
-        and {{ seconds_between('passages.observed_at', 'passages.predicted_at') }}
+        and seconds_between(passages.observed_at, passages.predicted_at)
         between -parameters.past_tolerance_seconds and parameters.shared_id_seconds
         and {{ is_received_around('passages.received_date') }}
     group by
         passages.operator, passages.received_date, passages.trip_id, passages.stop_code, way,
-        cast(floor({{ microseconds('passages.predicted_at') }} / (1e6 * parameters.live_gap_seconds)) as bigint)
+        cast(floor(microseconds(passages.predicted_at) / (1e6 * parameters.live_gap_seconds)) as bigint)
 ),
 
 steps as (
     select
         *,
-        {{ seconds_between('lag(predicted_at) over one_id', 'predicted_at') }} as step_seconds,
+        seconds_between(lag(predicted_at) over one_id, predicted_at) as step_seconds,
         way = lag(way) over one_id as is_same_way
     from due_rows
     window one_id as (partition by operator, received_date, trip_id order by predicted_at, stop_code, way)
@@ -70,10 +70,10 @@ live_rows as (
         replace(passages.line_label, '/', '') as plain_label,
         parameters.past_tolerance_seconds,
         parameters.stuck_seconds,
-        cast(floor({{ microseconds('passages.predicted_at') }} / (1e6 * parameters.live_gap_seconds)) as bigint)
+        cast(floor(microseconds(passages.predicted_at) / (1e6 * parameters.live_gap_seconds)) as bigint)
             as predicted_part,
         passages.predicted_at
-        <= {{ add_seconds('passages.observed_at', 'parameters.past_tolerance_seconds') }} as is_due
+        <= add_seconds(passages.observed_at, parameters.past_tolerance_seconds) as is_due
     from {{ ref('staging_passages') }} as passages
     cross join {{ ref('inference_parameters') }} as parameters
     left join answers using (operator, request_id)
@@ -93,12 +93,12 @@ ids as (
         live_rows.trip_id,
         min(live_rows.plain_label) as plain_label,
         count(distinct live_rows.request_id) as n_answers,
-        cast(floor({{ microseconds('min(live_rows.observed_at)') }} / 3.6e9) as bigint) as first_hour,
+        cast(floor(microseconds(min(live_rows.observed_at)) / 3.6e9) as bigint) as first_hour,
         max(
             case
                 when
                     live_rows.predicted_at
-                    > {{ add_seconds('live_rows.next_received_at', 'parameters.vanish_seconds') }}
+                    > add_seconds(live_rows.next_received_at, parameters.vanish_seconds)
                     then 1
                 else 0
             end
@@ -149,11 +149,11 @@ due_visits as (
         max(case when not is_due then observed_at end) as last_ahead_at,
         max(
             case
-                when not is_due and observed_at > first_due_at then {{ seconds_between('observed_at', 'predicted_at') }}
+                when not is_due and observed_at > first_due_at then seconds_between(observed_at, predicted_at)
             end
         ) as again_seconds,
-        min({{ seconds_between('observed_at', 'predicted_at') }}) as least_seconds,
-        {{ seconds_between('max(observed_at)', 'max(next_received_at)') }} as gap_seconds,
+        min(seconds_between(observed_at, predicted_at)) as least_seconds,
+        seconds_between(max(observed_at), max(next_received_at)) as gap_seconds,
         count(*) as n_answers,
         2 * max(past_tolerance_seconds) as tolerance_seconds
     from (
@@ -172,7 +172,7 @@ leads as (
         due_visits.operator,
         due_visits.received_date,
         due_visits.plain_label,
-        {{ quantile('due_visits.least_seconds', 0.1) }} as lead_seconds
+        percentile(due_visits.least_seconds, 0.1) as lead_seconds
     from due_visits
     cross join {{ ref('inference_parameters') }} as parameters
     -- an identifier that is in one answer alone may be the answer's
@@ -181,7 +181,7 @@ leads as (
     having
         count(*) >= max(parameters.repeated_visits)
         and count(distinct due_visits.trip_id) >= max(parameters.repeated_ids)
-        and {{ quantile('due_visits.least_seconds', 0.1) }} > max(parameters.past_tolerance_seconds)
+        and percentile(due_visits.least_seconds, 0.1) > max(parameters.past_tolerance_seconds)
 ),
 
 unlisted_ids as (
@@ -202,17 +202,17 @@ late_visits as (
         received_date,
         trip_id,
         plain_label,
-        cast(floor({{ microseconds('due_at') }} / 3.6e9) as bigint) as due_hour,
+        cast(floor(microseconds(due_at) / 3.6e9) as bigint) as due_hour,
         case
             when previous_due_at is null then null
-            when last_due_at > {{ add_seconds('due_at', 'tolerance_seconds') }} then 1
+            when last_due_at > add_seconds(due_at, tolerance_seconds) then 1
             else 0
         end as is_late,
         case
             when previous_due_at is null then null
             -- minutes away after it was due, it comes again
             when again_seconds > parameters.upward_jump_seconds then 0
-            when last_ahead_at > {{ add_seconds('next_due_at', 'tolerance_seconds') }} then 1
+            when last_ahead_at > add_seconds(next_due_at, tolerance_seconds) then 1
             else 0
         end as is_behind
     from (
@@ -275,9 +275,9 @@ ahead_visits as (
         received_date,
         trip_id,
         plain_label,
-        cast(floor({{ microseconds('observed_at') }} / 3.6e9) as bigint) as hour,
+        cast(floor(microseconds(observed_at) / 3.6e9) as bigint) as hour,
         case
-            when count(*) < 3 or {{ seconds_between('min(observed_at)', 'max(observed_at)') }} <= max(stuck_seconds)
+            when count(*) < 3 or seconds_between(min(observed_at), max(observed_at)) <= max(stuck_seconds)
                 then null
             when min(predicted_at) = max(predicted_at) then 1
             else 0

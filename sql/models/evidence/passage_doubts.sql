@@ -15,7 +15,7 @@ with contents as (
         received_at,
         count(*) as n_rows,
         count(trip_id) as n_identified,
-        {{ list_of_distinct("concat_ws(' ', row_number, wait_minutes, trip_id, line_label, is_theoretical)") }}
+        array_sort(collect_set(concat_ws(' ', row_number, wait_minutes, trip_id, line_label, is_theoretical)))
             as content
     from {{ ref('staging_passages') }}
     where {{ is_received_around() }}
@@ -51,7 +51,7 @@ frozen_answers as (
         -- waits of a timetable alone recur each hour
         and repeats.n_identified > 0
         and repeats.number_in_run > 2
-        and repeats.n_rows * {{ seconds_between('repeats.first_received_at', 'repeats.received_at') }}
+        and repeats.n_rows * seconds_between(repeats.first_received_at, repeats.received_at)
         > 3 * parameters.stuck_seconds
 ),
 

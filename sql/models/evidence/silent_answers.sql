@@ -4,7 +4,7 @@
 -- Stops stop listing a line with a destination, or anything, although they listed buses that were still to come: at as
 -- many stops at once, that is a failure of the upstream and not of the buses. Or nothing is listed anywhere although
 -- departures are due. A stop is silent from the first such answer until it lists the line again.
-{%- set window_of = "cast(floor(" ~ microseconds("received_at") ~ " / (1e6 * silent_window_seconds)) as bigint)" %}
+{%- set window_of = "cast(floor(microseconds(received_at) / (1e6 * silent_window_seconds)) as bigint)" %}
 with answers as (
     select
         requests.operator,
@@ -40,7 +40,7 @@ listed_ways as (
         coalesce(passages.destination, '?') as way,
         count(
             case
-                when passages.predicted_at > {{ add_seconds('answers.next_received_at', 'parameters.vanish_seconds') }}
+                when passages.predicted_at > add_seconds(answers.next_received_at, parameters.vanish_seconds)
                     then 1
             end
         ) as n_expected

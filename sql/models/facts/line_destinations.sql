@@ -16,7 +16,7 @@ with counted as (
 destinations as (
     select
         *,
-        {{ plain_text('destination') }} as plain_destination
+        plain_text(destination) as plain_destination
     from {{ first_rows(
         'counted', ['operator', 'service_date', 'line_code', 'direction'], 'n_visits desc, destination'
     ) }} as most_common
@@ -27,8 +27,8 @@ compared as (
         destinations.*,
         lines.terminus_outbound,
         lines.terminus_inbound,
-        {{ likeness('destinations.plain_destination', plain_text('lines.terminus_outbound')) }} as outbound_likeness,
-        {{ likeness('destinations.plain_destination', plain_text('lines.terminus_inbound')) }} as inbound_likeness
+        likeness(destinations.plain_destination, plain_text(lines.terminus_outbound)) as outbound_likeness,
+        likeness(destinations.plain_destination, plain_text(lines.terminus_inbound)) as inbound_likeness
     from destinations
     inner join {{ ref('latest_lines') }} as lines using (operator, line_code)
 )

@@ -75,11 +75,11 @@ times as (
 origin_polls as (
     select
         times.*,
-        {{ seconds_between('times.departure_at', 'polls.received_at') }} as after_seconds
+        seconds_between(times.departure_at, polls.received_at) as after_seconds
     from times
     {{ join_proving_answers(
         'times',
-        seconds_between('times.departure_at', 'polls.received_at')
+        "seconds_between(times.departure_at, polls.received_at)"
         ~ ' between -times.not_run_before_seconds and times.not_run_after_seconds + times.not_run_gap_seconds'
     ) }}
     where doubts.request_id is null
@@ -183,7 +183,7 @@ possibly_run as (
     where
         coalesce(visits.line_code = times.line_code, true)
         and (times.stop_code = visits.stop_code or times.direction = visits.direction)
-        and {{ seconds_between('times.departure_at', 'visits.expected_at') }}
+        and seconds_between(times.departure_at, visits.expected_at)
         between -times.not_run_before_seconds
         and case
             when times.direction = visits.direction then 2 * times.gone_within_seconds

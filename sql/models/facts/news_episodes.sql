@@ -37,14 +37,18 @@ episodes as (
         episodes.first_seen_at,
         least(coalesce(episodes.started_at, episodes.first_seen_at), episodes.first_seen_at) as from_at,
         coalesce(episodes.ended_before, cast('9999-12-01' as timestamp)) as to_at,
-        cast({{ add_seconds(
-            'coalesce(episodes.started_at, episodes.first_seen_at)',
-            '-' ~ seconds_between('cast(days.service_date as timestamp)', 'days.zero_at')
-        ) }} as date) as start_date,
-        cast({{ add_seconds(
-            'coalesce(episodes.ended_before, episodes.last_seen_at)',
-            '-' ~ seconds_between('cast(days.service_date as timestamp)', 'days.zero_at')
-        ) }} as date) as end_date,
+        cast(
+            add_seconds(
+                coalesce(episodes.started_at, episodes.first_seen_at),
+                -seconds_between(cast(days.service_date as timestamp), days.zero_at)
+            ) as date
+        ) as start_date,
+        cast(
+            add_seconds(
+                coalesce(episodes.ended_before, episodes.last_seen_at),
+                -seconds_between(cast(days.service_date as timestamp), days.zero_at)
+            ) as date
+        ) as end_date,
         episodes.is_open
     from {{ ref('status_episodes') }} as episodes
     -- local time, by the service day in which it was first seen
@@ -52,7 +56,7 @@ episodes as (
         on
             episodes.operator = days.operator
             and episodes.first_seen_at >= days.zero_at
-            and episodes.first_seen_at < {{ add_seconds('days.zero_at', '86400') }}
+            and episodes.first_seen_at < add_seconds(days.zero_at, 86400)
 ),
 
 pairs as (
@@ -69,17 +73,17 @@ pairs as (
         -- hours from the publication to the start, or to the first answer with it, whichever is nearer
         case
             when items.published_at < episodes.from_at
-                then {{ seconds_between('items.published_at', 'episodes.from_at') }} / 3600
+                then seconds_between(items.published_at, episodes.from_at) / 3600
             when items.published_at > episodes.first_seen_at
-                then {{ seconds_between('episodes.first_seen_at', 'items.published_at') }} / 3600
+                then seconds_between(episodes.first_seen_at, items.published_at) / 3600
             else 0
         end as hours_apart
     from items
     inner join episodes using (operator)
     cross join parameters
     where
-        items.published_at >= {{ add_seconds('episodes.from_at', '-86400 * parameters.news_days_before') }}
-        and items.published_at <= {{ add_seconds('episodes.to_at', '86400 * parameters.news_days_after') }}
+        items.published_at >= add_seconds(episodes.from_at, -86400 * parameters.news_days_before)
+        and items.published_at <= add_seconds(episodes.to_at, 86400 * parameters.news_days_after)
 ),
 
 dates as (
@@ -127,9 +131,9 @@ labels as (
     select distinct
         operator,
         episode_id,
-        {{ normal_label('named') }} as line_label
+        normal_label(named) as line_label
     from {{ ref('status_episode_lines') }}
-    where line_code is not null or {{ has_form('upper(trim(named))', line_label_form()) }}
+    where line_code is not null or has_form(upper(trim(named)), line_label_form())
 ),
 
 mentioned as (
@@ -178,7 +182,7 @@ line_shares as (
 lines_found as (
     select
         {{ pair }},
-        {{ list_of_distinct('line_label') }} as lines_named
+        array_sort(collect_set(line_label)) as lines_named
     from named_lines
     where named_share > 0
     group by {{ pair }}
@@ -233,7 +237,7 @@ shared as (
         document_kind,
         {{ exact_sum('weight', 6) }} as shared_weight,
         max(case when concept_kind = 'cause' then 1 else 0 end) = 1 as is_cause_shared,
-        {{ list_of_distinct('term') }} as shared_terms
+        array_sort(collect_set(term)) as shared_terms
     from shared_terms
     group by {{ pair }}, document_kind
 ),

@@ -58,7 +58,7 @@ beginnings as (
 withdrawn as (
     -- the last promise of each departure that is not in force, with the name that its leg has now
     select
-        promises.* {{ exclude("leg") }},
+        promises.* except (leg),
         coalesce(renamed.leg_after, promises.leg) as leg
     from {{ first_rows('promises', departure.split(", "), 'promise_number desc') }} as promises
     left join in_force using ({{ departure }})
@@ -80,7 +80,7 @@ withdrawn as (
     ~ ' where beginnings.absent_at is not null)',
     line_date + ['leg'],
     'added.first_listed_at > removed.last_promised_at',
-    '-' ~ seconds_between('removed.promised_from', 'removed.departure_at') ~ ' / 100000000'
+    '-seconds_between(removed.promised_from, removed.departure_at) / 100000000'
 ) }},
 
 zeros as (
@@ -100,7 +100,7 @@ zeros as (
         select
             operator,
             service_date,
-            {{ add_seconds('departure_at', '-service_seconds') }} as zero_at
+            add_seconds(departure_at, -service_seconds) as zero_at
         from {{ ref('timetable_departures') }}
         where {{ is_received_around('service_date', days_after=0) }}
     ) as days
@@ -113,7 +113,7 @@ evenings as (
         days.operator,
         days.service_date,
         coalesce(
-            {{ add_seconds('days_before.zero_at', '64800') }}, {{ add_seconds('days.zero_at', '-21600') }}
+            add_seconds(days_before.zero_at, 64800), add_seconds(days.zero_at, -21600)
         ) as promise_at
     from zeros as days
     left join zeros as days_before
@@ -133,7 +133,7 @@ first_proofs as (
 
 fates as (
     select
-        promises.* {{ exclude("departure_key") }},
+        promises.* except (departure_key),
         coalesce(in_force.departure_key, promises.departure_key) as departure_key,
         evenings.promise_at,
         case
@@ -190,10 +190,10 @@ select
     moved_seconds,
     case
         when fate in ('withdrawn', 'moved')
-            then cast(floor({{ seconds_between('promised_to', 'departure_at') }}) as bigint)
+            then cast(floor(seconds_between(promised_to, departure_at)) as bigint)
     end as notice_low_seconds,
     case
         when fate in ('withdrawn', 'moved')
-            then cast(ceil({{ seconds_between('last_promised_at', 'departure_at') }}) as bigint)
+            then cast(ceil(seconds_between(last_promised_at, departure_at)) as bigint)
     end as notice_high_seconds
 from fates

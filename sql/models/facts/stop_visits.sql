@@ -6,7 +6,7 @@ with scheduled as (
         calls.*,
         coalesce(calls.timetable_at, times.scheduled_at) as scheduled_at,
         cast(floor(
-            {{ seconds_between('days.zero_at', 'coalesce(calls.timetable_at, times.scheduled_at)') }} / 3600
+            seconds_between(days.zero_at, coalesce(calls.timetable_at, times.scheduled_at)) / 3600
         ) as bigint) as due_hour,
         coalesce(calls.schedule_source, times.schedule_source) as known_schedule_source
     from {{ built('trip_calls') }} as calls
@@ -19,9 +19,9 @@ with scheduled as (
 delayed as (
     select
         *,
-        cast(round({{ seconds_between('scheduled_at', 'passed_at') }}) as bigint) as delay_seconds,
-        cast(floor({{ seconds_between('scheduled_at', 'passed_after') }}) as bigint) as delay_low_seconds,
-        cast(ceil({{ seconds_between('scheduled_at', 'passed_before') }}) as bigint) as delay_high_seconds
+        cast(round(seconds_between(scheduled_at, passed_at)) as bigint) as delay_seconds,
+        cast(floor(seconds_between(scheduled_at, passed_after)) as bigint) as delay_low_seconds,
+        cast(ceil(seconds_between(scheduled_at, passed_before)) as bigint) as delay_high_seconds
     from scheduled
     {{ join_rules('service_date') }}
 )

@@ -44,7 +44,7 @@ facts as (
         max(
             case
                 when
-                    {{ seconds_between('visits.last_seen_at', 'visits.scheduled_at') }}
+                    seconds_between(visits.last_seen_at, visits.scheduled_at)
                     <= parameters.never_tracked_seconds
                     then 1
                 else 0
@@ -54,7 +54,7 @@ facts as (
         count(pending.listed_trip_id) as n_pending,
         cast(sum(visits.n_withdrawn_polls) as bigint) as n_withdrawn_polls,
         max(parameters.withdrawn_polls) as withdrawn_polls,
-        cast(round(max({{ seconds_between('visits.withdrawn_at', 'visits.scheduled_at') }})) as bigint)
+        cast(round(max(seconds_between(visits.withdrawn_at, visits.scheduled_at))) as bigint)
             as withdrawn_ahead_seconds,
         max(parameters.earliest_bus_seconds) as earliest_bus_seconds,
         max(visits.ruleset_version) as ruleset_version

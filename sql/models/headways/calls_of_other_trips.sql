@@ -14,6 +14,6 @@ inner join {{ ref('unmatched_passages') }} as visits
         and calls.direction = visits.direction
         and calls.stop_code = visits.stop_code
         and visits.passed_at
-        between {{ add_seconds('calls.scheduled_at', '-parameters.not_run_before_seconds') }}
-        and {{ add_seconds('calls.scheduled_at', 'parameters.not_run_after_seconds') }}
+        between add_seconds(calls.scheduled_at, -parameters.not_run_before_seconds)
+        and add_seconds(calls.scheduled_at, parameters.not_run_after_seconds)
 where calls.trip_key is null

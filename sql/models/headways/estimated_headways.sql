@@ -31,12 +31,12 @@ drawn as (
     where
         -- steps of the golden ratio fill the numbers from 0 to 1 evenly: a bus is missing from as many draws as it
         -- should be
-        ({{ chance("buses.bus_key") }} + draws.number * 0.6180339887) % 1
+        (chance(concat_ws('|', buses.bus_key)) + draws.number * 0.6180339887) % 1
         >= buses.not_run_share_low + (buses.not_run_share_high - buses.not_run_share_low) * draws.part
         and 0 = case
             when
                 buses.part_before
-                < {{ chance("buses.service_date, buses.line_code, buses.direction, draws.number") }}
+                < chance(concat_ws('|', buses.service_date, buses.line_code, buses.direction, draws.number))
                 then buses.is_skipped_before
             else buses.is_skipped_after
         end

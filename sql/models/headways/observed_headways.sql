@@ -40,7 +40,7 @@ scheduled_buses as (
 scheduled_headways as (
     select
         *,
-        round({{ seconds_between('lag(scheduled_at) over stop_buses', 'scheduled_at') }}) as headway_seconds
+        round(seconds_between(lag(scheduled_at) over stop_buses, scheduled_at)) as headway_seconds
     from scheduled_buses
     window stop_buses as (
         {{ in_schedule }}
@@ -72,7 +72,7 @@ headways as (
         {%- for sum in ["n_scheduled", "scheduled_seconds", "scheduled_squares"] %}
             (max(sums.{{ sum }}) over so_far) - (max(sums.{{ sum }}) over before) as {{ sum }},
         {%- endfor %}
-        round({{ seconds_between('lag(passed_at) over stop_buses', 'passed_at') }}) as headway_seconds
+        round(seconds_between(lag(passed_at) over stop_buses, passed_at)) as headway_seconds
     from visits
     left join scheduled_sums as sums using (visit_key)
     window

@@ -4,7 +4,7 @@
 with polls as (
     select
         polls.*,
-        {{ seconds_between('lag(polls.received_at) over one_stop', 'polls.received_at') }}
+        seconds_between(lag(polls.received_at) over one_stop, polls.received_at)
         > rules.coverage_gap_seconds as is_after_gap
     from {{ ref('stop_polls') }} as polls
     {{ join_rules('polls.service_date') }}

@@ -119,9 +119,9 @@ select
     case
         when calls.arrival_quality in ('evidenced', 'bounded') then -calls.position else calls.n_evidenced_before
     end as stretch_number,
-    {{ microseconds('calls.passed_at') }} / 1e6 as passed_seconds,
-    {{ microseconds('calls.passed_after') }} / 1e6 as earliest_seconds,
-    {{ microseconds('calls.passed_before') }} / 1e6 as latest_seconds,
+    microseconds(calls.passed_at) / 1e6 as passed_seconds,
+    microseconds(calls.passed_after) / 1e6 as earliest_seconds,
+    microseconds(calls.passed_before) / 1e6 as latest_seconds,
     -- where nobody saw it, the instant is unsure by the schedule too
     case
         when calls.arrival_quality in ('evidenced', 'bounded') then calls.delay_error_seconds
@@ -133,8 +133,8 @@ select
     coalesce(calls.is_skipped, calls.is_skipped_after, calls.is_skipped_before, 0) as is_skipped_after,
     -- which part of the time between the two known buses lies before this one
     coalesce(
-        {{ seconds_between('calls.known_at_before', 'calls.scheduled_at') }}
-        / nullif({{ seconds_between('calls.known_at_before', 'calls.known_at_after') }}, 0),
+        seconds_between(calls.known_at_before, calls.scheduled_at)
+        / nullif(seconds_between(calls.known_at_before, calls.known_at_after), 0),
         0.5
     ) as part_before
 from between_known as calls
@@ -152,7 +152,7 @@ select
     visits.stop_code,
     visits.service_hour,
     0 as stretch_number,
-    {{ microseconds('visits.passed_at') }} / 1e6 as passed_seconds,
+    microseconds(visits.passed_at) / 1e6 as passed_seconds,
     null as earliest_seconds,
     null as latest_seconds,
     0 as error_seconds,

@@ -12,7 +12,7 @@ select
     calls.service_hour,
     calls.scheduled_at,
     cast(
-        round({{ seconds_between('lag(calls.scheduled_at) over stop_buses', 'calls.scheduled_at') }}) as bigint
+        round(seconds_between(lag(calls.scheduled_at) over stop_buses, calls.scheduled_at)) as bigint
     ) as scheduled_headway_seconds
 from {{ built('scheduled_calls') }} as calls
 inner join {{ last_answers() }} as last_answers using (operator)

@@ -34,7 +34,7 @@ select
     buses.stop_code,
     buses.line_code,
     buses.direction,
-    {{ add_seconds('buses.expected_at', 'buses.is_unobserved * rules.early_seconds') }} as earliest_at,
-    {{ add_seconds('buses.expected_at', 'buses.is_unobserved * rules.late_seconds') }} as latest_at
+    add_seconds(buses.expected_at, buses.is_unobserved * rules.early_seconds) as earliest_at,
+    add_seconds(buses.expected_at, buses.is_unobserved * rules.late_seconds) as latest_at
 from buses
 {{ join_rules('buses.service_date') }}

@@ -11,7 +11,7 @@ with polled_calls as (
     cross join {{ ref('inference_parameters') }} as parameters
     {{ join_proving_answers(
         'passages',
-        seconds_between('polls.received_at', 'passages.scheduled_at')
+        "seconds_between(polls.received_at, passages.scheduled_at)"
         ~ ' between 0 and parameters.listed_before_seconds'
     ) }}
     where doubts.request_id is null

@@ -86,7 +86,7 @@ judged as (
         end as null_reason,
         rules.ruleset_version,
         coalesce(
-            {{ add_seconds('days.zero_at', '3600 * (hours.service_hour + 1)') }} <= last_answers.last_received_at, false
+            add_seconds(days.zero_at, 3600 * (hours.service_hour + 1)) <= last_answers.last_received_at, false
         ) as is_complete,
         coalesce(estimated.n_due, 0) as n_due,
         coalesce(estimated.n_due_of_observed_trips, 0) as n_due_of_observed_trips,
@@ -130,7 +130,7 @@ estimates as (
 )
 
 select
-    * {{ exclude("half_interval") }},
+    * except (half_interval),
     case when null_reason is null then {{ awt }} end as awt_seconds,
     case when null_reason is null then {{ swt }} end as swt_seconds,
     {{ estimated_waits() }},

@@ -10,7 +10,7 @@ with visits as (
     select
         *,
         arrival_quality = 'evidenced' as is_judged,
-        {{ add_seconds('passed_after', seconds_between('passed_after', 'passed_before') ~ ' / 2') }} as judged_at,
+        add_seconds(passed_after, seconds_between(passed_after, passed_before) / 2) as judged_at,
         row_number() over (
             order by passed_after nulls last, visit_number, service_date, operator, trip_id, stop_code
         ) as visit_id
@@ -48,7 +48,7 @@ revisions as (
         visit_id,
         observed_at,
         predicted_at,
-        {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }} as revision_seconds
+        seconds_between(lag(predicted_at) over visit, predicted_at) as revision_seconds
     from predictions
     where nth = 1
     window visit as (partition by visit_id order by observed_at, request_id, row_number)
@@ -58,10 +58,10 @@ judged as (
     select
         visits.*,
         revisions.revision_seconds,
-        {{ seconds_between('revisions.observed_at', 'revisions.predicted_at') }} as horizon_seconds,
-        round({{ seconds_between('revisions.predicted_at', 'visits.judged_at') }}) as error_seconds,
-        round({{ seconds_between('revisions.predicted_at', 'visits.passed_after') }}) as low_seconds,
-        round({{ seconds_between('revisions.predicted_at', 'visits.passed_before') }}) as high_seconds
+        seconds_between(revisions.observed_at, revisions.predicted_at) as horizon_seconds,
+        round(seconds_between(revisions.predicted_at, visits.judged_at)) as error_seconds,
+        round(seconds_between(revisions.predicted_at, visits.passed_after)) as low_seconds,
+        round(seconds_between(revisions.predicted_at, visits.passed_before)) as high_seconds
     from revisions
     inner join visits using (visit_id)
 ),

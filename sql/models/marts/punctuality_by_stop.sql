@@ -64,8 +64,6 @@ judged as (
 )
 
 select
-    * {{ exclude(
-        "unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval"
-    ) }},
+    * except (unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval),
     {{ estimated_shares() }}
 from judged

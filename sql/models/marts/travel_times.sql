@@ -51,13 +51,13 @@ pairs as (
         earlier.service_hour,
         earlier.stop_code as from_stop_code,
         later.stop_code as to_stop_code,
-        round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}) as seconds,
-        floor(greatest({{ seconds_between('earlier.passed_before', 'later.passed_after') }}, 0)) as low_seconds,
-        ceil({{ seconds_between('earlier.passed_after', 'later.passed_before') }}) as high_seconds,
+        round(seconds_between(earlier.passed_at, later.passed_at)) as seconds,
+        floor(greatest(seconds_between(earlier.passed_before, later.passed_after), 0)) as low_seconds,
+        ceil(seconds_between(earlier.passed_after, later.passed_before)) as high_seconds,
         -- scheduled times that go back along the trip tell no travel time
         case
             when later.scheduled_at >= earlier.scheduled_at
-                then round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }})
+                then round(seconds_between(earlier.scheduled_at, later.scheduled_at))
         end as scheduled_seconds,
         later.ruleset_version
     from trips as later
@@ -106,8 +106,8 @@ estimated_pairs as (
         earlier.stop_code as from_stop_code,
         later.stop_code as to_stop_code,
         later.arrival_quality != 'expected' and later.scheduled_at >= earlier.scheduled_at as is_of_observed_trip,
-        greatest(round({{ seconds_between('earlier.passed_at', 'later.passed_at') }}), 0) as seconds,
-        round({{ seconds_between('earlier.scheduled_at', 'later.scheduled_at') }}) as scheduled_seconds,
+        greatest(round(seconds_between(earlier.passed_at, later.passed_at)), 0) as seconds,
+        round(seconds_between(earlier.scheduled_at, later.scheduled_at)) as scheduled_seconds,
         case
             when later.n_evidenced_before = earlier.n_evidenced_before
                 then greatest(earlier.delay_error_seconds, later.delay_error_seconds)

@@ -12,7 +12,7 @@ with visits as (
 
 nearest as (
     {{ nearest_departures(
-        'visits', 'listed_visit_key', add_seconds('theoretical_at', '-way_seconds'), 'match_theoretical_seconds',
+        'visits', 'listed_visit_key', "add_seconds(theoretical_at, -way_seconds)", 'match_theoretical_seconds',
         way_seconds='way_seconds'
     ) }}
 )

@@ -29,7 +29,7 @@ matches as (
 select * from matches
 union all
 select distinct
-    {{ hashed_key(['operator', 'service_date', anonymous_trip_id('departures')]) }} as trip_key,
+    key_of(concat_ws('|', operator, service_date, {{ anonymous_trip_id('departures') }})) as trip_key,
     departures.departure_key,
     operator,
     service_date,

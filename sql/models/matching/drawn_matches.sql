@@ -17,15 +17,15 @@ lead_times as (
     select
         operator,
         service_date,
-        {{ quantile('lead_seconds', 0.05) }} as shortest_seconds,
-        {{ quantile('lead_seconds', 0.95) }} as longest_seconds,
+        percentile(lead_seconds, 0.05) as shortest_seconds,
+        percentile(lead_seconds, 0.95) as longest_seconds,
         min(first_live_at) as first_poll_at
     from (
         select
             operator,
             service_date,
             min(visits.first_live_at) as first_live_at,
-            {{ seconds_between('min(visits.first_live_at)', 'min(pairs.departure_at)') }} as lead_seconds
+            seconds_between(min(visits.first_live_at), min(pairs.departure_at)) as lead_seconds
         from pairs
         inner join visits using (operator, service_date, trip_key)
         where
@@ -55,7 +55,7 @@ still_listed as (
             case
                 when
                     listed.last_theoretical_at
-                    > {{ add_seconds('pairs.first_live_at', 'parameters.past_tolerance_seconds') }}
+                    > add_seconds(pairs.first_live_at, parameters.past_tolerance_seconds)
                     and coalesce(listed.last_theoretical_at <= pairs.last_live_at, true)
                     then 1
             end
@@ -68,16 +68,16 @@ costs as (
         -- first live unusually long before, or unusually short: that may be because no stop was polled earlier, and
         -- buses under way when collecting began had been live for an unknown time
         greatest(
-            ({{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }} - lead_times.longest_seconds)
+            (seconds_between(pairs.first_live_at, pairs.departure_at) - lead_times.longest_seconds)
             / parameters.lead_cost_seconds,
             case
                 when
-                    {{ seconds_between('lead_times.first_poll_at', 'pairs.first_live_at') }}
+                    seconds_between(lead_times.first_poll_at, pairs.first_live_at)
                     > lead_times.longest_seconds
                     then least(
                         (
                             lead_times.shortest_seconds
-                            - {{ seconds_between('pairs.first_live_at', 'pairs.departure_at') }}
+                            - seconds_between(pairs.first_live_at, pairs.departure_at)
                         ) / parameters.lead_cost_seconds,
                         1
                     )
@@ -113,10 +113,10 @@ chosen as (
 )
 
 select
-    costs.* {{ exclude(
-        "first_live_at, last_live_at, n_replaced_rows, match_score, cost",
-        "spread_seconds, pair_number, trip_number, departure_number"
-    ) }},
+    costs.* except (
+        first_live_at, last_live_at, n_replaced_rows, match_score, cost, spread_seconds, pair_number, trip_number,
+        departure_number
+    ),
     chosen.chosen.draw
 from costs
 inner join chosen using ({{ line_day }})

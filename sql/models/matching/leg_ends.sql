@@ -7,7 +7,7 @@
 with visits as (
     select
         {{ way }},
-        {{ plain_text('destination') }} as destination_name,
+        plain_text(destination) as destination_name,
         position,
         stop_code,
         theoretical_at,
@@ -22,8 +22,8 @@ legs as (
         {{ way }},
         leg,
         departure_at,
-        {{ plain_text('leg') }} as plain_leg,
-        {{ plain_text('headsign') }} as plain_headsign
+        plain_text(leg) as plain_leg,
+        plain_text(headsign) as plain_headsign
     from {{ built('timetable_departures') }}
     where is_in_force
 ),

@@ -28,7 +28,7 @@ with visits as (
         visits.passed_after,
         visits.first_live_at,
         visits.last_theoretical_at,
-        {{ add_seconds('visits.estimated_start_at', 'coalesce(origins.travel_seconds * ' ~ factor ~ ', 0)') }}
+        add_seconds(visits.estimated_start_at, coalesce(origins.travel_seconds * {{ factor }}, 0))
             as estimated_departure_at,
         (here.travel_seconds - origins.travel_seconds) * {{ factor }} as from_origin_seconds
     from {{ built('passing_times') }} as visits
@@ -54,7 +54,7 @@ timed as (
 nearest as (
     {{ nearest_departures(
         first_rows('timed', ['trip_key', 'leg'], 'position, visit_number, stop_code'), 'trip_key',
-        add_seconds('theoretical_at', '-from_origin_seconds'), 'provisional_match_seconds'
+        "add_seconds(theoretical_at, -from_origin_seconds)", 'provisional_match_seconds'
     ) }}
 ),
 
@@ -66,7 +66,7 @@ offsets as (
         max(nearest.departure_hour) over (partition by visits.listed_visit_key) as provisional_hour,
         case
             when visits.theoretical_at >= nearest.departure_at
-                then {{ seconds_between('nearest.departure_at', 'visits.theoretical_at') }}
+                then seconds_between(nearest.departure_at, visits.theoretical_at)
         end as offset_seconds
     from visits
     left join nearest
@@ -90,22 +90,22 @@ offsets as (
         having
             count(*) >= max(parameters.pattern_min_trips)
             -- of the middle 80 %: a few trips may be matched to the departure before or after theirs
-            and {{ quantile("offset_seconds", 0.9) }} - {{ quantile("offset_seconds", 0.1) }}
+            and percentile(offset_seconds, 0.9) - percentile(offset_seconds, 0.1)
             <= max(parameters.pattern_spread_seconds)
     ){{ "," if not loop.last }}
 {% endfor %}
 select
-    visits.* {{ exclude("estimated_departure_at") }},
+    visits.* except (estimated_departure_at),
     coalesce(of_hour.running_seconds, of_day.running_seconds) as running_seconds,
-    coalesce({{ add_seconds('visits.passed_at', '-of_day.running_seconds') }}, visits.estimated_departure_at)
+    coalesce(add_seconds(visits.passed_at, -of_day.running_seconds), visits.estimated_departure_at)
         as left_at,
     -- where the origin is not known, it is taken to be the first known stop of the trip
     case
         when coalesce(visits.position = visits.origin_position, true) then visits.theoretical_at
-        else {{ add_seconds(
-            'visits.theoretical_at',
-            '-coalesce(of_hour.running_seconds, of_day.running_seconds, visits.from_origin_seconds)'
-        ) }}
+        else add_seconds(
+            visits.theoretical_at,
+            -coalesce(of_hour.running_seconds, of_day.running_seconds, visits.from_origin_seconds)
+        )
     end as due_at,
     case
         when visits.origin_position is null then visits.position

@@ -1,5 +1,5 @@
 {%- set levels = {"hours": ["hour"], "lines": ["line_code", "direction"]} %}
-{%- set delay_seconds = seconds_between("matches.departure_at", "trips.left_at") %}
+{%- set delay_seconds = "seconds_between(matches.departure_at, trips.left_at)" %}
 -- One row per operator, service_date, trip and departure that it may run as: the one that timetable times of its own
 -- tell, or else every free one whose bus may have left when it did.
 -- Of timetable times, a trip takes the departure nearest to when it was due at the origin of its leg; of several trips
@@ -51,7 +51,7 @@ nearest as (
 matches as (
     -- as many trips run as a departure as there are equal ones
     select
-        placed.* {{ exclude("departure_key") }},
+        placed.* except (departure_key),
         departures.departure_key,
         placed.basis_score
         * (1 - 0.5 * least(placed.off_seconds / parameters.match_theoretical_seconds, 1)) as match_score
@@ -74,7 +74,7 @@ live_trips as (
     -- when each trip left the origin of the leg that most of its visits fit, and since when it was live
     select
         *,
-        cast(floor({{ microseconds('left_at') }} / 3.6e9) as bigint) as hour
+        cast(floor(microseconds(left_at) / 3.6e9) as bigint) as hour
     from (
         select
             {{ trip_leg }},
@@ -186,7 +186,7 @@ select
     trips.first_live_at,
     trips.last_live_at,
     -- how much later it left than buses usually do
-    cast(round({{ seconds_between('departures.departure_at', 'trips.left_at') }} - trips.usual_delay_seconds) as bigint)
+    cast(round(seconds_between(departures.departure_at, trips.left_at) - trips.usual_delay_seconds) as bigint)
         as above_seconds,
     trips.spread_seconds
 from unmatched as trips
@@ -196,9 +196,9 @@ left join matches as taken using (departure_key)
 where
     taken.departure_key is null
     -- of the buses under way when collecting began, some ran as departures before it, and nobody knows which
-    and departures.departure_at > {{ add_seconds('trips.collected_since', '-parameters.match_early_seconds') }}
+    and departures.departure_at > add_seconds(trips.collected_since, -parameters.match_early_seconds)
     and departures.is_in_force
-    and {{ seconds_between('departures.departure_at', 'trips.left_at') }}
+    and seconds_between(departures.departure_at, trips.left_at)
     -- first seen far along its way, it may have been faster up to there than is known
     between -(parameters.match_early_seconds + parameters.match_travel_share * trips.from_origin_seconds)
     and parameters.match_late_seconds

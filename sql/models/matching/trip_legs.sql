@@ -77,7 +77,7 @@ absences as (
             before.operator = polls.operator
             and before.stop_code = polls.stop_code
             and {{ is_received_around('polls.received_date') }}
-            and {{ seconds_between('polls.received_at', 'starts.earliest_at') }}
+            and seconds_between(polls.received_at, starts.earliest_at)
             - (here.travel_seconds - before.travel_seconds)
             between parameters.past_tolerance_seconds and parameters.not_run_gap_seconds
             and polls.is_complete
@@ -87,7 +87,7 @@ absences as (
             polls.operator = lists.operator
             and polls.request_id = lists.request_id
             and starts.plain_label = lists.plain_label
-            and {{ seconds_between('least(lists.full_at, lists.anonymous_at)', 'starts.expected_at') }}
+            and seconds_between(least(lists.full_at, lists.anonymous_at), starts.expected_at)
             > here.travel_seconds - before.travel_seconds - parameters.past_tolerance_seconds
     where doubts.request_id is null and lists.request_id is null
     group by starts.trip_key
@@ -149,7 +149,7 @@ legs as (
         direction,
         leg,
         is_slash_variant,
-        {{ plain_text('leg') }} as plain_leg
+        plain_text(leg) as plain_leg
     from {{ built('timetable_departures') }}
     where is_in_force
 ),
@@ -174,9 +174,9 @@ fits as (
             else observed_starts.position
         end as origin_position,
         case
-            when {{ plain_text('destination_text') }} = '' then 0
-            when legs.plain_leg like '%' || {{ plain_text('destination_text') }} then 3
-            when legs.plain_leg like '%' || {{ plain_text('destination_text') }} || '%' then 2
+            when plain_text(destination_text) = '' then 0
+            when legs.plain_leg like '%' || plain_text(destination_text) then 3
+            when legs.plain_leg like '%' || plain_text(destination_text) || '%' then 2
             else 0
         end
         + case
@@ -239,6 +239,6 @@ possible_legs as (
     left join later_starts using (trip_key)
 )
 
-select * {{ exclude("nth_possible") }}
+select * except (nth_possible)
 from possible_legs
 where nth_possible = 1

@@ -1,10 +1,10 @@
 -- One row per operator, service_date, line and good answer about the timetable: how much it listed, and whether it is
 -- complete evidence.
-{%- set date_asked = "try_cast(" ~ part('evidence.key', '/', 2) ~ " as date)" %}
+{%- set date_asked = "try_cast(split_part(evidence.key, '/', 2) as date)" %}
 select
     evidence.operator,
     {{ date_asked }} as service_date,
-    {{ part('evidence.key', '/', 1) }} as line_code,
+    split_part(evidence.key, '/', 1) as line_code,
     evidence.request_id,
     evidence.received_at,
     evidence.n_rows as n_listed,

@@ -68,7 +68,7 @@ listings as (
             partition by operator, {{ departure | join(", ") }}
             order by
                 case when valid_from <= departure_at then 0 else 1 end,
-                abs({{ seconds_between('valid_from', 'departure_at') }})
+                abs(seconds_between(valid_from, departure_at))
         ) as nearest_number
     from validity
     left join proofs using (operator, service_date, line_code, valid_from)
@@ -77,7 +77,7 @@ listings as (
 
 described as (
     select
-        * {{ exclude("first_listed_at, last_listed_until, first_absent_at, nearest_number") }},
+        * except (first_listed_at, last_listed_until, first_absent_at, nearest_number),
         -- departures of one leg serve the same stops, whatever service they belong to
         case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
         case
@@ -113,8 +113,8 @@ headways as (
         leg,
         departure_at,
         least(
-            {{ seconds_between('lag(departure_at) over leg_departures', 'departure_at') }},
-            {{ seconds_between('departure_at', 'lead(departure_at) over leg_departures') }}
+            seconds_between(lag(departure_at) over leg_departures, departure_at),
+            seconds_between(departure_at, lead(departure_at) over leg_departures)
         ) as headway_seconds
     from slots
     where slot_number = 1
@@ -124,10 +124,12 @@ headways as (
 )
 
 select
-    {{ hashed_key([
-        'slots.operator', 'slots.service_date', key_part('slots.line_code'), 'slots.direction',
-        "coalesce(slots.service_code, '')", 'slots.departure_at', 'slots.duplicate_number', 'slots.valid_from'
-    ]) }} as departure_key,
+    key_of(
+        concat_ws(
+            '|', slots.operator, slots.service_date, key_part(slots.line_code), slots.direction,
+            coalesce(slots.service_code, ''), slots.departure_at, slots.duplicate_number, slots.valid_from
+        )
+    ) as departure_key,
     {{ scheduled_trip_id('slots') }} as trip_id_scheduled,
     slots.*,
     headways.headway_seconds

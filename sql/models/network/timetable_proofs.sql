@@ -33,7 +33,7 @@ answers as (
             and answers.line_code = known_dates.line_code
             and known_dates.service_date < answers.service_date
             and known_dates.service_date >= answers.service_date - {{ memory_days }}
-            and {{ weekday_type('answers.service_date') }} = {{ weekday_type('known_dates.service_date') }}
+            and weekday_type(answers.service_date) = weekday_type(known_dates.service_date)
             and answers.received_at >= known_dates.known_from
     group by answers.operator, answers.service_date, answers.line_code, answers.request_id
 ),

@@ -9,7 +9,7 @@ with requests as (
         requests.received_at,
         requests.is_good and doubts.request_id is null as is_good,
         requests.purpose,
-        {{ each_of(json_objects('requests.draws')) }} as draw
+        {{ each_of("json_objects(requests.draws)") }} as draw
     from {{ ref('staging_requests') }} as requests
     {{ join_doubts("''", answers='requests') }}
     where requests.draws is not null and {{ is_received_around('requests.received_date') }}
@@ -18,17 +18,17 @@ with requests as (
 draws as (
     select
         *,
-        try_cast({{ json_text('draw', 'service_date') }} as date) as service_date,
-        {{ json_text('draw', 'line_code') }} as line_code,
-        {{ json_text('draw', 'direction') }} as direction,
-        {{ json_text('draw', 'service_code') }} as service_code,
-        try_cast({{ json_text('draw', 'departure_at') }} as timestamp) as departure_at,
-        try_cast({{ json_text('draw', 'duplicate_number') }} as bigint) as duplicate_number,
-        try_cast({{ json_text('draw', 'position') }} as bigint) as position,
-        try_cast({{ json_text('draw', 'inclusion_probability') }} as double) as inclusion_probability,
-        try_cast({{ json_text('draw', 'seed') }} as bigint) as seed,
-        try_cast({{ json_text('draw', 'first_due_at') }} as timestamp) as first_due_at,
-        try_cast({{ json_text('draw', 'due_at') }} as timestamp) as due_at
+        try_cast(get_json_object(draw, '$.service_date') as date) as service_date,
+        get_json_object(draw, '$.line_code') as line_code,
+        get_json_object(draw, '$.direction') as direction,
+        get_json_object(draw, '$.service_code') as service_code,
+        try_cast(get_json_object(draw, '$.departure_at') as timestamp) as departure_at,
+        try_cast(get_json_object(draw, '$.duplicate_number') as bigint) as duplicate_number,
+        try_cast(get_json_object(draw, '$.position') as bigint) as position,
+        try_cast(get_json_object(draw, '$.inclusion_probability') as double) as inclusion_probability,
+        try_cast(get_json_object(draw, '$.seed') as bigint) as seed,
+        try_cast(get_json_object(draw, '$.first_due_at') as timestamp) as first_due_at,
+        try_cast(get_json_object(draw, '$.due_at') as timestamp) as due_at
     from requests
 )
 
@@ -44,9 +44,14 @@ select
     {{ value_at_least('stop_code', 'planned_at') }} as stop_code,
     -- a changed timetable changes it: the visit was drawn if its chance was below any of them
     max(inclusion_probability) as inclusion_probability,
-    min({{ chance(
-        'seed, operator, service_date, line_code, direction, service_code, departure_at, duplicate_number, position'
-    ) }}) as chance,
+    min(
+        chance(
+            concat_ws(
+                '|', seed, operator, service_date, line_code, direction, service_code, departure_at, duplicate_number,
+                position
+            )
+        )
+    ) as chance,
     min(first_due_at) as first_due_at,
     -- as far as it was known in the end
     {{ value_at_greatest('due_at', 'planned_at') }} as due_at,

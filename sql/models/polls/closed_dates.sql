@@ -5,7 +5,7 @@ with dates as (
     select
         days.operator,
         days.service_date,
-        {{ first_date_of('month', 'days.service_date') }} as month_starts_date
+        cast(date_trunc('month', days.service_date) as date) as month_starts_date
     from {{ ref('service_days') }} as days
     inner join {{ source('quality', 'operators') }} as operators
         on days.operator = operators.operator and days.service_date <= operators.closed_date
@@ -24,7 +24,7 @@ select
     service_date,
     month_starts_date,
     case
-        when first_date = month_starts_date and {{ first_date_of('month', 'last_date + 1') }} > month_starts_date
+        when first_date = month_starts_date and cast(date_trunc('month', last_date + 1) as date) > month_starts_date
             then substr(cast(month_starts_date as string), 1, 7)
         when first_date = last_date then cast(first_date as string)
         else cast(first_date as string) || '/' || cast(last_date as string)

@@ -4,7 +4,7 @@ select
     operator,
     service_date,
     -- rounded: noon minus twelve hours is a whole minute, but planned_at is not a whole second
-    {{ whole_minute(add_seconds('min(' ~ add_seconds('planned_at', '-service_seconds') ~ ')', 30)) }} as zero_at,
+    date_trunc('minute', add_seconds(min(add_seconds(planned_at, -service_seconds)), 30)) as zero_at,
     max(planned_at) as last_planned_at,
     count(*) as n_requests
 from {{ built('requests') }}

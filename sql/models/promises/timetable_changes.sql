@@ -54,11 +54,10 @@ promised_before as (
         first_proofs.received_at,
         -- when it would leave on the date, where another departure tells when that begins
         coalesce(
-            {{ add_seconds('dates.zero_at', 'departures.service_seconds') }},
-            {{ add_seconds(
-                'departures.departure_at',
-                '86400 * ' ~ days_between('departures.service_date', 'first_proofs.service_date')
-            ) }}
+            add_seconds(dates.zero_at, departures.service_seconds),
+            add_seconds(
+                departures.departure_at, 86400 * days_between(departures.service_date, first_proofs.service_date)
+            )
         ) as due_at
     from first_proofs
     inner join (
@@ -74,7 +73,7 @@ promised_before as (
         select
             operator,
             service_date,
-            min({{ add_seconds('departure_at', '-service_seconds') }}) as zero_at
+            min(add_seconds(departure_at, -service_seconds)) as zero_at
         from {{ built('timetable_departures') }}
         group by operator, service_date
     ) as dates
@@ -234,7 +233,7 @@ ambiguous as (
 paired as (
     -- what moved stays one row, that of the departure that was removed
     select
-        changes.* {{ exclude("change") }},
+        changes.* except (change),
         case when moves.added_id is null then changes.change else 'moved' end as change,
         moves.added_id as moved_to_key,
         moves.added_at as moved_to_at,
@@ -267,8 +266,8 @@ paired as (
 noticed as (
     select
         *,
-        {{ seconds_between('changed_at', 'departure_at') }} as notice_low_seconds,
-        {{ seconds_between('unchanged_at', 'departure_at') }} as notice_high_seconds
+        seconds_between(changed_at, departure_at) as notice_low_seconds,
+        seconds_between(unchanged_at, departure_at) as notice_high_seconds
     from paired
 )
 

@@ -13,7 +13,7 @@ undescribed as (
             received_date,
             '{{ dataset }}' as dataset,
             'key' as kind,
-            {{ each_of(json_keys_of('extra')) }} as name,
+            {{ each_of("json_object_keys(extra)") }} as name,
             received_at,
             extra as example
         from {{ ref('staging_' ~ dataset) }}
@@ -28,7 +28,7 @@ undescribed as (
             '{{ code }}' as kind,
             {{ code }} as name,
             received_at,
-            concat_ws(', ', category, event, {{ sorted_text('lines') }}, cause, message) as example
+            concat_ws(', ', category, event, sorted_text(lines), cause, message) as example
         from statuses
         where
             {{ code }} != ''
@@ -36,7 +36,7 @@ undescribed as (
                 select 1 from {{ ref(code ~ '_meanings') }} as meanings
                 where
                     {% if code == 'cause' -%}
-                        {{ has_text(comparable_text('statuses.cause'), 'meanings.cause') }}
+                        has_text(comparable_text(statuses.cause), meanings.cause)
                     {%- else -%}
                         meanings.{{ code }} = statuses.{{ code }}
                     {%- endif %}

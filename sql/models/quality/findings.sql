@@ -85,7 +85,7 @@ with doubted as (
             cross join {{ ref('inference_parameters') }} as parameters
             {{ join_proving_answers(
                 'calls',
-                seconds_between('polls.polled_at', 'calls.scheduled_at')
+                "seconds_between(polls.polled_at, calls.scheduled_at)"
                 ~ ' between 0 and parameters.silent_window_seconds'
             ) }}
             left join (
@@ -120,7 +120,7 @@ with doubted as (
             cast(null as string) as what
         from {{ ref('staging_passages') }}
         where
-            (answered_at is distinct from observed_at or {{ seconds_between('observed_at', 'received_at') }} > 60)
+            (answered_at is distinct from observed_at or seconds_between(observed_at, received_at) > 60)
             and {{ is_received_around() }}
     ) as doubts
 ),
@@ -175,7 +175,7 @@ found as (
         concat_ws(', ', request_id, sent_at, received_at) as example
     from {{ ref('staging_requests') }}
     where
-        abs({{ seconds_between('sent_at', 'received_at') }} - elapsed_ms / 1000) > 60
+        abs(seconds_between(sent_at, received_at) - elapsed_ms / 1000) > 60
         and {{ is_received_around() }}
     union all
     select
@@ -205,7 +205,7 @@ found as (
         concat_ws(', ', category, event, lines_text, started_at) as example
     from {{ ref('status_episodes') }}
     where
-        abs({{ seconds_between('started_at', 'first_seen_at') }}) > 86400 * (
+        abs(seconds_between(started_at, first_seen_at)) > 86400 * (
             select parameters.implausible_start_days from {{ ref('inference_parameters') }} as parameters
         )
         and {{ is_received_around('cast(last_seen_at as date)') }}

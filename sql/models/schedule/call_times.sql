@@ -12,13 +12,13 @@ with targets as (
         -- of some departures all times are hidden, of others those of half of the stretches of eight stops
         holdouts.holdout = 1
         and (
-            {{ chance('calls.departure_key') }} < parameters.schedule_holdout_share / 2
-            or {{ chance('calls.departure_key, ' ~ quotient('calls.position', 8)) }} < 0.5
+            chance(concat_ws('|', calls.departure_key)) < parameters.schedule_holdout_share / 2
+            or chance(concat_ws('|', calls.departure_key, {{ quotient('calls.position', 8) }})) < 0.5
         ) as is_hidden
     from {{ built('known_times') }} as calls
     cross join {{ ref('inference_parameters') }} as parameters
     inner join (values (0), (1)) as holdouts (holdout)
-        on holdouts.holdout = 0 or {{ chance('calls.departure_key') }} < parameters.schedule_holdout_share
+        on holdouts.holdout = 0 or chance(concat_ws('|', calls.departure_key)) < parameters.schedule_holdout_share
 ),
 
 round_0 as (
@@ -131,7 +131,7 @@ round_0 as (
 
     round_{{ round }} as (
         select
-            calls.* {{ exclude("known_seconds, difference_seconds, disagreed_seconds, is_source") }},
+            calls.* except (known_seconds, difference_seconds, disagreed_seconds, is_source),
             coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds,
             coalesce(calls.difference_seconds, learned.difference_seconds) as difference_seconds,
             coalesce(calls.disagreed_seconds, learned.disagreed_seconds) as disagreed_seconds,

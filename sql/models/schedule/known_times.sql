@@ -15,7 +15,7 @@ with departures as (
         departures.leg,
         departures.departure_at,
         days.zero_at,
-        {{ seconds_between('days.zero_at', 'departures.departure_at') }} as departure_seconds
+        seconds_between(days.zero_at, departures.departure_at) as departure_seconds
     from {{ built('timetable_departures') }} as departures
     inner join {{ watched_dates() }} as watched_dates using (operator, service_date)
     inner join {{ built('service_days') }} as days using (operator, service_date)
@@ -66,7 +66,7 @@ earlier_times as (
 
 calls as (
     select
-        departures.* {{ exclude("trip_id_scheduled") }},
+        departures.* except (trip_id_scheduled),
         stops.position,
         stops.stop_code,
         travel.travel_seconds,
@@ -101,7 +101,7 @@ between_departures as (
 )
 
 select
-    calls.* {{ exclude("known_seconds, known_before, known_after, departure_before, departure_after") }},
+    calls.* except (known_seconds, known_before, known_after, departure_before, departure_after),
     case
         when calls.known_before is null and calls.known_after is null and calls.is_first_stop then 0
         when

@@ -85,7 +85,7 @@ chances as (
     inner join {{ built('line_travel_times') }} as travel using (operator, service_date, line_code, direction)
     {{ join_proving_answers(
         'travel',
-        seconds_between('polls.polled_at', 'departures.start_at')
+        "seconds_between(polls.polled_at, departures.start_at)"
         ~ ' + travel.travel_seconds between parameters.match_early_seconds and parameters.not_run_before_seconds'
     ) }}
     left join {{ ref('full_lists') }} as lists
@@ -93,7 +93,7 @@ chances as (
             polls.operator = lists.operator
             and polls.request_id = lists.request_id
             and {{ plain_label_of('lines.line_number') }} = lists.plain_label
-            and {{ seconds_between('lists.full_at', 'departures.start_at') }} + travel.travel_seconds
+            and seconds_between(lists.full_at, departures.start_at) + travel.travel_seconds
             > -parameters.past_tolerance_seconds
     left join called on departures.departure_key = called.departure_key and travel.position = called.position
     where doubts.request_id is null and lists.request_id is null

@@ -141,7 +141,7 @@ select
     calls.visit_key,
     cast(calls.scheduled_seconds as bigint) as scheduled_seconds,
     cast(floor(calls.scheduled_seconds / 3600) as bigint) as service_hour,
-    {{ add_seconds('calls.zero_at', 'calls.scheduled_seconds') }} as scheduled_at,
+    add_seconds(calls.zero_at, calls.scheduled_seconds) as scheduled_at,
     case calls.basis
         when 'own' then calls.schedule_source
         when 'earlier' then 'earlier'

@@ -42,7 +42,7 @@ merged as (
 numbered as (
     select
         *,
-        {{ hashed_key(['operator', 'service_date', 'call_trip_id']) }} as call_trip_key,
+        key_of(concat_ws('|', operator, service_date, call_trip_id)) as call_trip_key,
         row_number() over (
             partition by operator, service_date, call_trip_id, stop_code
             order by coalesce(timetable_row_at, passed_at), visit_number
@@ -76,10 +76,12 @@ calls as (
 )
 
 select
-    {{ hashed_key([
-        'calls.operator', 'calls.service_date', key_part('calls.call_trip_id'), 'calls.stop_code',
-        'calls.call_visit_number'
-    ]) }} as visit_key,
+    key_of(
+        concat_ws(
+            '|', calls.operator, calls.service_date, key_part(calls.call_trip_id), calls.stop_code,
+            calls.call_visit_number
+        )
+    ) as visit_key,
     calls.call_trip_key as trip_key,
     calls.operator,
     calls.service_date,
@@ -118,6 +120,6 @@ select
     calls.leg,
     calls.position is not null and calls.departure_key is not null and calls.nth_at_position = 1
         as is_call_of_departure,
-    {{ seconds_between('calls.departure_at', 'calls.timetable_at') }} as own_seconds
+    seconds_between(calls.departure_at, calls.timetable_at) as own_seconds
 from calls
 left join {{ built('timetable_departures') }} as departures using (departure_key)

@@ -26,7 +26,7 @@ with documents as (
         row_number() over (partition by episode_id order by named) as version_number,
         named as document_text
     from {{ ref('status_episode_lines') }}
-    where line_code is null and not {{ has_form('upper(trim(named))', line_label_form()) }}
+    where line_code is null and not has_form(upper(trim(named)), line_label_form())
 ),
 
 texts as (
@@ -41,6 +41,6 @@ texts as (
 )
 
 {{ numbered_elements(
-    'texts', ['operator', 'document_kind', 'document_id', 'version_number'], words_of('document_text'), 'word',
+    'texts', ['operator', 'document_kind', 'document_id', 'version_number'], "words_of(document_text)", 'word',
     'position'
 ) }}

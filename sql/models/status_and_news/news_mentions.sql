@@ -11,9 +11,9 @@ with words as (
         words.word,
         meanings.meaning,
         meanings.month,
-        {{ has_form('words.word', line_label_form()) }} as is_label,
-        {{ has_form('words.word', '[0-9]{1,2}') }} as is_number,
-        {{ has_form('words.word', '[0-9]{1,2}/[0-9]{1,2}(/[0-9]{2,4})?') }} as is_date
+        has_form(words.word, line_label_form()) as is_label,
+        has_form(words.word, '[0-9]{1,2}') as is_number,
+        has_form(words.word, '[0-9]{1,2}/[0-9]{1,2}(/[0-9]{2,4})?') as is_date
     from {{ ref('document_words') }} as words
     left join {{ ref('news_words') }} as meanings on words.word = meanings.word
     where words.document_kind = 'news'
@@ -48,14 +48,14 @@ mentions as (
     select
         operator,
         news_id,
-        case when not is_day then {{ normal_label('word') }} end as line_label,
+        case when not is_day then normal_label(word) end as line_label,
         line_position > coalesce(other_position, 0) as is_introduced,
         case
-            when is_date then try_cast({{ part('word', '/', 2) }} as integer)
+            when is_date then try_cast(split_part(word, '/', 2) as integer)
             when is_day then month_after
         end as named_month,
         case
-            when is_date then try_cast({{ part('word', '/', 1) }} as integer)
+            when is_date then try_cast(split_part(word, '/', 1) as integer)
             when is_day then try_cast(word as integer)
         end as named_day
     from (

@@ -24,7 +24,7 @@ with terms as (
         from {{ ref('document_words') }} as words
         left join {{ ref('news_words') }} as meanings on words.word = meanings.word
         left join {{ ref('news_concepts') }} as concepts on words.word like concepts.beginning || '%'
-        where meanings.word is null and length(words.word) >= 3 and not {{ has_form('words.word', '.*[0-9].*') }}
+        where meanings.word is null and length(words.word) >= 3 and not has_form(words.word, '.*[0-9].*')
     ) as read_words
     -- `lift` is in the name of every lift
     where nth = 1 and not is_kind_of_place

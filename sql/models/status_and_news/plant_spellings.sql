@@ -23,15 +23,15 @@ with named as (
 keyed as (
     select
         *,
-        {{ plant_key('named') }} as plant_key
+        plant_key(named) as plant_key
     from named
 ),
 
 registered as (
     select distinct
         operator,
-        {{ plant_key('name') }} as plant_key,
-        min(plant) over (partition by operator, {{ plant_key('name') }}) as plant
+        plant_key(name) as plant_key,
+        min(plant) over (partition by operator, plant_key(name)) as plant
     from {{ source('intermediate', 'plant_names') }}
 )
 

@@ -1,8 +1,8 @@
 {{ config(materialized='table', meta={'reads_all_dates': 'an event may be listed for many days'}) }}
-{%- set lines_in_common = have_common("earlier.line_keys", "later.line_keys") -%}
-{%- set followed_by = add_seconds("listings.absent_after_at", "rules.flap_seconds") -%}
+{%- set lines_in_common = "arrays_overlap(earlier.line_keys, later.line_keys)" -%}
+{%- set followed_by = "add_seconds(listings.absent_after_at, rules.flap_seconds)" -%}
 {%- set root_number = "coalesce(roots.root_number, listings.listing_number)" -%}
-{%- set likeness_of_texts = common_share("earlier.message_words", "later.message_words") -%}
+{%- set likeness_of_texts = "common_share(earlier.message_words, later.message_words)" -%}
 -- One row per listing of the service status (`status_listings`): the listing that its episode begins with, and when it
 -- was known not to be listed before and after.
 -- Upstream gives events no identifier. Two listings of a category are one episode if the later one begins where the
@@ -42,11 +42,11 @@ with completed as (
 
 listings as (
     select
-        listings.* {{ exclude("proof_before_at, proof_after_at") }},
+        listings.* except (proof_before_at, proof_after_at),
         coalesce(listings.proof_before_at, completed.proof_before_at) as absent_before_at,
         coalesce(listings.proof_after_at, completed.proof_after_at) as absent_after_at,
-        {{ line_keys("listings.lines") }} as line_keys,
-        {{ message_words("listings.message") }} as message_words,
+        line_keys(listings.lines) as line_keys,
+        message_words(listings.message) as message_words,
         row_number() over (
             partition by listings.operator
             order by listings.first_seen_at, listings.received_date, listings.listing_key
@@ -80,7 +80,7 @@ alike as (
         earlier.operator,
         earlier.listing_number as earlier_number,
         later.listing_number as later_number,
-        {{ seconds_between('earlier.last_seen_at', 'later.first_seen_at') }} as gap_seconds,
+        seconds_between(earlier.last_seen_at, later.first_seen_at) as gap_seconds,
         case when earlier.listing_key = later.listing_key then 4 else 0 end
         + case when earlier.started_at = later.started_at then 2 else 0 end
         + case when {{ lines_in_common }} then 1 else 0 end
@@ -95,7 +95,7 @@ alike as (
         and (
             coalesce(earlier.started_at = later.started_at, false)
             and {{ likeness_of_texts }} >= parameters.same_start_likeness
-            or {{ is_empty_list("earlier.lines") }} and {{ is_empty_list("later.lines") }}
+            or coalesce(cardinality(earlier.lines), 0) = 0 and coalesce(cardinality(later.lines), 0) = 0
             and {{ likeness_of_texts }} >= parameters.edit_likeness
         ) as is_alike
     from followed as earlier
@@ -137,7 +137,7 @@ roots as (
 
 chains as (
     select
-        listings.* {{ exclude("line_keys, message_words") }},
+        listings.* except (line_keys, message_words),
         {{ root_number }} as root_number,
         row_number() over chain as version_number,
         lag(listings.absent_after_at) over chain < listings.first_seen_at as is_after_gap,
@@ -156,7 +156,7 @@ chains as (
 
 numbered as (
     select
-        * {{ exclude("started_at, is_after_gap, first_read_start_at") }},
+        * except (started_at, is_after_gap, first_read_start_at),
         first_read_start_at as started_at,
         coalesce(is_after_gap, false) as is_after_gap,
         first_value(listing_key) over chain as root_key,
@@ -173,7 +173,7 @@ episodes as (
 )
 
 select
-    md5(concat_ws('|', {{ key_part('operator') }}, root_key, episode_number)) as episode_id,
-    * {{ exclude("listing_number, root_number, absent_before_at") }},
+    md5(concat_ws('|', key_part(operator), root_key, episode_number)) as episode_id,
+    * except (listing_number, root_number, absent_before_at),
     case when version_number = 1 or is_after_gap then absent_before_at end as absent_before_at
 from episodes

@@ -4,8 +4,8 @@
 -- A name is a line's number (leading zeros and case do not count) or code. Where there is none of that number, `17/` is
 -- also line 17 (`base_line`), and `17` is also line 17/ (`slash_variant`).
 -- A name is of plant by its category, or, where the category leaves that open, if the episode names a text and no line.
-{%- set named = normal_label('names.named') %}
-{%- set number = normal_label('lines.line_number') %}
+{%- set named = "normal_label(names.named)" %}
+{%- set number = "normal_label(lines.line_number)" %}
 with names as (
     select
         episode_id,
@@ -18,7 +18,7 @@ with names as (
     from (
         select
             *,
-            {{ each_of(names_in('lines')) }} as named
+            {{ each_of("names_in(lines)") }} as named
         from {{ ref('status_chains') }}
     ) as listings
     where named is not null and named != ''

@@ -2,7 +2,7 @@
 -- One row per episode: an event of the service status, from the first answer that lists it to the first later one that
 -- proves that it was no longer listed. `status_chains` says which listings are one episode.
 -- A failed answer, one that proves nothing absent, or none, is no evidence of an end.
-{%- set is_plausible = "abs(" ~ seconds_between("started_at", "root_seen_at") ~ ")"
+{%- set is_plausible = "abs(seconds_between(started_at, root_seen_at))"
     " <= 86400 * parameters.implausible_start_days" %}
 with listings as (
     select
@@ -24,7 +24,7 @@ sums as (
         sum(n_answers) as n_answers,
         count(distinct message) as n_messages,
         count(case when is_after_gap then 1 end) as n_flaps,
-        sum(case when is_after_gap then ceil({{ seconds_between('previous_seen_at', 'first_seen_at') }}) else 0 end)
+        sum(case when is_after_gap then ceil(seconds_between(previous_seen_at, first_seen_at)) else 0 end)
             as most_absent_seconds
     from listings
     group by episode_id
@@ -32,8 +32,8 @@ sums as (
 
 episodes as (
     select
-        listings.* {{ exclude("first_seen_at, n_answers, absent_before_at, from_last") }},
-        sums.* {{ exclude("episode_id") }}
+        listings.* except (first_seen_at, n_answers, absent_before_at, from_last),
+        sums.* except (episode_id)
     from listings
     inner join sums using (episode_id)
     where listings.from_last = 1
@@ -53,7 +53,7 @@ earlier as (
             and episodes.first_seen_at > before.absent_after_at
             and (
                 episodes.root_key = before.root_key
-                or {{ have_common(line_keys('episodes.lines'), line_keys('before.lines')) }}
+                or arrays_overlap(line_keys(episodes.lines), line_keys(before.lines))
             )
     group by episodes.episode_id
 )

@@ -27,4 +27,4 @@ select
     gap_from,
     gap_to
 from answers
-where {{ seconds_between('gap_from', 'gap_to') }} > coverage_gap_seconds
+where seconds_between(gap_from, gap_to) > coverage_gap_seconds

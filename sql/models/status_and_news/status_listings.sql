@@ -13,7 +13,7 @@ with entries as (
         md5(concat_ws(
             '|',
             {% for text in texts %}
-                coalesce({{ key_part(text) }}, {{ missing_part() }}),
+                coalesce(key_part({{ text }}), missing_part()),
             {% endfor %}
             lines_kind,
             twin_number
@@ -28,7 +28,7 @@ with entries as (
         from (
             select
                 *,
-                nullif({{ sorted_text('lines') }}, '') as lines_text
+                nullif(sorted_text(lines), '') as lines_text
             from {{ ref('staging_status') }}
             where {{ is_received_around() }}
         ) as status

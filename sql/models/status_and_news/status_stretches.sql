@@ -13,7 +13,7 @@ with named as (
         previous_seen_at,
         next_seen_at,
         is_after_gap,
-        {{ each_of(names_in('lines')) }} as named
+        {{ each_of("names_in(lines)") }} as named
     from {{ ref('status_chains') }}
 ),
 

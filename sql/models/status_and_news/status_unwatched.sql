@@ -31,7 +31,7 @@ select
 from days
 {{ join_rules('days.received_date') }}
 where
-    coalesce({{ seconds_between('days.last_answer_at', 'days.next_answer_at') }} > rules.coverage_gap_seconds, true)
+    coalesce(seconds_between(days.last_answer_at, days.next_answer_at) > rules.coverage_gap_seconds, true)
 union all
 select
     operator,

@@ -7,7 +7,7 @@ with departures as (
         matches.trip_key,
         matches.match_score,
         {{ is_guessed_match() }} as is_guessed,
-        errors.* {{ exclude("departure_key") }}
+        errors.* except (departure_key)
     from {{ built('timetable_departures') }} as departures
     {{ join_rules('departures.service_date') }}
     left join {{ built('departure_matches') }} as matches using (departure_key)
@@ -41,13 +41,13 @@ scheduled as (
 delayed as (
     select
         *,
-        cast(round({{ seconds_between('zero_at', 'passed_at') }}) as bigint) - scheduled_seconds
+        cast(round(seconds_between(zero_at, passed_at)) as bigint) - scheduled_seconds
         -- of a guess, as it is to be expected if the match may be wrong
         + cast(round(case when is_guessed then wrong_share * wrong_shift_seconds else 0 end) as bigint)
             as delay_seconds,
         case
             when arrival_quality in ('evidenced', 'bounded') and not is_out_of_order
-                then {{ seconds_between('zero_at', 'passed_at') }} - scheduled_seconds
+                then seconds_between(zero_at, passed_at) - scheduled_seconds
         end as observed_seconds,
         schedule_source in ('theoretical', 'timetable') as is_listed,
         {{ quotient("departure_seconds", 10800) }} as part_of_day
@@ -84,10 +84,10 @@ judged as (
 )
 
 select
-    calls.* {{ exclude(
-        "departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds",
-        "leg_seconds, arrival_quality"
-    ) }},
+    calls.* except (
+        departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds,
+        leg_seconds, arrival_quality
+    ),
     case when not calls.is_out_of_order then calls.arrival_quality end as arrival_quality,
     calls.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
     -- a passage whose scheduled time is less sure tells of its trip too

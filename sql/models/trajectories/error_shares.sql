@@ -34,7 +34,7 @@ counts as (
         count(hidden.tenths) as n_hidden,
         coalesce(sum(hidden.weight), 0) as weight
     from classes
-    cross join {{ whole_numbers(-60, 60) }} as numbers (tenths)
+    cross join range(-60, 61) as numbers (tenths)
     left join hidden using (operator, service_date, side, shape_class, tenths)
     group by classes.operator, classes.service_date, classes.side, classes.shape_class, numbers.tenths
 ),

@@ -56,13 +56,13 @@ told as (
         case when expected.side like 'none%' then parameters.unseen_spread_factor else 1 end as spread_factor,
         expected.told_schedule_error_seconds,
         usual.usual_error_seconds,
-        {{ seconds_between('bounded.scheduled_at', 'bounded.hard_after') }} as after_seconds,
+        seconds_between(bounded.scheduled_at, bounded.hard_after) as after_seconds,
         -- an answer that did not list a bus which was still to come tells nothing
         least(
-            {{ seconds_between('bounded.scheduled_at', 'bounded.hard_before') }},
+            seconds_between(bounded.scheduled_at, bounded.hard_before),
             case
                 when coalesce(bounded.hard_after < unlisted.unlisted_at, true)
-                    then {{ seconds_between('bounded.scheduled_at', 'unlisted.unlisted_at') }}
+                    then seconds_between(bounded.scheduled_at, unlisted.unlisted_at)
             end
         ) as before_seconds
     from bounded
@@ -99,7 +99,7 @@ guessed as (
                 then
                     sqrt(
                         power(least(
-                            greatest({{ seconds_between('passed_after', 'passed_before') }} / 6, 1),
+                            greatest(seconds_between(passed_after, passed_before) / 6, 1),
                             case when arrival_quality = 'bounded' then told_error_seconds end
                         ), 2)
                         + power(schedule_error_seconds, 2)
@@ -129,9 +129,9 @@ placed as (
     select
         *,
         case
-            when is_observed and arrival_quality = 'bounded' then {{ add_seconds('scheduled_at', 'guessed_seconds') }}
+            when is_observed and arrival_quality = 'bounded' then add_seconds(scheduled_at, guessed_seconds)
             when is_seen then passed_at
-            else {{ add_seconds('scheduled_at', 'placed_seconds') }}
+            else add_seconds(scheduled_at, placed_seconds)
         end as guessed_at
     from guessed
 ),
@@ -141,7 +141,7 @@ first_stops as (
     select
         operator,
         service_date,
-        {{ quantile('delay_seconds', 0.02) }} as least_seconds
+        percentile(delay_seconds, 0.02) as least_seconds
     from calls
     where is_first_stop and is_observed and arrival_quality = 'evidenced'
     group by operator, service_date
@@ -149,12 +149,12 @@ first_stops as (
 )
 
 select
-    placed.* {{ exclude(
-        "match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds",
-        "running_seconds, passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order",
-        "told_seconds, spread_factor, told_schedule_error_seconds, usual_error_seconds, after_seconds",
-        "before_seconds, placed_seconds, guessed_at, passed_at, told_error_seconds, wrong_share, stop_error_seconds"
-    ) }},
+    placed.* except (
+        match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds,
+        passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor,
+        told_schedule_error_seconds, usual_error_seconds, after_seconds, before_seconds, placed_seconds, guessed_at,
+        passed_at, told_error_seconds, wrong_share, stop_error_seconds
+    ),
     least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
     case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
     case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,

@@ -15,7 +15,7 @@ observed_trips as (
     select
         departure_key,
         min(case when is_evidenced then scheduled_seconds end)
-        + {{ chance('departure_key') }} * (
+        + chance(concat_ws('|', departure_key)) * (
             max(case when is_evidenced then scheduled_seconds end)
             - min(case when is_evidenced then scheduled_seconds end)
         ) as moment_seconds,
@@ -39,9 +39,12 @@ held_out as (
         case holdouts.holdout
             when 2
                 then
-                    {{ chance(
-                        'calls.departure_key, ' ~ quotient('calls.scheduled_seconds', 'parameters.holdout_period_seconds')
-                    ) }} < 0.5
+                    chance(
+                        concat_ws(
+                            '|', calls.departure_key,
+                            {{ quotient('calls.scheduled_seconds', 'parameters.holdout_period_seconds') }}
+                        )
+                    ) < 0.5
             when 3 then calls.scheduled_seconds > observed_trips.moment_seconds
             when 4 then calls.scheduled_seconds < observed_trips.moment_seconds
             when 5 then true

@@ -1,7 +1,7 @@
 {{ config(materialized=inlined()) }}
 -- One row per due call: the delay to expect where nothing is known of its trip nor of the stop, learned from the other
--- trips of the date. It goes by how far along the way it is due (way_delays), by hour, by line and direction, and by these
--- and hour. Each of these counts as far as its groups differ by more than chance does.
+-- trips of the date. It goes by how far along the way the call is (way_delays), by hour, by line and direction, and by
+-- these and hour. Each of these counts as far as its groups differ by more than chance does.
 {%- set levels = {
     "hours": ["hour"], "lines": ["line_code", "direction"], "line_hours": ["line_code", "direction", "hour"]
 } %}

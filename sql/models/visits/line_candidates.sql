@@ -7,8 +7,8 @@ with labels as (
     select
         {{ label }},
         stop_code,
-        {{ normal_label('line_label') }} as plain_label,
-        {{ plain_text('destination') }} as plain_destination
+        normal_label(line_label) as plain_label,
+        plain_text(destination) as plain_destination
     from {{ ref('listings') }}
     where {{ is_built() }} and listed_id is not null and not is_wrapped
     group by {{ label }}, stop_code
@@ -43,7 +43,7 @@ stops as (
         stops.line_code,
         stops.direction,
         stops.stop_code,
-        {{ normal_label('lines.line_number') }} as plain_number
+        normal_label(lines.line_number) as plain_number
     from {{ built('line_stops_of_day') }} as stops
     inner join lines_of_day as lines using (operator, service_date, line_code)
 ),
@@ -54,21 +54,21 @@ destinations as (
         operator,
         service_date,
         line_code,
-        {{ plain_text('terminus_outbound') }} as plain_destination
+        plain_text(terminus_outbound) as plain_destination
     from lines_of_day
     union
     select
         operator,
         service_date,
         line_code,
-        {{ plain_text('terminus_inbound') }} as plain_destination
+        plain_text(terminus_inbound) as plain_destination
     from lines_of_day
     union
     select
         operator,
         service_date,
         line_code,
-        {{ plain_text('headsign') }} as plain_destination
+        plain_text(headsign) as plain_destination
     from {{ built('timetable_departures') }}
 ),
 
@@ -90,7 +90,7 @@ alike as (
         service_date,
         line_code,
         candidates.plain_destination,
-        max({{ likeness('candidates.plain_destination', 'destinations.plain_destination') }}) as likeness
+        max(likeness(candidates.plain_destination, destinations.plain_destination)) as likeness
     from candidates
     inner join destinations using (operator, service_date, line_code)
     group by operator, service_date, line_code, candidates.plain_destination

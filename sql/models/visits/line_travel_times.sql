@@ -31,7 +31,7 @@ neighbours as (
                 when
                     count(long_seconds) >= max(pattern_min_trips)
                     and median(long_seconds) > max(longest_step_seconds)
-                    and {{ quantile('long_seconds', 0.75) }} - {{ quantile('long_seconds', 0.25) }}
+                    and percentile(long_seconds, 0.75) - percentile(long_seconds, 0.25)
                     <= median(long_seconds) / 2
                     then median(case when long_seconds is not null then usual_seconds end)
             end,
@@ -72,7 +72,7 @@ line_means as (
 )
 
 select
-    stops.* {{ exclude("last_position") }},
+    stops.* except (last_position),
     -- rounded, because sums of fractions differ in their last digit from build to build
     {%- set travel_seconds %}
         sum(

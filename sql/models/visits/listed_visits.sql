@@ -2,7 +2,7 @@
 -- timetable row.
 -- The id may be a trip's, a vehicle's or a number that is used again; visit_trips finds the trips. The schedule and the
 -- line are not known yet.
-{%- set late_seconds = seconds_between('theoretical.predicted_at', 'live.predicted_at') %}
+{%- set late_seconds = "seconds_between(theoretical.predicted_at, live.predicted_at)" %}
 with live_visits as (
     select * from {{ ref('unlinked_visits') }}
     where not is_theoretical
@@ -46,7 +46,7 @@ replacement_pairs as (
         anonymous.group_number as theoretical_group_number,
         anonymous.predicted_at as theoretical_at,
         anonymous.last_seen_at as replaced_seen_at,
-        abs({{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}) as off_seconds
+        abs(seconds_between(anonymous.predicted_at, live.first_predicted_at)) as off_seconds
     from live_visits as live
     cross join {{ ref('inference_parameters') }} as parameters
     inner join theoretical_visits as anonymous using (operator, stop_code, plain_label)
@@ -57,7 +57,7 @@ replacement_pairs as (
         and live.first_poll_number = anonymous.poll_number + 1
         -- a row that was no longer in the future was removed for that reason
         and anonymous.predicted_at > live.first_seen_at
-        and {{ seconds_between('anonymous.predicted_at', 'live.first_predicted_at') }}
+        and seconds_between(anonymous.predicted_at, live.first_predicted_at)
         between -parameters.link_early_seconds and parameters.link_late_seconds
 ),
 
@@ -115,7 +115,7 @@ numbered as (
 )
 
 select
-    {{ hashed_key(['operator', 'service_date', key_part('listed_id'), 'stop_code', 'visit_number']) }}
+    key_of(concat_ws('|', operator, service_date, key_part(listed_id), stop_code, visit_number))
         as listed_visit_key,
     *
 from numbered

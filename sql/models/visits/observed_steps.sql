@@ -67,14 +67,14 @@ anonymous_steps as (
         {{ way }},
         rows_here.service_hour,
         rows_here.position,
-        {{ seconds_between('rows_here.theoretical_at', 'min(rows_next.theoretical_at)') }} as step_seconds
+        seconds_between(rows_here.theoretical_at, min(rows_next.theoretical_at)) as step_seconds
     from anonymous_rows as rows_here
     cross join {{ ref('inference_parameters') }} as parameters
     inner join anonymous_rows as rows_next using ({{ way }})
     where
         rows_here.destination is not distinct from rows_next.destination
         and rows_here.position + 1 = rows_next.position
-        and {{ seconds_between('rows_here.theoretical_at', 'rows_next.theoretical_at') }}
+        and seconds_between(rows_here.theoretical_at, rows_next.theoretical_at)
         between 0 and parameters.longest_step_seconds
     group by
         {{ way }}, rows_here.service_hour, rows_here.position, rows_here.listed_id, rows_here.destination,
@@ -88,7 +88,7 @@ steps as (
         position,
         next_position,
         source,
-        {{ seconds_between('listed_at', 'next_listed_at') }} / (next_position - position) as step_seconds
+        seconds_between(listed_at, next_listed_at) / (next_position - position) as step_seconds
     from id_steps
     where next_position > position and not (is_end_of_loop and is_next_end_of_loop)
     union all
@@ -102,7 +102,7 @@ steps as (
     from (
         select
             *,
-            {{ quantile('step_seconds', 0.25) }} over (
+            percentile(step_seconds, 0.25) over (
                 partition by {{ way }}, position
             ) as quarter_seconds
         from anonymous_steps

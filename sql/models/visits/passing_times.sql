@@ -86,7 +86,7 @@ timed as (
         case
             when bounded.n_polls = 0 then 'untracked'
             when bounded.passed_before is null then 'estimated'
-            when {{ seconds_between('bounded.passed_after', 'bounded.passed_before') }} <= rules.evidenced_seconds
+            when seconds_between(bounded.passed_after, bounded.passed_before) <= rules.evidenced_seconds
                 then 'evidenced'
             else 'bounded'
         end as arrival_quality
@@ -110,11 +110,11 @@ between_stops as (
 )
 
 select
-    * {{ exclude(
-        "expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced",
-        "is_trip_lost, tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before",
-        "clamped_after, visit_number"
-    ) }},
+    * except (
+        expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced, is_trip_lost,
+        tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before, clamped_after,
+        visit_number
+    ),
     row_number() over (
         partition by trip_key, stop_code
         order by expected_at, last_predicted_at nulls last, visit_number
@@ -124,16 +124,17 @@ select
             case
                 when arrival_quality = 'evidenced' or position is null or last_predicted_at is null then clamped_at
                 when travel_before < travel_seconds and travel_after > travel_seconds and clamped_after > clamped_before
-                    then {{ add_seconds(
-                        'clamped_before',
-                        '(travel_seconds - travel_before) / (travel_after - travel_before) * '
-                        ~ seconds_between('clamped_before', 'clamped_after')
-                    ) }}
+                    then add_seconds(
+                        clamped_before,
+                        (
+                            travel_seconds - travel_before
+                        ) / (travel_after - travel_before) * seconds_between(clamped_before, clamped_after)
+                    )
                 -- extrapolated from one side only where its own bounds limit the error
                 when passed_before is not null and travel_before < travel_seconds
-                    then {{ add_seconds('clamped_before', '(travel_seconds - travel_before)') }}
+                    then add_seconds(clamped_before, (travel_seconds - travel_before))
                 when passed_before is not null and travel_after > travel_seconds
-                    then {{ add_seconds('clamped_after', '(travel_seconds - travel_after)') }}
+                    then add_seconds(clamped_after, (travel_seconds - travel_after))
                 else clamped_at
             end,
             passed_after

@@ -70,9 +70,7 @@ clusters as (
             listings.is_stuck,
             listings.is_full,
             case
-                when {{ seconds_between(
-                    'lag(listings.predicted_at) over series_listings', 'listings.predicted_at'
-                ) }} > case
+                when seconds_between(lag(listings.predicted_at) over series_listings, listings.predicted_at) > case
                     when listings.is_theoretical then parameters.theoretical_gap_seconds
                     else coalesce(looped_stops.gap_seconds, parameters.live_gap_seconds)
                 end then 1
@@ -102,7 +100,7 @@ splits as (
             series_number,
             is_theoretical,
             cluster_number,
-            ({{ microseconds('min(predicted_at)') }} + {{ microseconds('max(predicted_at)') }}) / 2 as half_way
+            (microseconds(min(predicted_at)) + microseconds(max(predicted_at))) / 2 as half_way
         from clusters
         group by series_number, is_theoretical, cluster_number, poll_number
         having min(predicted_at) < max(predicted_at)
@@ -114,11 +112,11 @@ grouped as (
     select
         clusters.*,
         cast(floor(
-            {{ seconds_between('clusters.polled_at', 'clusters.predicted_at') }}
+            seconds_between(clusters.polled_at, clusters.predicted_at)
             / (2 * parameters.past_tolerance_seconds) + 0.5
         ) as bigint) as wait_class,
         2 * clusters.cluster_number
-        + case when {{ microseconds('clusters.predicted_at') }} >= splits.split_microseconds then 1 else 0 end
+        + case when microseconds(clusters.predicted_at) >= splits.split_microseconds then 1 else 0 end
             as group_number
     from clusters
     cross join {{ ref('inference_parameters') }} as parameters
@@ -132,11 +130,11 @@ moves as (
     select
         jumps.*,
         not jumps.is_theoretical
-        and jumps.predicted_at >= {{ add_seconds('jumps.polled_at', '-parameters.past_tolerance_seconds') }}
+        and jumps.predicted_at >= add_seconds(jumps.polled_at, -parameters.past_tolerance_seconds)
         and coalesce(jumps.jump_seconds <= parameters.upward_jump_seconds, true)
         and not (
             jumps.polled_at > jumps.same_wait_from
-            and {{ seconds_between('jumps.same_wait_from', 'jumps.same_wait_to') }} > parameters.stuck_seconds
+            and seconds_between(jumps.same_wait_from, jumps.same_wait_to) > parameters.stuck_seconds
         )
         and not (
             jumps.is_stuck
@@ -148,8 +146,8 @@ moves as (
             min(polled_at) over same_wait as same_wait_from,
             max(polled_at) over same_wait as same_wait_to,
             min(wait_class) over visit as least_wait_class,
-            {{ seconds_between('lag(predicted_at) over visit', 'predicted_at') }}
-            - {{ seconds_between('lag(polled_at) over visit', 'polled_at') }} as jump_seconds
+            seconds_between(lag(predicted_at) over visit, predicted_at)
+            - seconds_between(lag(polled_at) over visit, polled_at) as jump_seconds
         from grouped
         window
             visit as (partition by series_number, is_theoretical, group_number order by listing_number),
@@ -186,7 +184,7 @@ later_listings as (
         series_number,
         is_theoretical,
         group_number,
-        {{ list_of_distinct('later.polled_at') }} as still_listed_at
+        array_sort(collect_set(later.polled_at)) as still_listed_at
     from sums
     inner join moves as later using (series_number, is_theoretical, group_number)
     where later.listing_number > sums.ahead_listing_number

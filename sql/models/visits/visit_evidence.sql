@@ -11,7 +11,7 @@ visits as (
         *,
         replace(line_label, '/', '') as plain_label,
         -- until when its stop would list it, by its last prediction
-        {{ add_seconds('last_predicted_at', '-coalesce(lead_seconds, 0)') }} as listed_until_at
+        add_seconds(last_predicted_at, -coalesce(lead_seconds, 0)) as listed_until_at
     from {{ built('listed_visits') }}
     cross join {{ ref('inference_parameters') }}
 ),
@@ -41,18 +41,18 @@ absences as (
         visits.listed_visit_key,
         polls.polled_at,
         visits.early_absence_seconds,
-        {{ seconds_between('polls.polled_at', 'visits.listed_until_at') }} as early_seconds,
-        {{ seconds_between('polls.polled_at', 'visits.listed_until_at') }}
+        seconds_between(polls.polled_at, visits.listed_until_at) as early_seconds,
+        seconds_between(polls.polled_at, visits.listed_until_at)
         > visits.vanish_seconds
         + visits.vanish_share
-        * greatest({{ seconds_between('visits.passed_after', 'visits.last_predicted_at') }}, 0) as is_too_early
+        * greatest(seconds_between(visits.passed_after, visits.last_predicted_at), 0) as is_too_early
     from visits
     inner join polls
         on
             visits.operator = polls.operator
             and visits.stop_code = polls.stop_code
             and visits.passed_after < polls.polled_at
-            and polls.polled_at <= {{ add_seconds('visits.last_predicted_at', 'visits.gone_within_seconds') }}
+            and polls.polled_at <= add_seconds(visits.last_predicted_at, visits.gone_within_seconds)
     left join list_ends using (poll_number, plain_label)
     left join still_listed using (listed_visit_key, polled_at)
     {{ join_doubts('visits.plain_label') }}
@@ -89,7 +89,7 @@ withdrawals as (
             visits.operator = polls.operator
             and visits.stop_code = polls.stop_code
             and visits.last_theoretical_at < polls.polled_at
-            and polls.polled_at <= {{ add_seconds('visits.theoretical_at', '-visits.withdrawn_before_seconds') }}
+            and polls.polled_at <= add_seconds(visits.theoretical_at, -visits.withdrawn_before_seconds)
     left join list_ends using (poll_number, plain_label)
     {{ join_doubts('visits.plain_label') }}
     where
@@ -117,7 +117,7 @@ collecting as (
             select
                 polls.*,
                 case
-                    when {{ seconds_between('lag(polled_at) over listed', 'polled_at') }} > gone_within_seconds then 1
+                    when seconds_between(lag(polled_at) over listed, polled_at) > gone_within_seconds then 1
                     else 0
                 end as is_apart
             from polls
@@ -148,7 +148,7 @@ select
     visits.replaced_seen_at,
     visits.last_predicted_at,
     visits.passed_after,
-    {{ add_seconds('ends.gone_at', 'coalesce(visits.lead_seconds, 0)') }} as gone_at,
+    add_seconds(ends.gone_at, coalesce(visits.lead_seconds, 0)) as gone_at,
     ends.vanished_at,
     ends.missed_early_at,
     visits.is_reverted,

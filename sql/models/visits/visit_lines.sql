@@ -47,7 +47,7 @@ under_way as (
     inner join {{ built('timetable_departures') }} as departures using (operator, service_date, line_code, direction)
     where
         possible.n_possible > 1
-        and {{ seconds_between('departures.departure_at', 'possible.expected_at') }}
+        and seconds_between(departures.departure_at, possible.expected_at)
         between -parameters.match_early_seconds
         and lines.last_position * parameters.usual_step_seconds + parameters.match_late_seconds
 ),
@@ -170,7 +170,7 @@ lines_of_visits as (
         is_of_id = 1 or coalesce(score - lead(score) over best_first >= 0.05, true) as is_clear
     from (
         select
-            candidates.* {{ exclude("score") }},
+            candidates.* except (score),
             candidates.score + coalesce(usual_lines.id_share, 0) as score,
             case when lines_of_ids.nth = 1 and lines_of_ids.is_clear then 1 else 0 end as is_of_id
         from candidates

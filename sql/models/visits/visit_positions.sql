@@ -30,7 +30,7 @@ candidates as (
         stops.occurrence,
         stops.n_occurrences,
         stops.restart_seconds,
-        {{ add_seconds('visits.expected_at', '-stops.travel_seconds * coalesce(factors.travel_factor, 1)') }}
+        add_seconds(visits.expected_at, -stops.travel_seconds * coalesce(factors.travel_factor, 1))
             as estimated_start_at
     from visits
     inner join travel_times as stops using (operator, service_date, line_code, direction, stop_code)
@@ -50,7 +50,7 @@ loop_positions as (
             partition by looped.listed_visit_key
             order by
                 min(
-                    abs({{ seconds_between('anchors.estimated_start_at', 'looped.estimated_start_at') }})
+                    abs(seconds_between(anchors.estimated_start_at, looped.estimated_start_at))
                 ) nulls last,
                 -- a bus that comes again would be listed at other stops too: seen here alone it comes for the last time
                 case
@@ -70,7 +70,7 @@ positions as (
         candidates.*,
         case
             when
-                {{ seconds_between('lag(estimated_start_at) over listed', 'estimated_start_at') }}
+                seconds_between(lag(estimated_start_at) over listed, estimated_start_at)
                 -- a live bus may be much later than the timetable row of the stop before
                 > case
                     when lag(theoretical_at) over listed is not null and theoretical_at is null

@@ -5,9 +5,9 @@
 -- timetable rows have the id too, they tell how often it runs, and a bus that runs under it may be early or late.
 {%- set way = "operator, service_date, listed_id, line_code, direction" %}
 {%- set trip = "operator, service_date, trip_id" %}
-{%- set start_gap_seconds = seconds_between('before.start_at', 'segments.start_at') %}
-{%- set later_gap_seconds = seconds_between('before.last_at', 'segments.first_at') %}
-{%- set earlier_gap_seconds = seconds_between('segments.last_at', 'before.first_at') %}
+{%- set start_gap_seconds = "seconds_between(before.start_at, segments.start_at)" %}
+{%- set later_gap_seconds = "seconds_between(before.last_at, segments.first_at)" %}
+{%- set earlier_gap_seconds = "seconds_between(segments.last_at, before.first_at)" %}
 with segment_facts as (
     select
         {{ way }},
@@ -15,7 +15,7 @@ with segment_facts as (
         count(*) as n_visits,
         min(position) as first_position,
         max(position) as last_position,
-        {{ list_of_distinct('position') }} as positions,
+        array_sort(collect_set(position)) as positions,
         count(theoretical_at) as n_announced,
         sum(count(theoretical_at)) over (partition by {{ way }}) as n_id_announced,
         max(restart_seconds) as restart_seconds,
@@ -42,7 +42,7 @@ continuations as (
             or (
                 segments.n_announced = 0
                 and before.n_announced > 0
-                and {{ have_common('segments.positions', 'before.positions') }}
+                and arrays_overlap(segments.positions, before.positions)
             )
         )
         and {{ later_gap_seconds }} between -parameters.upward_jump_seconds and parameters.trip_gap_seconds
@@ -50,7 +50,7 @@ continuations as (
         (
             segments.n_id_announced > 0
             and segments.listed_id not like '@%'
-            and not {{ have_common('segments.positions', 'before.positions') }}
+            and not arrays_overlap(segments.positions, before.positions)
             and greatest({{ later_gap_seconds }}, {{ earlier_gap_seconds }}) <= parameters.trip_late_seconds
             and (
                 least(segments.n_announced, before.n_announced) = 0
@@ -72,7 +72,7 @@ continuations as (
         ) as is_part
     from segment_facts as segments
     cross join {{ ref('inference_parameters') }} as parameters
-    left join (select * {{ exclude("segment") }}, segment + 1 as segment from segment_facts) as before
+    left join (select * except (segment), segment + 1 as segment from segment_facts) as before
         using ({{ way }}, segment)
 ),
 
@@ -114,7 +114,7 @@ visits_nearby as (
         visits.listed_visit_key,
         placed.trip_number,
         placed.trip_id,
-        abs({{ seconds_between('placed.expected_at', 'visits.expected_at') }}) as off_seconds
+        abs(seconds_between(placed.expected_at, visits.expected_at)) as off_seconds
     from {{ ref('visit_positions') }} as visits
     inner join placed using (operator, service_date, listed_id)
     where visits.line_code is null
@@ -122,7 +122,7 @@ visits_nearby as (
 
 trip_visits as (
     select
-        visits.* {{ exclude("position, stop_sequence, restart_seconds, estimated_start_at, segment") }},
+        visits.* except (position, stop_sequence, restart_seconds, estimated_start_at, segment),
         coalesce(placed.trip_id, nearest.trip_id, visits.listed_id) as trip_id,
         -- the stop list has no position for the end of a loop that it does not close
         case when placed.is_loop_end is not true then placed.position end as position,
@@ -148,8 +148,8 @@ replaced_rows as (
     -- stops was replaced by another bus, which the list had no room for
     select
         *,
-        {{ seconds_between('expected_at', 'replaced_at') }} as ahead_seconds,
-        {{ add_seconds('estimated_start_at', 'ahead_seconds') }} as announced_start_at
+        seconds_between(expected_at, replaced_at) as ahead_seconds,
+        add_seconds(estimated_start_at, ahead_seconds) as announced_start_at
     from trip_visits
     inner join live_trips using ({{ trip }})
     where replaced_seen_at <= live_from and estimated_start_at is not null
@@ -158,7 +158,7 @@ replaced_rows as (
 compared as (
     select
         *,
-        abs({{ seconds_between(median_instant('announced_start_at', 'over trip'), 'announced_start_at') }})
+        abs(seconds_between({{ median_instant('announced_start_at', 'over trip') }}, announced_start_at))
         <= parameters.match_theoretical_seconds as is_agreeing,
         median(ahead_seconds) over trip <= parameters.match_early_seconds as is_possible
     from replaced_rows
@@ -181,8 +181,8 @@ announced as (
 )
 
 select
-    {{ hashed_key(['visits.operator', 'visits.service_date', 'visits.trip_id']) }} as trip_key,
-    visits.* {{ exclude("theoretical_at, replaced_at, replaced_seen_at") }},
+    key_of(concat_ws('|', visits.operator, visits.service_date, visits.trip_id)) as trip_key,
+    visits.* except (theoretical_at, replaced_at, replaced_seen_at),
     coalesce(visits.theoretical_at, case when announced.is_announced then announced.replaced_at end) as theoretical_at,
     announced.replaced_at,
     visits.listed_id like '@%' as is_anonymous
