@@ -1,6 +1,6 @@
--- The functions of the models that DuckDB has not, each with its meaning; spark.sql has the same for Apache Spark.
--- Those that Spark has itself are called here as there: array_join, array_remove, arrays_overlap, collect_set,
--- get_json_object, json_object_keys, percentile and raise_error. Views that are published must do without: files have none of them.
+-- The functions of the models that DuckDB does not have, each with its meaning; spark.sql has them for Apache Spark. Some
+-- are Spark's own: array_join, array_remove, arrays_overlap, collect_set, get_json_object, json_object_keys, percentile
+-- and raise_error. A published file has those that its views call.
 
 -- An instant as whole microseconds, for arithmetic that is the same in every run.
 create or replace macro microseconds(instant) as epoch_us(instant);
@@ -36,7 +36,8 @@ create or replace macro key_of(parts) as cast(md5(parts) as uuid);
 create or replace macro chance(parts) as md5_number_upper(parts) / 18446744073709551616.0;
 
 -- A list without the elements that are equal to a value.
-create or replace macro array_remove(elements, value) as list_filter(elements, lambda kept_element: kept_element != value);
+create or replace macro array_remove(elements, value) as
+    list_filter(elements, lambda kept_element: kept_element != value);
 
 -- True if two lists have an element in common.
 create or replace macro arrays_overlap(first_list, second_list) as list_has_any(first_list, second_list);

@@ -1,5 +1,5 @@
--- The functions of duckdb.sql for Apache Spark, which has no function of the name `strip_accents` either. Spark's SQL
--- calls none of them inside of a lambda or in what a query is sorted by.
+-- The functions of duckdb.sql for Apache Spark, which has no function of the name `strip_accents` either. Spark
+-- calls none of them inside of a lambda, in what a query is sorted by, or to make rows of a list.
 
 create or replace function microseconds(instant timestamp) returns bigint
     return unix_micros(instant);
@@ -106,26 +106,35 @@ create or replace function words_of(words string) returns array<string>
 create or replace function line_label_form() returns string
     return '[A-Z]{0,3}[0-9]{1,4}[A-Z]{0,2}/?';
 
-create or replace function names_by(lines array<string>, label string) returns array<string>
-    return flatten(transform(lines, line_entry ->
-        case
-            when upper(trim(line_entry)) rlike concat(
-                r'\A(?:(LINE[AE] +)?', label, '( *([,;+&]| E | - ) *', label, r')*)\z'
-            ) then regexp_extract_all(regexp_replace(upper(line_entry), 'LINE[AE] ', ''), label, 0)
-            else array(trim(line_entry))
+-- What names_in and line_keys share, as Spark allows no function of ours around a lambda. With `accented` and `plain`, the
+-- letters with accents and those that take their place, names are in the form in which they are compared.
+create or replace function names_by(lines array<string>, label string, accented string, plain string)
+    returns array<string>
+    return transform(
+        flatten(transform(lines, line_entry ->
+            case
+                when upper(trim(line_entry)) rlike concat(
+                    r'\A(?:(LINE[AE] +)?', label, '( *([,;+&]| E | - ) *', label, r')*)\z'
+                ) then regexp_extract_all(regexp_replace(upper(line_entry), 'LINE[AE] ', ''), label, 0)
+                else array(trim(line_entry))
+            end
+        )),
+        line_name -> case
+            when accented is null then line_name
+            else nullif(regexp_replace(
+                upper(trim(regexp_replace(translate(line_name, accented, plain), ' +', ' '))), '^0+([0-9A-Z])', '$1'
+            ), '')
         end
-    ));
+    );
+
+create or replace function line_label_forms() returns string
+    return concat('(?:', line_label_form(), '|[A-Z]{2,3}/?)');
 
 create or replace function names_in(lines array<string>) returns array<string>
-    return names_by(lines, concat('(?:', line_label_form(), '|[A-Z]{2,3}/?)'));
-
-create or replace function labels_by(names array<string>, accented string, plain string) returns array<string>
-    return transform(names, line_name -> nullif(regexp_replace(
-        upper(trim(regexp_replace(translate(line_name, accented, plain), ' +', ' '))), '^0+([0-9A-Z])', '$1'
-    ), ''));
+    return names_by(lines, line_label_forms(), null, null);
 
 create or replace function line_keys(lines array<string>) returns array<string>
-    return labels_by(names_in(lines), accented_letters(), plain_letters());
+    return names_by(lines, line_label_forms(), accented_letters(), plain_letters());
 
 create or replace function plant_key(plant_name string) returns string
     return regexp_replace(

@@ -325,3 +325,16 @@
 {% macro spark__n_distinct_over(value, window) -%}
     cast(size(collect_set({{ value }}) over ({{ window }})) as bigint)
 {%- endmacro %}
+
+{# All columns of a relation but some: what follows a `*`.
+
+   arguments: the names of the columns, between commas. #}
+{% macro exclude() -%}
+    {{ adapter.dispatch("exclude", "transit")(varargs | join(", ")) }}
+{%- endmacro %}
+{% macro default__exclude(columns) -%}
+    exclude ({{ columns }})
+{%- endmacro %}
+{% macro spark__exclude(columns) -%}
+    except ({{ columns }})
+{%- endmacro %}

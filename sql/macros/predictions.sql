@@ -72,7 +72,7 @@ uncertain as (
 
 judged as (
     select
-        * except (seen_threshold, fewest_trips, widest_interval),
+        * {{ exclude("seen_threshold, fewest_trips, widest_interval") }},
         case
             when n = 0 or n < seen_threshold * (n + n_not_judged) then 'coverage under threshold'
             when n_effective_trips < fewest_trips then 'too few trips'
@@ -82,7 +82,7 @@ judged as (
 )
 
 select
-    * except (share, half_interval),
+    * {{ exclude("share, half_interval") }},
     {{ share_with_interval("share", "half_interval", "null_reason", "within_band_share") }}
 from judged
 {%- endmacro %}

@@ -17,7 +17,7 @@
    groups: a relation with the columns of sums_of_group. #}
 {% macro variances_of_groups(groups) -%}
     select
-        * except (trip_variance),
+        * {{ exclude("trip_variance") }},
         coalesce(trip_variance, 0) as trip_variance,
         greatest(between_variance - coalesce(trip_variance, 0) * n_groups / n_trips, 0) as group_variance
     from (
@@ -62,7 +62,7 @@
 
     {{ level }}_trips as (
         select
-            trips.* except (above_seconds{{ (", level_seconds" if not loop.first else "") }}),
+            trips.* {{ exclude("above_seconds" ~ (", level_seconds" if not loop.first else "")) }},
             trips.above_seconds as level_seconds,
             cast(round(trips.above_seconds - {{ mean_of_level(level) }}) as bigint) as above_seconds
         from {{ before }} as trips

@@ -32,7 +32,7 @@ judged as (
 )
 
 select
-    * except (mean_seconds, half_interval),
+    * {{ exclude("mean_seconds, half_interval") }},
     {%- for name, value in {
         "estimated_seconds": "mean_seconds",
         "estimated_seconds_low": "greatest(mean_seconds - half_interval, 0)",

@@ -110,7 +110,7 @@ judged as (
 )
 
 select
-    * except (n_dates, half_interval, half_bunched_interval, half_gaps_interval, hour_null_reason),
+    * {{ exclude("n_dates, half_interval, half_bunched_interval, half_gaps_interval, hour_null_reason") }},
     {{ estimated_waits() }},
     {%- for name in spacing %}
     {{ share_with_interval(

@@ -17,7 +17,7 @@ def function_statements(engine: str) -> dict[str, str]:
 
 
 def called_functions(queries: Iterable[str]) -> list[str]:
-    """Return the statements that create in DuckDB what queries call; what a function calls comes before it."""
+    """Return the statements that create the functions which queries call in DuckDB, in their order there."""
     called, statements = "\n".join(queries), []
     for name, statement in reversed(function_statements("duckdb").items()):
         if re.search(rf"\b{name}\(", called):

@@ -81,7 +81,7 @@ segments as (
 covered as (
     select
         segments.*,
-        stretches.* except (operator, line_code, place),
+        stretches.* {{ exclude("operator, line_code, place") }},
         coalesce(stretches.low_from <= segments.from_at and stretches.low_to >= segments.to_at, false) as is_certain
     from segments
     inner join stretches

@@ -3,8 +3,8 @@
 -- label, an answer that proves nothing at all.
 -- `silence`: of silent_answers.
 -- `freeze`: it lists the same buses with the same waits as at least two answers before it, the first of them minutes
--- ago: three minutes for three buses, longer for two. Waits are of whole minutes, and at least one of several changes
--- meanwhile.
+-- ago: three minutes for three buses, longer for two, more than one for many. Waits are of whole minutes, and at least
+-- one of several changes meanwhile.
 -- `anonymous`: it lists a bus of the line without an identifier of its own (doubtful_rows), which may be any.
 with contents as (
     select
@@ -51,8 +51,9 @@ frozen_answers as (
         -- waits of a timetable alone recur each hour
         and repeats.n_identified > 0
         and repeats.number_in_run > 2
-        and repeats.n_rows * seconds_between(repeats.first_received_at, repeats.received_at)
-        > 3 * parameters.stuck_seconds
+        -- the waits of a timetable change all at once, once a minute
+        and seconds_between(repeats.first_received_at, repeats.received_at)
+        > greatest(60, 3 * parameters.stuck_seconds / repeats.n_rows)
 ),
 
 doubts as (

@@ -64,6 +64,7 @@ times as (
     select distinct
         {{ time }},
         stop_code,
+        is_withdrawn,
         not_run_before_seconds,
         not_run_after_seconds,
         not_run_gap_seconds,
@@ -105,7 +106,8 @@ watched as (
 unmatched_visits as (
     -- of trips without a departure, seen live or listed to the end, and of those seen live only whose departure is a
     -- guess, or that passed the stop twice, so that they are two trips of one identifier; and those that were still
-    -- expected when collecting ended, whose line nothing has decided
+    -- expected when collecting ended, whose line nothing has decided. A trip that took the place of a row later on its
+    -- way (`is_of_row`) may have taken that of a row withdrawn then.
     select
         visits.operator,
         visits.service_date,
@@ -116,6 +118,7 @@ unmatched_visits as (
         visits.is_slash_variant,
         coalesce(visits.destination, '') as destination,
         coalesce(visits.scheduled_at, visits.passed_at) as expected_at,
+        coalesce(matches.basis = 'theoretical_later' and not visits.is_repeated, false) as is_of_row,
         false as is_pending
     from (
         select
@@ -126,7 +129,12 @@ unmatched_visits as (
     left join {{ built('departure_matches') }} as matches using (trip_key)
     where
         (visits.n_polls > 0 or visits.n_withdrawn_polls = 0)
-        and (matches.trip_key is null or visits.is_repeated or {{ is_guessed_match(sure_score=0.95) }})
+        and (
+            matches.trip_key is null
+            or visits.is_repeated
+            or matches.basis = 'theoretical_later'
+            or {{ is_guessed_match(sure_score=0.95) }}
+        )
     union all
     select
         operator,
@@ -138,6 +146,7 @@ unmatched_visits as (
         is_slash_variant,
         destination,
         expected_at,
+        false as is_of_row,
         true as is_pending
     from {{ ref('pending_visits') }}
 ),
@@ -150,7 +159,8 @@ possible_visits as (
         stop_code,
         line_code,
         direction,
-        expected_at
+        expected_at,
+        is_of_row
     from unmatched_visits
     where not is_pending
     union all
@@ -160,12 +170,14 @@ possible_visits as (
         stop_code,
         candidates.line_code,
         candidates.direction,
-        visits.expected_at
+        visits.expected_at,
+        visits.is_of_row
     from unmatched_visits as visits
     inner join {{ built('line_candidates') }} as candidates using (operator, service_date, line_label, stop_code)
     where
         visits.is_slash_variant is not distinct from candidates.is_slash_variant
         and visits.destination = coalesce(candidates.destination, '')
+        and not visits.is_of_row
         and coalesce(visits.line_code != candidates.line_code, true)
 ),
 
@@ -182,6 +194,7 @@ possibly_run as (
     inner join possible_visits as visits using (operator, service_date)
     where
         coalesce(visits.line_code = times.line_code, true)
+        and (times.is_withdrawn or not visits.is_of_row)
         and (times.stop_code = visits.stop_code or times.direction = visits.direction)
         and seconds_between(times.departure_at, visits.expected_at)
         between -times.not_run_before_seconds

@@ -58,7 +58,7 @@ beginnings as (
 withdrawn as (
     -- the last promise of each departure that is not in force, with the name that its leg has now
     select
-        promises.* except (leg),
+        promises.* {{ exclude("leg") }},
         coalesce(renamed.leg_after, promises.leg) as leg
     from {{ first_rows('promises', departure.split(", "), 'promise_number desc') }} as promises
     left join in_force using ({{ departure }})
@@ -133,7 +133,7 @@ first_proofs as (
 
 fates as (
     select
-        promises.* except (departure_key),
+        promises.* {{ exclude("departure_key") }},
         coalesce(in_force.departure_key, promises.departure_key) as departure_key,
         evenings.promise_at,
         case

@@ -130,7 +130,7 @@ estimates as (
 )
 
 select
-    * except (half_interval),
+    * {{ exclude("half_interval") }},
     case when null_reason is null then {{ awt }} end as awt_seconds,
     case when null_reason is null then {{ swt }} end as swt_seconds,
     {{ estimated_waits() }},

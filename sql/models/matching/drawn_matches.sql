@@ -113,10 +113,10 @@ chosen as (
 )
 
 select
-    costs.* except (
-        first_live_at, last_live_at, n_replaced_rows, match_score, cost, spread_seconds, pair_number, trip_number,
-        departure_number
-    ),
+    costs.* {{ exclude(
+        "first_live_at, last_live_at, n_replaced_rows, match_score, cost, spread_seconds, pair_number, trip_number",
+        "departure_number"
+    ) }},
     chosen.chosen.draw
 from costs
 inner join chosen using ({{ line_day }})

@@ -95,7 +95,7 @@ offsets as (
     ){{ "," if not loop.last }}
 {% endfor %}
 select
-    visits.* except (estimated_departure_at),
+    visits.* {{ exclude("estimated_departure_at") }},
     coalesce(of_hour.running_seconds, of_day.running_seconds) as running_seconds,
     coalesce(add_seconds(visits.passed_at, -of_day.running_seconds), visits.estimated_departure_at)
         as left_at,

@@ -51,7 +51,7 @@ nearest as (
 matches as (
     -- as many trips run as a departure as there are equal ones
     select
-        placed.* except (departure_key),
+        placed.* {{ exclude("departure_key") }},
         departures.departure_key,
         placed.basis_score
         * (1 - 0.5 * least(placed.off_seconds / parameters.match_theoretical_seconds, 1)) as match_score

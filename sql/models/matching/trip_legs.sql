@@ -239,6 +239,6 @@ possible_legs as (
     left join later_starts using (trip_key)
 )
 
-select * except (nth_possible)
+select * {{ exclude("nth_possible") }}
 from possible_legs
 where nth_possible = 1

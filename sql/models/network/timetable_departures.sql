@@ -77,7 +77,7 @@ listings as (
 
 described as (
     select
-        * except (first_listed_at, last_listed_until, first_absent_at, nearest_number),
+        * {{ exclude("first_listed_at, last_listed_until, first_absent_at, nearest_number") }},
         -- departures of one leg serve the same stops, whatever service they belong to
         case when is_slash_variant then '/' else '' end || coalesce(leg_description, headsign, '') as leg,
         case

@@ -9,8 +9,10 @@ with requests as (
         requests.received_at,
         requests.is_good and doubts.request_id is null as is_good,
         requests.purpose,
-        {{ each_of("json_objects(requests.draws)") }} as draw
-    from {{ ref('staging_requests') }} as requests
+        {{ each_of("requests.draws_of_request") }} as draw
+    from (
+        select *, json_objects(draws) as draws_of_request from {{ ref('staging_requests') }}
+    ) as requests
     {{ join_doubts("''", answers='requests') }}
     where requests.draws is not null and {{ is_received_around('requests.received_date') }}
 ),

@@ -1,6 +1,6 @@
 {{ config(schema='core') }}
 -- One row per planned request: what was requested, when, and the outcome.
-select * except (draws, received_date)
+select * {{ exclude("draws, received_date") }}
 from {{ ref('staging_requests') }}
 where
     {{ is_built() }}

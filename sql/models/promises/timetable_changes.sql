@@ -233,7 +233,7 @@ ambiguous as (
 paired as (
     -- what moved stays one row, that of the departure that was removed
     select
-        changes.* except (change),
+        changes.* {{ exclude("change") }},
         case when moves.added_id is null then changes.change else 'moved' end as change,
         moves.added_id as moved_to_key,
         moves.added_at as moved_to_at,

@@ -131,7 +131,7 @@ round_0 as (
 
     round_{{ round }} as (
         select
-            calls.* except (known_seconds, difference_seconds, disagreed_seconds, is_source),
+            calls.* {{ exclude("known_seconds, difference_seconds, disagreed_seconds, is_source") }},
             coalesce(calls.known_seconds, learned.learned_seconds) as known_seconds,
             coalesce(calls.difference_seconds, learned.difference_seconds) as difference_seconds,
             coalesce(calls.disagreed_seconds, learned.disagreed_seconds) as disagreed_seconds,

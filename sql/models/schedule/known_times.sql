@@ -66,7 +66,7 @@ earlier_times as (
 
 calls as (
     select
-        departures.* except (trip_id_scheduled),
+        departures.* {{ exclude("trip_id_scheduled") }},
         stops.position,
         stops.stop_code,
         travel.travel_seconds,
@@ -101,7 +101,7 @@ between_departures as (
 )
 
 select
-    calls.* except (known_seconds, known_before, known_after, departure_before, departure_after),
+    calls.* {{ exclude("known_seconds, known_before, known_after, departure_before, departure_after") }},
     case
         when calls.known_before is null and calls.known_after is null and calls.is_first_stop then 0
         when

@@ -71,10 +71,10 @@ stretches as (
 )
 
 select
-    stretches.* except (
-        n_calls, n_chances, n_called_chances, is_listing, n_called_before, n_chances_in_stretch, n_stops_in_stretch,
-        n_listing_in_stretch
-    ),
+    stretches.* {{ exclude(
+        "n_calls, n_chances, n_called_chances, is_listing, n_called_before, n_chances_in_stretch, n_stops_in_stretch",
+        "n_listing_in_stretch"
+    ) }},
     stretches.n_calls > 0
     and stretches.n_chances - stretches.n_called_chances >= greatest(
         stretches.n_called_chances, least(stretches.n_calls, parameters.skipped_stop_trips)

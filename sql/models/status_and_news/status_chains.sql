@@ -42,7 +42,7 @@ with completed as (
 
 listings as (
     select
-        listings.* except (proof_before_at, proof_after_at),
+        listings.* {{ exclude("proof_before_at, proof_after_at") }},
         coalesce(listings.proof_before_at, completed.proof_before_at) as absent_before_at,
         coalesce(listings.proof_after_at, completed.proof_after_at) as absent_after_at,
         line_keys(listings.lines) as line_keys,
@@ -137,7 +137,7 @@ roots as (
 
 chains as (
     select
-        listings.* except (line_keys, message_words),
+        listings.* {{ exclude("line_keys, message_words") }},
         {{ root_number }} as root_number,
         row_number() over chain as version_number,
         lag(listings.absent_after_at) over chain < listings.first_seen_at as is_after_gap,
@@ -156,7 +156,7 @@ chains as (
 
 numbered as (
     select
-        * except (started_at, is_after_gap, first_read_start_at),
+        * {{ exclude("started_at, is_after_gap, first_read_start_at") }},
         first_read_start_at as started_at,
         coalesce(is_after_gap, false) as is_after_gap,
         first_value(listing_key) over chain as root_key,
@@ -174,6 +174,6 @@ episodes as (
 
 select
     md5(concat_ws('|', key_part(operator), root_key, episode_number)) as episode_id,
-    * except (listing_number, root_number, absent_before_at),
+    * {{ exclude("listing_number, root_number, absent_before_at") }},
     case when version_number = 1 or is_after_gap then absent_before_at end as absent_before_at
 from episodes

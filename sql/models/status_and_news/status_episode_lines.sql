@@ -18,8 +18,8 @@ with names as (
     from (
         select
             *,
-            {{ each_of("names_in(lines)") }} as named
-        from {{ ref('status_chains') }}
+            {{ each_of("names") }} as named
+        from (select *, names_in(lines) as names from {{ ref('status_chains') }}) as chains
     ) as listings
     where named is not null and named != ''
     group by episode_id, operator, category, named

@@ -32,8 +32,8 @@ sums as (
 
 episodes as (
     select
-        listings.* except (first_seen_at, n_answers, absent_before_at, from_last),
-        sums.* except (episode_id)
+        listings.* {{ exclude("first_seen_at, n_answers, absent_before_at, from_last") }},
+        sums.* {{ exclude("episode_id") }}
     from listings
     inner join sums using (episode_id)
     where listings.from_last = 1

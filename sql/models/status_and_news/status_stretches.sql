@@ -13,8 +13,8 @@ with named as (
         previous_seen_at,
         next_seen_at,
         is_after_gap,
-        {{ each_of("names_in(lines)") }} as named
-    from {{ ref('status_chains') }}
+        {{ each_of("names") }} as named
+    from (select *, names_in(lines) as names from {{ ref('status_chains') }}) as listings
 ),
 
 followed as (

@@ -7,7 +7,7 @@ with departures as (
         matches.trip_key,
         matches.match_score,
         {{ is_guessed_match() }} as is_guessed,
-        errors.* except (departure_key)
+        errors.* {{ exclude("departure_key") }}
     from {{ built('timetable_departures') }} as departures
     {{ join_rules('departures.service_date') }}
     left join {{ built('departure_matches') }} as matches using (departure_key)
@@ -84,10 +84,10 @@ judged as (
 )
 
 select
-    calls.* except (
-        departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds,
-        leg_seconds, arrival_quality
-    ),
+    calls.* {{ exclude(
+        "departure_seconds, error_seconds, is_out_of_order, observed_seconds, is_listed, part_of_day, stop_seconds",
+        "leg_seconds, arrival_quality"
+    ) }},
     case when not calls.is_out_of_order then calls.arrival_quality end as arrival_quality,
     calls.schedule_error_seconds <= parameters.timed_error_seconds as is_timed,
     -- a passage whose scheduled time is less sure tells of its trip too

@@ -149,12 +149,12 @@ first_stops as (
 )
 
 select
-    placed.* except (
-        match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds,
-        passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor,
-        told_schedule_error_seconds, usual_error_seconds, after_seconds, before_seconds, placed_seconds, guessed_at,
-        passed_at, told_error_seconds, wrong_share, stop_error_seconds
-    ),
+    placed.* {{ exclude(
+        "match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds",
+        "passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor",
+        "told_schedule_error_seconds, usual_error_seconds, after_seconds, before_seconds, placed_seconds, guessed_at",
+        "passed_at, told_error_seconds, wrong_share, stop_error_seconds"
+    ) }},
     least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
     case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
     case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,

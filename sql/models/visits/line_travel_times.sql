@@ -72,7 +72,7 @@ line_means as (
 )
 
 select
-    stops.* except (last_position),
+    stops.* {{ exclude("last_position") }},
     -- rounded, because sums of fractions differ in their last digit from build to build
     {%- set travel_seconds %}
         sum(

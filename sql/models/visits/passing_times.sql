@@ -110,11 +110,11 @@ between_stops as (
 )
 
 select
-    * except (
-        expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced, is_trip_lost,
-        tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before, clamped_after,
-        visit_number
-    ),
+    * {{ exclude(
+        "expected_at, last_predicted_at, gone_at, vanished_at, missed_early_at, is_reverted, is_misplaced, is_trip_lost",
+        "tracked_until, travel_seconds, travel_before, travel_after, clamped_at, clamped_before, clamped_after",
+        "visit_number"
+    ) }},
     row_number() over (
         partition by trip_key, stop_code
         order by expected_at, last_predicted_at nulls last, visit_number

@@ -170,7 +170,7 @@ lines_of_visits as (
         is_of_id = 1 or coalesce(score - lead(score) over best_first >= 0.05, true) as is_clear
     from (
         select
-            candidates.* except (score),
+            candidates.* {{ exclude("score") }},
             candidates.score + coalesce(usual_lines.id_share, 0) as score,
             case when lines_of_ids.nth = 1 and lines_of_ids.is_clear then 1 else 0 end as is_of_id
         from candidates

@@ -72,7 +72,7 @@ continuations as (
         ) as is_part
     from segment_facts as segments
     cross join {{ ref('inference_parameters') }} as parameters
-    left join (select * except (segment), segment + 1 as segment from segment_facts) as before
+    left join (select * {{ exclude("segment") }}, segment + 1 as segment from segment_facts) as before
         using ({{ way }}, segment)
 ),
 
@@ -122,7 +122,7 @@ visits_nearby as (
 
 trip_visits as (
     select
-        visits.* except (position, stop_sequence, restart_seconds, estimated_start_at, segment),
+        visits.* {{ exclude("position, stop_sequence, restart_seconds, estimated_start_at, segment") }},
         coalesce(placed.trip_id, nearest.trip_id, visits.listed_id) as trip_id,
         -- the stop list has no position for the end of a loop that it does not close
         case when placed.is_loop_end is not true then placed.position end as position,
@@ -182,7 +182,7 @@ announced as (
 
 select
     key_of(concat_ws('|', visits.operator, visits.service_date, visits.trip_id)) as trip_key,
-    visits.* except (theoretical_at, replaced_at, replaced_seen_at),
+    visits.* {{ exclude("theoretical_at, replaced_at, replaced_seen_at") }},
     coalesce(visits.theoretical_at, case when announced.is_announced then announced.replaced_at end) as theoretical_at,
     announced.replaced_at,
     visits.listed_id like '@%' as is_anonymous
