@@ -31,6 +31,7 @@ print(json.dumps([duckdb.__version__, counts, comments]))
 """
 _PERIOD = "'2026-11-01', '2026-11-30'"
 MACROS = {  # a query for each
+    "add_seconds": "select add_seconds(received_at, elapsed_ms / 1000) from core.requests",
     "direction_names": "select * from direction_names()",
     "line_waits_between": f"select * from line_waits_between({_PERIOD})",
     "local_time": "select local_time(received_at) from core.requests",
@@ -39,6 +40,7 @@ MACROS = {  # a query for each
     "predictions_between": f"select * from predictions_between(line_code, {_PERIOD})",
     "punctuality_between": f"select * from punctuality_between(line_code, {_PERIOD})",
     "rulesets_between": f"select * from rulesets_between(line_code, {_PERIOD})",
+    "seconds_between": "select seconds_between(passed_after, passed_before) from core.stop_visits",
     "service_date": "select service_date(received_at) from core.requests",
     "stop_punctuality_between": f"select * from stop_punctuality_between({_PERIOD})",
     "stop_waits_between": f"select * from stop_waits_between({_PERIOD})",

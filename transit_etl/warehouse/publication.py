@@ -37,6 +37,8 @@ _NAMES_OF = {
     "to_stop_code": ("core.stops", "stop_code", ("stop_name", "latitude", "longitude"), "to_"),
 }
 _MACROS = {
+    "macro seconds_between": "Seconds from one instant to another, with their fraction.",
+    "macro add_seconds": "An instant moved by a number of seconds.",
     "macro local_time": "The local time of an operator, which need not be named if single, at a UTC instant.",
     "macro service_date": (
         "The service date of an operator, which need not be named if single, that a UTC instant belongs to."

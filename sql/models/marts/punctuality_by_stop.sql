@@ -64,6 +64,8 @@ judged as (
 )
 
 select
-    * {{ exclude("unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval") }},
+    * {{ exclude(
+        "unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval"
+    ) }},
     {{ estimated_shares() }}
 from judged

@@ -25,7 +25,9 @@ judged as (
 )
 
 select
-    * {{ exclude("unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval") }},
+    * {{ exclude(
+        "unrecognised, half_early_interval, half_on_time_interval, half_late_interval, half_delay_interval"
+    ) }},
     {{ estimated_shares() }},
     -- only the bounds count visits that are late although not observed passing: the estimate stays within them
     case

@@ -1,4 +1,4 @@
-{{ config(schema='core', materialized='table', meta={'reads_all_dates': 'a line may have been listed once, long ago'}) }}
+{{ config(schema='core', materialized='table', meta={'reads_all_dates': 'a line may have been listed long ago'}) }}
 -- One row per operator and line: its number, termini and name as the lines list gave them last, and what runs on it.
 with latest as (
     select

@@ -11,7 +11,10 @@ with requests as (
         requests.purpose,
         {{ each_of("requests.draws_of_request") }} as draw
     from (
-        select *, json_objects(draws) as draws_of_request from {{ ref('staging_requests') }}
+        select
+            *,
+            json_objects(draws) as draws_of_request
+        from {{ ref('staging_requests') }}
     ) as requests
     {{ join_doubts("''", answers='requests') }}
     where requests.draws is not null and {{ is_received_around('requests.received_date') }}

@@ -19,7 +19,12 @@ with names as (
         select
             *,
             {{ each_of("names") }} as named
-        from (select *, names_in(lines) as names from {{ ref('status_chains') }}) as chains
+        from (
+            select
+                *,
+                names_in(lines) as names
+            from {{ ref('status_chains') }}
+        ) as chains
     ) as listings
     where named is not null and named != ''
     group by episode_id, operator, category, named

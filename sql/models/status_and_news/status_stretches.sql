@@ -14,7 +14,12 @@ with named as (
         next_seen_at,
         is_after_gap,
         {{ each_of("names") }} as named
-    from (select *, names_in(lines) as names from {{ ref('status_chains') }}) as listings
+    from (
+        select
+            *,
+            names_in(lines) as names
+        from {{ ref('status_chains') }}
+    ) as listings
 ),
 
 followed as (
