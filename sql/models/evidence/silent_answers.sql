@@ -29,8 +29,8 @@ with answers as (
 ),
 
 listed_ways as (
-    -- what each answer listed by label and destination, and how many of these rows the next answer should have listed,
-    -- too
+    -- what each answer listed by label and destination, and how many of these buses the next answer should have listed,
+    -- too: one that comes twice has two rows
     select
         answers.operator,
         answers.stop_code,
@@ -39,9 +39,9 @@ listed_ways as (
         coalesce(nullif(replace(passages.line_label, '/', ''), ''), '?') as plain_label,
         coalesce(passages.destination, '?') as way,
         count(
-            case
+            distinct case
                 when passages.predicted_at > add_seconds(answers.next_received_at, parameters.vanish_seconds)
-                    then 1
+                    then coalesce(passages.trip_id, concat_ws('', passages.predicted_at))
             end
         ) as n_expected
     from answers
