@@ -1,6 +1,61 @@
-"""The functions of the models that SQL cannot express: chains."""
+"""The functions of the models: those of each engine in SQL, and chains, which SQL cannot express."""
 
+import shutil
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from transit_etl.settings import BuildSettings
+from transit_etl.warehouse import dbt
+from transit_etl.warehouse.dbt_manifest import PROJECT
+from transit_etl.warehouse.engine_functions import called_functions, function_statements
 from transit_etl.warehouse.sql_functions import chain_starts
+
+SPARKS_OWN = {
+    "array_join", "array_remove", "arrays_overlap", "collect_set", "get_json_object", "json_object_keys",
+    "percentile", "raise_error",
+}  # fmt: skip
+
+
+def test_spark_has_each_function_of_duckdb() -> None:
+    assert set(function_statements("duckdb")) - SPARKS_OWN <= set(function_statements("spark"))
+    assert not SPARKS_OWN & set(function_statements("spark"))
+
+
+def test_a_query_takes_along_the_functions_that_it_calls_and_those_that_these_call() -> None:
+    with duckdb.connect() as connection:
+        for statement in called_functions(["create view a as select names_in(lines)", "select 1"]):
+            connection.execute(statement)
+        created = connection.execute(
+            "select function_name from duckdb_functions() where not internal"
+        ).fetchall()
+        names = connection.execute("select names_in(['Linee 12, 13 e 17/', 'Metro'])").fetchall()
+
+    assert {("line_label_form",), ("names_in",)} == set(created)
+    assert [(["12", "13", "17/", "Metro"],)] == names
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "engines/duckdb.sql",
+        "macros/shares.sql",
+        "models/facts/trips.sql",
+        "seeds/rulesets.csv",
+        "dbt_project.yml",
+    ],
+)
+def test_dates_are_built_again_after_whatever_makes_their_tables_changed(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(PROJECT, tmp_path / "sql", ignore=shutil.ignore_patterns("target", "logs"))
+    monkeypatch.setattr(dbt, "PROJECT", tmp_path / "sql")
+    before = dbt.fingerprint(BuildSettings())
+    with (tmp_path / "sql" / changed).open("a", encoding="utf-8") as file:
+        file.write("\n")
+
+    assert before != dbt.fingerprint(BuildSettings())
 
 
 def test_a_chain_begins_with_the_element_that_nothing_leads_to() -> None:

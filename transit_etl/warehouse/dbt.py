@@ -126,8 +126,8 @@ def fingerprint(settings: BuildSettings, *, without: Collection[Path] = ()) -> s
     """Return a hash that changes with models, macros, seeds, configuration and engine, but some files."""
     digest = sha256(settings.build_target.encode())
     for folder, pattern in (
-        ("models", "*.sql"), ("models/parameters", "*.yml"), ("macros", "*.sql"), ("seeds", "*.*"),
-        (".", "*.yml"),
+        ("models", "*.sql"), ("models/parameters", "*.yml"), ("engines", "*.sql"), ("macros", "*.sql"),
+        ("seeds", "*.*"), (".", "*.yml"),
     ):  # fmt: skip
         for path in sorted((PROJECT / folder).rglob(pattern) if folder != "." else PROJECT.glob(pattern)):
             if path not in without:
