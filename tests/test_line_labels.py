@@ -1,12 +1,12 @@
 """One rule for the labels of lines, whichever language reads them."""
 
+import duckdb
 import pytest
-from jinja2 import Environment
 
 from transit_etl.line_labels import normal_label
 from transit_etl.settings import Settings
 from transit_etl.stage.connection import connect
-from transit_etl.warehouse.dbt_manifest import PROJECT
+from transit_etl.warehouse.engine_functions import function_statements
 
 CASES = [
     (None, None), ("", None), ("  ", None),
@@ -31,23 +31,9 @@ def test_staging_reads_every_label_as_the_rule_says() -> None:
 
 
 def test_the_models_read_every_label_as_the_rule_says() -> None:
-    rule = _macro("normal_label", "label")
-    with connect(Settings()) as connection:
-        query = f"select label, {rule} from (select unnest($labels::varchar[]) as label)"
+    with duckdb.connect() as connection:
+        connection.execute(function_statements("duckdb")["normal_label"])
+        query = "select label, normal_label(label) from (select unnest($labels::varchar[]) as label)"
         found = connection.execute(query, {"labels": [label for label, _ in CASES]}).fetchall()
 
     assert CASES == found
-
-
-def _macro(name: str, *values: str) -> str:
-    """Return what a macro of the models writes for DuckDB."""
-
-    class Adapter:
-        @staticmethod
-        def dispatch(name: str, _package: str) -> object:
-            return getattr(macros, f"default__{name}")
-
-    environment = Environment(extensions=["jinja2.ext.do"], autoescape=False)  # noqa: S701 (SQL, not HTML)
-    text = PROJECT.joinpath("macros", "dialect.sql").read_text()
-    macros = environment.from_string(text, {"adapter": Adapter}).module
-    return str(getattr(macros, name)(*values)).strip()

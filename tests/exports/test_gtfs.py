@@ -117,12 +117,7 @@ def test_a_route_has_the_type_that_is_told_and_is_a_bus_where_none_is(placed: Ex
 
     assert "2" == types.pop("FGC")
     assert {"3"} == {*types.values()}
-    change(
-        placed,
-        "update core.line_modes set operator = 'another' where line_label = 'FGC'",
-        "insert into intermediate.route_types values ('emulated', '1', 0), ('emulated', '18', 1), "
-        "('emulated', '18', 3), ('another', '20', 1)",
-    )
+    change(placed, "update core.latest_lines set route_type = if(line_number = '1', 0, null)")
     types = {row["route_short_name"]: row["route_type"] for row in table(feed(placed, "gtfs"), "routes")}
     assert {"1": "0"} == {number: kind for number, kind in types.items() if kind != "3"}
 
