@@ -54,7 +54,7 @@ def figures(manifest: Manifest) -> Iterator[tuple[str, int]]:
     yield "lines of Python: tests", _lines("tests/*.py")
     yield "lines of Python: scripts and benchmarks", _lines("scripts/*.py", "benchmarks/*.py")
     yield "lines of SQL: models", _lines("sql/models/*.sql")
-    yield "lines of SQL: macros", _lines("sql/macros/*.sql")
+    yield "lines of SQL: macros and functions", _lines("sql/macros/*.sql", "sql/engines/*.sql")
     yield "lines of YAML: models and seeds", _lines("sql/models/*.yml", "sql/seeds/*.yml")
     yield "lines that are generated", _lines(*GENERATED)
     yield "lines that git tracks, locks left out", _lines("*") - _lines("*.lock")
