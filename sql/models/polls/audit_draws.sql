@@ -15,9 +15,9 @@ with requests as (
             *,
             json_objects(draws) as draws_of_request
         from {{ ref('staging_requests') }}
+        where draws is not null and {{ is_received_around() }}
     ) as requests
     {{ join_doubts("''", answers='requests') }}
-    where requests.draws is not null and {{ is_received_around('requests.received_date') }}
 ),
 
 draws as (
