@@ -3,10 +3,10 @@
 import duckdb
 import pytest
 
+from transit_etl.engine_functions import function_statements
 from transit_etl.line_labels import normal_label
 from transit_etl.settings import Settings
 from transit_etl.stage.connection import connect
-from transit_etl.warehouse.engine_functions import function_statements
 
 CASES = [
     (None, None), ("", None), ("  ", None),

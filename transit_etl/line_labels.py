@@ -1,4 +1,4 @@
-"""The one rule by which labels of lines are compared, in Python, in staging and in the models.
+"""The rule by which labels of lines are compared, in Python; `sql/engines` has it for staging and models.
 
 Passages show a line's number padded with zeros (`018`), the list of lines does not (`18`). The normal form
 is trimmed and in upper case, without the zeros in front of a digit or a letter: `000` is line 0, `0N1` is
@@ -8,11 +8,7 @@ N1 and `00/` is `0/`. A missing or empty label has none: that is null in SQL and
 import re
 from functools import lru_cache
 
-_PADDING = "^0+([0-9A-Z])"  # means the same to Python and to DuckDB
-_PATTERN = re.compile(_PADDING)
-
-# The SQL of the rule, of a column `label`. The macro `normal_label` of the dbt project says the same.
-NORMAL_LABEL_SQL = rf"nullif(regexp_replace(upper(trim(label)), '{_PADDING}', '\1'), '')"
+_PATTERN = re.compile("^0+([0-9A-Z])")
 
 
 @lru_cache(maxsize=8_192)

@@ -1,6 +1,6 @@
--- The functions of the models that DuckDB does not have, each with its meaning; spark.sql has them for Apache Spark. Some
--- are Spark's own: array_join, array_remove, arrays_overlap, collect_set, get_json_object, json_object_keys, percentile
--- and raise_error. A published file has those that its views call.
+-- The functions of the models that DuckDB does not have, each with its meaning; spark.sql has them for Apache Spark.
+-- Some are Spark's own: array_join, array_remove, arrays_overlap, collect_set, get_json_object, json_object_keys,
+-- percentile and raise_error. A published file has those that its views call.
 
 -- An instant as whole microseconds, for arithmetic that is the same in every run.
 create or replace macro microseconds(instant) as epoch_us(instant);
@@ -117,6 +117,9 @@ create or replace macro words_of(words) as
 -- The form of a line number as it stands in a text: `18`, `17/`, `N1`, `607R`.
 create or replace macro line_label_form() as '[A-Z]{0,3}[0-9]{1,4}[A-Z]{0,2}/?';
 
+-- The form of a line number, or of a line that has letters alone.
+create or replace macro line_label_forms() as '(?:' || line_label_form() || '|[A-Z]{2,3}/?)';
+
 -- The names in a list of lines of the service status, as a list: a text such as `Linee 12, 13 e 17/` is several line
 -- numbers, any other text is one name.
 create or replace macro names_in(lines) as
@@ -124,11 +127,8 @@ create or replace macro names_in(lines) as
         case
             when regexp_full_match(
                 upper(trim(line_entry)),
-                '(LINE[AE] +)?(?:' || line_label_form() || '|[A-Z]{2,3}/?)( *([,;+&]| E | - ) *(?:'
-                || line_label_form() || '|[A-Z]{2,3}/?))*'
-            ) then regexp_extract_all(
-                regexp_replace(upper(line_entry), 'LINE[AE] ', '', 'g'), '(?:' || line_label_form() || '|[A-Z]{2,3}/?)'
-            )
+                '(LINE[AE] +)?' || line_label_forms() || '( *([,;+&]| E | - ) *' || line_label_forms() || ')*'
+            ) then regexp_extract_all(regexp_replace(upper(line_entry), 'LINE[AE] ', '', 'g'), line_label_forms())
             else [trim(line_entry)]
         end
     ));

@@ -22,7 +22,7 @@
     {%- endfor -%}
     {%- if found -%}
         {%- set counted = "name || ' (' || cast(n_rows as " ~ type_string() ~ ") || ' rows)'" -%}
-        {%- set names = joined_text("array_sort(collect_set(" ~ counted ~ "))", ", ") -%}
+        {%- set names = "sorted_text(collect_set(" ~ counted ~ "))" -%}
         {#- with `having` Spark would raise the error before it looks at the condition -#}
         {%- set failure = "raise_error('check of " ~ this.schema ~ "." ~ this.identifier ~ " failed: ' || " ~ names ~ ")" %}
         select case when count(*) > 0 then {{ failure }} end

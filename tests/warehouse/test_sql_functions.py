@@ -6,10 +6,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from transit_etl.engine_functions import called_functions, function_statements
 from transit_etl.settings import BuildSettings
 from transit_etl.warehouse import dbt
 from transit_etl.warehouse.dbt_manifest import PROJECT
-from transit_etl.warehouse.engine_functions import called_functions, function_statements
 from transit_etl.warehouse.sql_functions import chain_starts
 
 SPARKS_OWN = {
@@ -32,7 +32,7 @@ def test_a_query_takes_along_the_functions_that_it_calls_and_those_that_these_ca
         ).fetchall()
         names = connection.execute("select names_in(['Linee 12, 13 e 17/', 'Metro'])").fetchall()
 
-    assert {("line_label_form",), ("names_in",)} == set(created)
+    assert {("line_label_form",), ("line_label_forms",), ("names_in",)} == set(created)
     assert [(["12", "13", "17/", "Metro"],)] == names
 
 

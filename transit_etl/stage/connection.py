@@ -13,8 +13,8 @@ from duckdb.func import ARROW
 from duckdb.sqltypes import VARCHAR
 
 from transit_base.quoting import sql_text
+from transit_etl.engine_functions import function_statements
 from transit_etl.entities import decode_entities
-from transit_etl.line_labels import NORMAL_LABEL_SQL
 from transit_etl.service_day import Offset, offsets, seconds_of
 from transit_etl.settings import CollectSettings
 
@@ -50,7 +50,7 @@ def connect(settings: CollectSettings) -> duckdb.DuckDBPyConnection:
     _macro(connection, "cutoff_us", f"{seconds_of(settings.service_day_cutoff) * _US}::bigint")
     _macro(connection, "largest_line", str(_ESCAPED * settings.max_body_bytes + _LINE_OVERHEAD))
     _macro(connection, "passages_shape", sql_text(_PASSAGES_SHAPE))
-    connection.execute(f"create or replace temp macro normal_label(label) as {NORMAL_LABEL_SQL}")
+    connection.execute(function_statements("duckdb")["normal_label"])
     connection.create_function("decode_entities", _decode_all, [VARCHAR], VARCHAR, type=ARROW)
     connection.execute(sql("macros"))
     _load_offsets(connection, settings.zone)

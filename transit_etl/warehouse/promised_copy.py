@@ -17,6 +17,7 @@ from transit_base.files import FILE_MODE, copy_bytes
 from transit_base.promised import RECENT, original_schema
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl import paths
+from transit_etl.engine_functions import called_functions
 from transit_etl.service_day import DAY
 from transit_etl.settings import BuildSettings, FolderSettings
 from transit_etl.warehouse.contents import (
@@ -37,7 +38,6 @@ from transit_etl.warehouse.detail_files import (
     record_files,
     recorded_files,
 )
-from transit_etl.warehouse.engine_functions import called_functions
 from transit_etl.warehouse.models import DatedBy
 from transit_etl.warehouse.published_record import is_as_published
 from transit_etl.warehouse.ranges import date_ranges

@@ -8,7 +8,7 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 from duckdb import DuckDBPyConnection
 
 from transit_estimates.matching import drawn_pairs, least_cost_pairs
-from transit_etl.warehouse.engine_functions import function_statements
+from transit_etl.engine_functions import function_statements
 
 
 @dataclass(frozen=True, slots=True)

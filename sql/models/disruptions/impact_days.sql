@@ -65,7 +65,7 @@ during as (
         possible.service_hour,
         hours.weekday_type,
         first_dates.first_date,
-        {{ joined_text("array_remove(states.episodes, possible.episode_id)", ',') }} as other_episodes
+        array_join(array_remove(states.episodes, possible.episode_id), ',') as other_episodes
     from possible
     inner join hours using (operator, service_date, service_hour)
     inner join first_dates using ({{ line_episode }})
@@ -77,7 +77,7 @@ measures as (
     select
         measures.*,
         hours.weekday_type,
-        coalesce({{ joined_text('states.episodes', ',') }}, '') as episodes,
+        coalesce(array_join(states.episodes, ','), '') as episodes,
         case when states.episodes is null then 1 else 0 end as own_share  -- of the line in the sums of the network
     from {{ ref('line_measures') }} as measures
     inner join hours using (operator, service_date, service_hour)

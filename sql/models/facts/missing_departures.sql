@@ -171,7 +171,7 @@ possible_visits as (
         candidates.line_code,
         candidates.direction,
         visits.expected_at,
-        visits.is_of_row
+        false as is_of_row
     from unmatched_visits as visits
     inner join {{ built('line_candidates') }} as candidates using (operator, service_date, line_label, stop_code)
     where

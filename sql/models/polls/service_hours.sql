@@ -10,7 +10,7 @@ with days as (
         case
             when lead(days.service_date) over one_operator = days.service_date + 1
                 then add_seconds(lead(days.zero_at) over one_operator, operators.service_day_starts_seconds)
-            else add_seconds(days.zero_at, (operators.service_day_starts_seconds + 86400))
+            else add_seconds(days.zero_at, operators.service_day_starts_seconds + 86400)
         end as to_at,
         case when days.service_date <= operators.closed_date then timestamp '9999-12-31' else days.last_planned_at end
             as over_at
@@ -25,8 +25,8 @@ hours as (
         days.service_date,
         numbers.number - 1 as service_hour,
         days.over_at,
-        greatest(days.from_at, add_seconds(days.zero_at, (3600 * (numbers.number - 1)))) as from_at,
-        least(days.to_at, add_seconds(days.zero_at, (3600 * numbers.number))) as to_at
+        greatest(days.from_at, add_seconds(days.zero_at, 3600 * (numbers.number - 1))) as from_at,
+        least(days.to_at, add_seconds(days.zero_at, 3600 * numbers.number)) as to_at
     from days
     cross join {{ numbers(50) }} as numbers
 )

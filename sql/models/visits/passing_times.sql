@@ -126,15 +126,14 @@ select
                 when travel_before < travel_seconds and travel_after > travel_seconds and clamped_after > clamped_before
                     then add_seconds(
                         clamped_before,
-                        (
-                            travel_seconds - travel_before
-                        ) / (travel_after - travel_before) * seconds_between(clamped_before, clamped_after)
+                        (travel_seconds - travel_before) / (travel_after - travel_before)
+                        * seconds_between(clamped_before, clamped_after)
                     )
                 -- extrapolated from one side only where its own bounds limit the error
                 when passed_before is not null and travel_before < travel_seconds
-                    then add_seconds(clamped_before, (travel_seconds - travel_before))
+                    then add_seconds(clamped_before, travel_seconds - travel_before)
                 when passed_before is not null and travel_after > travel_seconds
-                    then add_seconds(clamped_after, (travel_seconds - travel_after))
+                    then add_seconds(clamped_after, travel_seconds - travel_after)
                 else clamped_at
             end,
             passed_after

@@ -1,4 +1,4 @@
-"""The functions of the models that are written in SQL: `sql/engines` has a file of them for each engine."""
+"""The functions of models and staging that are written in SQL: `sql/engines` has a file for each engine."""
 
 import re
 from collections.abc import Iterable
