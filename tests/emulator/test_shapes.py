@@ -1,12 +1,14 @@
 """The network of shapes has each shape that a line can have."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import date
 
+import numpy as np
 import pytest
 
 from transit_emulator.networks.network import INBOUND, OUTBOUND, Network
 from transit_emulator.networks.shapes import shapes_network
+from transit_emulator.world import World
 
 DAY = date(2026, 3, 2)
 
@@ -59,3 +61,27 @@ def test_trains_run_every_hour_a_metro_every_three_minutes_and_one_line_at_night
     assert 2 * 320 == n_trips["M1"]
     assert 60 < n_trips["R1"] < 140
     assert 2 * 12 == n_trips["N1"]
+
+
+def test_a_vehicle_runs_both_of_two_lines(network: Network) -> None:
+    world = World(network)
+    lines = defaultdict(list)
+    for row in world.schedule(DAY).by_departure:
+        trip = world.network.trips[int(world.schedule(DAY).trips[row])]
+        lines[world.vehicles(DAY)[row]].append(network.lines[network.patterns[trip.pattern].line].number)
+
+    mixed = [numbers for numbers in lines.values() if len(set(numbers)) > 1]
+
+    assert 4 == len(mixed)
+    assert ["60", "60", "61", "61"] == mixed[0][:4]
+
+
+def test_buses_of_one_line_run_early(network: Network) -> None:
+    world = World(network)
+    schedule, motion = world.schedule(DAY), world.motion(DAY)
+    number = next(place for place, line in enumerate(network.lines) if line.number == "70")
+    rows = world.network.pattern_line[world.network.trip_pattern[schedule.trips]] == number
+    last = schedule.is_call[rows].sum(axis=1) - 1
+    late = (motion.passed_at - schedule.scheduled_at)[rows][np.arange(rows.sum()), last]
+
+    assert np.median(late) < -60

@@ -1,4 +1,4 @@
-"""Assigns the trips of a date to vehicles: at a terminus a vehicle takes the line's next trip back."""
+"""Assigns the trips of a date to vehicles: those of a published block to one; the others at their termini."""
 
 from transit_emulator.days.schedule import Schedule
 from transit_emulator.networks.network import Network
@@ -8,15 +8,21 @@ NO_TRIP = -1
 
 
 def blocks(network: Network, schedule: Schedule) -> list[int]:
-    """Return the number of the vehicle that runs each trip, counted from 0; each added trip has its own."""
+    """Return the number of the vehicle that runs each trip, counted from 0; each added trip has its own.
+
+    Where trips have no block, a vehicle takes the line's next trip back at a terminus.
+    """
     numbers = [0] * schedule.n_trips
+    of_block: dict[str, int] = {}
     waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
     n_used = 0
     is_added = schedule.is_added.tolist()
     for row in schedule.by_departure:
-        pattern = network.patterns[int(network.trip_pattern[schedule.trips[row]])]
-        if is_added[row]:
-            numbers[row], n_used = n_used, n_used + 1
+        trip = network.trips[int(schedule.trips[row])]
+        pattern = network.patterns[trip.pattern]
+        if is_added[row] or trip.block:
+            numbers[row] = n_used if is_added[row] else of_block.setdefault(trip.block, n_used)
+            n_used += numbers[row] == n_used
             continue
         here = waiting.setdefault((pattern.line, pattern.direction), [])
         if here and here[0][0] <= schedule.scheduled_at[row, 0]:

@@ -36,7 +36,8 @@ def congestion(network: Network, schedule: Schedule, seed: int) -> Congestion:
     by_hour = _over_the_day(ways, seed, schedule)
     lateness = traffic.line_spread * noise.normal(ways, "lateness")[way]
     lateness += traffic.hourly_spread * _at(by_hour, way, schedule.departs_at - schedule.starts_at)
-    slowness = (traffic.line_slowness * noise.normal(ways, "slowness"))[way][:, None]
+    padding = np.repeat([line.padding for line in network.lines], len(DIRECTION_KEYS))
+    slowness = (traffic.line_slowness * noise.normal(ways, "slowness") - padding)[way][:, None]
     return Congestion(
         lateness, slowness + _of_runs(network, schedule, ways) + _of_areas(network, schedule, seed)
     )

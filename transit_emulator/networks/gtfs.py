@@ -70,9 +70,9 @@ def network_of(feed: Feed, name: str) -> Network:
 def _trip(trip: FeedTrip, pattern: int) -> Trip:
     """Return a trip; one that leaves before the cutoff belongs to the previous service day."""
     if trip.times[0] >= _CUTOFF_SECONDS:
-        return Trip(trip.id, pattern, trip.service, tuple(trip.times))
+        return Trip(trip.id, pattern, trip.service, tuple(trip.times), trip.block)
     times = tuple(time + DAY_SECONDS for time in trip.times)
-    return Trip(trip.id, pattern, trip.service + _NIGHT, times)
+    return Trip(trip.id, pattern, trip.service + _NIGHT, times, trip.block)
 
 
 def _calendar(feed: Feed) -> FeedCalendar:

@@ -38,6 +38,7 @@ class FeedTrip:
     headsign: str
     stop_ids: list[str] = field(default_factory=list)
     times: list[int] = field(default_factory=list)
+    block: str = ""
 
 
 class _Call(NamedTuple):
@@ -125,6 +126,7 @@ def _trips(archive: ZipFile) -> list[FeedTrip]:
             service=row["service_id"],
             direction=int(row.get("direction_id") or 0),
             headsign=row.get("trip_headsign", ""),
+            block=row.get("block_id", ""),
         )
         for row in _rows(archive, "trips.txt")
     }

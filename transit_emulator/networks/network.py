@@ -74,6 +74,7 @@ class Line:
     is_tracked: bool = True
     counts_past_24: bool = False
     has_junk_service: bool = False
+    padding: float = 0.0  # the share of its scheduled running times that its vehicles do not need
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,16 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A scheduled trip. `times` are seconds of the service day, one per stop of the pattern."""
+    """A scheduled trip. `times` are seconds of the service day, one per stop of the pattern.
+
+    Trips of one `block` are run by one vehicle, also over lines; without it the emulator finds a vehicle.
+    """
 
     id: str
     pattern: int
     service: str
     times: tuple[int, ...]
+    block: str = ""
 
 
 @dataclass(frozen=True)

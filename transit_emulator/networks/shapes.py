@@ -1,11 +1,12 @@
 """Builds a network of the shapes that lines can have, which whoever reads its answers has to understand.
 
 Railways whose directions share their stops, branches, short runs from and to the middle, skipped stops,
-loops, two lines with one number, headways of an hour and of three minutes, and a line of the night.
+loops, two lines with one number, headways of an hour and of three minutes, a line of the night, vehicles that
+change lines at each terminus, and a line whose buses run early.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from transit_emulator.networks.assembly import ITALY, Band, departures, place_at
@@ -26,11 +27,15 @@ class _Line:
     n_places: int
     hop_seconds: int = 90
     has_shared_stops: bool = False
+    padding: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Runs:
-    """Trips of a line that call at some of the places of `along`, and the same the other way."""
+    """Trips of a line that call at some of the places of `along`, and the same the other way.
+
+    A vehicle that changes lines runs here `turn` trips after it began its round.
+    """
 
     line: str
     calls: tuple[int, ...]
@@ -38,6 +43,7 @@ class _Runs:
     hours: tuple[float, float] = (5, 24)
     has_way_back: bool = True
     along: str = ""
+    turn: int | None = None
 
 
 _LINES = {
@@ -50,8 +56,12 @@ _LINES = {
     "long": _Line("50", 10),
     "half": _Line("50", 0),
     "night": _Line("N1", 8),
+    "first": _Line("60", 8),
+    "second": _Line("61", 8),
+    "early": _Line("70", 15, 120, padding=0.25),
 }
 _WHOLE, _TRUNK = tuple(range(12)), tuple(range(6))
+_ROUND = 4  # trips: out and back on two lines
 _RUNS = (
     _Runs("rail", _WHOLE, 60),
     _Runs("rail", _WHOLE[:7], 60),
@@ -68,13 +78,16 @@ _RUNS = (
     _Runs("long", _WHOLE[:10], 15),
     _Runs("half", _WHOLE[:5], 30, along="long"),
     _Runs("night", _WHOLE[:8], 30, (22, 28)),
+    _Runs("first", _WHOLE[:8], 20, turn=0),
+    _Runs("second", _WHOLE[:8], 20, turn=2),
+    _Runs("early", tuple(range(15)), 15),
 )
 
 
 def shapes_network() -> Network:
     """Return the network, which is independent of any seed."""
     dates = [_FIRST_DATE + timedelta(days=step) for step in range(_N_DATES)]
-    return network_of(
+    network = network_of(
         Feed(
             zone=ITALY,
             services_by_date=dict.fromkeys(dates, frozenset({_SERVICE})),
@@ -84,6 +97,9 @@ def shapes_network() -> Network:
         ),
         "shapes",
     )
+    padding = {line.number: line.padding for line in _LINES.values()}
+    lines = (replace(line, padding=padding[line.number]) for line in network.lines)
+    return replace(network, lines=tuple(lines))
 
 
 def _stop_id(line: str, place: int, direction: int) -> str:
@@ -108,8 +124,10 @@ def _trips(runs: _Runs, number: int) -> Iterator[FeedTrip]:
     leaves = departures([Band(*runs.hours, runs.every_minutes)], 7.0 * number)
     for direction, calls in enumerate([runs.calls, runs.calls[::-1]] if runs.has_way_back else [runs.calls]):
         stop_ids = [_stop_id(runs.along or runs.line, place, direction) for place in calls]
-        for leaves_at in leaves:
+        for count, leaves_at in enumerate(leaves):
+            block = "" if runs.turn is None else f"{(count - runs.turn - direction) % _ROUND} of 60 and 61"
             times = [leaves_at + hop_seconds * abs(place - calls[0]) for place in calls]
             yield FeedTrip(
-                f"{number:02d}{direction}{leaves_at:05d}", runs.line, _SERVICE, direction, "", stop_ids, times
-            )
+                f"{number:02d}{direction}{leaves_at:05d}", runs.line, _SERVICE, direction, "", stop_ids,
+                times, block,
+            )  # fmt: skip
