@@ -6,7 +6,7 @@ SHELL := /bin/sh
 BIN := .venv/bin
 STAMP := .venv/.set-up
 OLDER_DUCKDB := $(wildcard scripts/older-duckdb/*.lock)
-CONTRACT_CLIENT := scripts/datacontract-cli.lock
+TOOLS := scripts/datacontract-cli.lock scripts/cyclonedx-bom.lock
 SELECT := not long
 LONG := long
 # A process that may not write bytecode compiles every module it imports, which takes seconds; tests start hundreds.
@@ -19,7 +19,7 @@ help: ## list these commands
 
 setup: $(STAMP) ## make .venv (again only when requirements.lock, pyproject.toml or scripts/setup.sh changed)
 
-$(STAMP): requirements.lock pyproject.toml scripts/setup.sh $(OLDER_DUCKDB) $(CONTRACT_CLIENT)
+$(STAMP): requirements.lock pyproject.toml scripts/setup.sh $(OLDER_DUCKDB) $(TOOLS)
 	@sh scripts/setup.sh
 	@touch $@
 
@@ -31,7 +31,8 @@ lock: ## write the locks anew from pyproject.toml, with the newest versions and 
 	$(COMPILE) requirements.lock --all-extras --group dev pyproject.toml
 	@for lock in $(OLDER_DUCKDB); do \
 	  printf '%s\n' "duckdb==$$(basename $$lock .lock).*" duckdb-sqlalchemy | $(COMPILE) $$lock --no-deps - || exit 1; done
-	echo "datacontract-cli[duckdb]" | $(COMPILE) $(CONTRACT_CLIENT) -
+	echo "datacontract-cli[duckdb]" | $(COMPILE) scripts/datacontract-cli.lock -
+	echo cyclonedx-bom | $(COMPILE) scripts/cyclonedx-bom.lock -
 
 demo: setup ## rehearse days, poll live for two minutes, build, publish, compare with the truth (GTFS=feed.zip: another network)
 	@$(CLEAN_ENV) $(BIN)/python -m scripts.demo $(if $(GTFS),--gtfs "$(GTFS)")
@@ -73,7 +74,7 @@ messages: setup ## put the texts of reports into the files of their translations
 
 sbom: setup ## write the list of locked packages as CycloneDX: build/sbom.json
 	@mkdir -p build
-	@$(BIN)/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible \
+	@PYTHONPATH=.venv/cyclonedx-bom $(BIN)/python -W ignore -m cyclonedx_py requirements --pyproject pyproject.toml --output-reproducible \
 	  --output-file build/sbom.json requirements.lock
 	@echo build/sbom.json
 
