@@ -1,7 +1,7 @@
 """Answers queries from the published warehouse, on a connection that can read only it and the lake."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import duckdb
@@ -63,25 +63,30 @@ class UnreadableError(QueryError):
         )
 
 
-def query(settings: FolderSettings, sql: str) -> pa.Table:
+def query(settings: FolderSettings, sql: str, variables: Mapping[str, object] | None = None) -> pa.Table:
     """Return the rows of one query, or of `explain` of one, on the published warehouse; instants are UTC.
 
     The query cannot write, change settings, load extensions, use the network, or read any file but the
-    published warehouse and the lake. NotPublishedError before the first publication, else QueryError.
+    published warehouse and the lake; it reads `variables` by `getvariable`. NotPublishedError before the
+    first publication, else QueryError.
     """
-    results = list(query_all(settings, sql))
+    results = list(query_all(settings, sql, variables))
     if len(results) != 1:
         raise QueryError(f"one query at a time: this text holds {len(results)}")
     return results[0]
 
 
-def query_all(settings: FolderSettings, sql: str) -> Iterator[pa.Table]:
+def query_all(
+    settings: FolderSettings, sql: str, variables: Mapping[str, object] | None = None
+) -> Iterator[pa.Table]:
     """Yield the rows of each query of a text, as `query` does of one; none is run if any is refused."""
     path = paths.published_database(settings.data_dir)
     if not path.exists():
         raise NotPublishedError(path)
     try:
         with duckdb.connect(path, read_only=True) as connection:
+            for name, value in (variables or {}).items():
+                connection.execute(f"set variable {name} = $value", {"value": value})
             _lock(connection, settings.data_dir.absolute())
             lines_before = 0
             for text in _only_queries(connection, sql):

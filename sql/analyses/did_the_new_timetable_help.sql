@@ -1,12 +1,12 @@
 -- Did a new timetable help? Estimated on-time shares of each line, over all passages due, on the weekdays of the four
--- weeks before a date and of the four weeks from it on. Change the date here; only dates count that are over, and on
--- which the line was observed. Dates differ also without a new timetable: the interval of the difference goes by how
+-- weeks before `--from` and of the four weeks from it on. Only dates count that are over, and on which the line was
+-- observed. Dates differ also without a new timetable: the interval of the difference goes by how
 -- much they do, and by how uncertain each estimate is. `better`: it lies above 0; `worse`: below. With fewer than five
 -- dates on a side nothing can be said. Of twenty lines that did not change, about one will seem to.
 with asked as (
     select
         operator,
-        max(service_date) as changed_date
+        coalesce(getvariable('from_date'), max(service_date)) as changed_date
     from core.closed_dates
     group by operator
 ),
@@ -29,7 +29,9 @@ days as (
             counts.operator = asked.operator
             and counts.service_date >= asked.changed_date - 28
             and counts.service_date < asked.changed_date + 28
-    where counts.line_code is not null and isodow(counts.service_date) <= 5
+    where
+        counts.line_code is not null and isodow(counts.service_date) <= 5
+        and (getvariable('lines') is null or list_contains(getvariable('lines'), counts.line_code))
     group by counts.operator, counts.line_code, counts.direction, counts.service_date, asked.changed_date
     having sum(counts.n_expected) < sum(counts.n_due)
 ),

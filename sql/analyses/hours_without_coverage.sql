@@ -5,7 +5,7 @@
 with closed as (
     select
         operator,
-        max(service_date) as last_date
+        least(getvariable('to_date'), max(service_date)) as last_date
     from core.closed_dates
     group by operator
 ),
@@ -26,7 +26,7 @@ hours as (
         max(longest_gap_seconds) as longest_gap_seconds
     from marts.coverage
     inner join closed using (operator)
-    where service_date <= last_date
+    where service_date <= last_date and coalesce(service_date >= getvariable('from_date'), true)
     group by operator, service_date, service_hour
 ),
 
@@ -38,7 +38,10 @@ departures as (
         count(*) as n_departures
     from core.scheduled_departures
     inner join closed using (operator)
-    where is_in_force and service_date <= last_date
+    where
+        is_in_force
+        and service_date <= last_date
+        and coalesce(service_date >= getvariable('from_date'), true)
     group by operator, service_date, service_hour
 )
 

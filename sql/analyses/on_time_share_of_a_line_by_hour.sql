@@ -1,19 +1,19 @@
 -- What share of a line's passages was on time in the latest month, by hour of the service day?
--- Change the line and the month here; only dates that are over count. First the estimated share of all passages due,
+-- Only dates that are over count. First the estimated share of all passages due,
 -- with its 95 % interval; then what was seen: the bounds count every indeterminate visit as not on time (low) or on
 -- time (high). Where too little is known a share is null, with the reason.
 with selected as (
     select
         operator,
-        '018-00' as line_code,
-        max(month_starts_date) as from_date,
-        max(service_date) as to_date
+        coalesce(getvariable('from_date'), max(month_starts_date)) as from_date,
+        least(getvariable('to_date'), max(service_date)) as to_date
     from core.closed_dates
     group by operator
 ),
 
 hours as (
     select
+        struct_extract(shares.key, 'line_code') as line_code,
         struct_extract(shares.key, 'direction') as direction,
         struct_extract(shares.key, 'service_hour') as service_hour,
         shares.* exclude (key)
@@ -24,11 +24,12 @@ hours as (
             selected.from_date,
             selected.to_date
         ) as shares
-        on selected.operator = shares.operator and selected.line_code = struct_extract(shares.key, 'line_code')
+        on selected.operator = shares.operator
 )
 
 select
     operator,
+    line_code,
     direction,
     service_hour,
     n_due,
@@ -42,4 +43,5 @@ select
     null_reason,
     round(coverage, 3) as coverage
 from hours
-order by operator, direction, service_hour
+where line_code is not null and (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
+order by operator, line_code, direction, service_hour

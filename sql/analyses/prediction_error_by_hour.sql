@@ -5,8 +5,8 @@
 with periods as (
     select
         operator,
-        min(service_date) as from_date,
-        max(service_date) as to_date
+        coalesce(getvariable('from_date'), min(service_date)) as from_date,
+        least(getvariable('to_date'), max(service_date)) as to_date
     from core.closed_dates
     group by operator
 )

@@ -1,12 +1,12 @@
 -- How punctual was each line in a month? Estimated shares of all passages due in the latest month, seen or not, with a
--- 95 % interval. Change the month here; only dates that are over count. Any lines, hours and dates can be asked for
+-- 95 % interval. Only dates that are over count. Any lines, hours and dates can be asked for
 -- like this: the function sums expected numbers and variances first, and divides last. A mean of daily shares, or of
 -- their intervals, would be wrong. Where too little is known a share is null, with the reason.
 with selected as (
     select
         operator,
-        max(month_starts_date) as from_date,
-        max(service_date) as to_date
+        coalesce(getvariable('from_date'), max(month_starts_date)) as from_date,
+        least(getvariable('to_date'), max(service_date)) as to_date
     from core.closed_dates
     group by operator
 )
@@ -27,5 +27,5 @@ select
 from selected
 inner join lateral punctuality_between(line_code, selected.from_date, selected.to_date) as lines
     on selected.operator = lines.operator
-where lines.key is not null
+where lines.key is not null and (getvariable('lines') is null or list_contains(getvariable('lines'), lines.key))
 order by lines.operator, lines.key

@@ -26,5 +26,9 @@ from marts.disruption_impact as impact
 inner join marts.disruptions as episodes using (operator, episode_id)
 inner join quality.operators
     on impact.operator = operators.operator and cast(impact.from_at as date) <= operators.closed_date
-where impact.metric = 'on_time_share'
+where
+    impact.metric = 'on_time_share'
+    and coalesce(cast(impact.from_at as date) >= getvariable('from_date'), true)
+    and coalesce(cast(impact.from_at as date) <= getvariable('to_date'), true)
+    and (getvariable('lines') is null or list_contains(getvariable('lines'), impact.line_code))
 order by impact.operator, impact.impact nulls last, impact.line_code, impact.from_at

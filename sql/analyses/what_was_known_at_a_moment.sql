@@ -1,11 +1,11 @@
 -- What was known at a moment? Departures, network and disruptions as upstream had given them by then.
--- Change the moment (UTC) here. A row was valid from valid_from until before valid_to; an event from first_seen_at
--- until before ended_before. In staging, answers by then are those with `received_at <= moment`. To compute every
--- figure from those answers alone: `transit-etl build --as-of MOMENT`.
+-- The moment is `--at`, or two hours before the last answer. A row was valid from valid_from until before valid_to; an
+-- event from first_seen_at until before ended_before. In staging, answers by then are those with
+-- `received_at <= moment`. To compute every figure from those answers alone: `transit-etl build --as-of MOMENT`.
 with selected as (
     select
         operator,
-        max(received_at) - interval '2 hours' as moment
+        coalesce(getvariable('moment'), max(received_at) - interval '2 hours') as moment
     from core.requests
     group by operator
 ),

@@ -14,5 +14,8 @@ inner join core.closed_dates using (operator, service_date)
 where
     departures.valid_from <= departures.departure_at - interval '1 hour'
     and coalesce(departures.valid_to > departures.departure_at - interval '1 hour', true)
+    and coalesce(service_date >= getvariable('from_date'), true)
+    and coalesce(service_date <= getvariable('to_date'), true)
+    and (getvariable('lines') is null or list_contains(getvariable('lines'), departures.line_code))
 group by departures.operator, departures.line_code, departures.direction
 order by departures.operator, departures.line_code, departures.direction

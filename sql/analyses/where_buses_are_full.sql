@@ -14,7 +14,11 @@ with shares as (
         round(sum(n_possibly_full) / sum(n_visits), 3) as full_share_high
     from marts.crowding
     inner join core.closed_dates using (operator, service_date)
-    where line_code is not null
+    where
+        line_code is not null
+        and coalesce(service_date >= getvariable('from_date'), true)
+        and coalesce(service_date <= getvariable('to_date'), true)
+        and (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
     group by operator, line_code, direction, stop_code, service_hour
     having sum(n_visits) >= 3
 )

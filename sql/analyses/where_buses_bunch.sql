@@ -5,8 +5,8 @@
 with periods as (
     select
         operator,
-        min(service_date) as from_date,
-        max(service_date) as to_date
+        coalesce(getvariable('from_date'), min(service_date)) as from_date,
+        least(getvariable('to_date'), max(service_date)) as to_date
     from core.closed_dates
     group by operator
 )
@@ -29,6 +29,7 @@ select
 from periods
 inner join lateral stop_waits_between(periods.from_date, periods.to_date) as waits
     on periods.operator = waits.operator
+where (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
 qualify
     row_number() over (
         partition by waits.operator

@@ -6,8 +6,8 @@
 with periods as (
     select
         operator,
-        min(service_date) as from_date,
-        max(service_date) as to_date
+        coalesce(getvariable('from_date'), min(service_date)) as from_date,
+        least(getvariable('to_date'), max(service_date)) as to_date
     from core.closed_dates
     group by operator
 )
@@ -31,7 +31,7 @@ select
 from periods
 inner join lateral travel_times_between(periods.from_date, periods.to_date) as times
     on periods.operator = times.operator
-where is_adjacent
+where is_adjacent and (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
 qualify
     row_number() over (
         partition by times.operator

@@ -5,8 +5,8 @@
 with selected as (
     select
         operator,
-        max(service_date) - 27 as from_date,
-        max(service_date) as to_date
+        coalesce(getvariable('from_date'), max(service_date) - 27) as from_date,
+        least(getvariable('to_date'), max(service_date)) as to_date
     from core.closed_dates
     group by operator
 )
@@ -26,6 +26,7 @@ select
 from selected
 inner join lateral stop_waits_between(selected.from_date, selected.to_date) as waits
     on selected.operator = waits.operator
+where (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
 qualify
     row_number() over (
         partition by waits.operator order by estimated_ewt_seconds desc nulls last, stop_code, line_code, direction

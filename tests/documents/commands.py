@@ -22,6 +22,7 @@ ON_THE_TOUR = [
     "transit-etl metrics",
     "transit-etl prune",
     "transit-etl tables",
+    "transit-etl tables headway",
     "transit-etl verify",
 ]
 

@@ -2,20 +2,19 @@
 
 import shutil
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from tests.warehouse.conftest import Rows
-from tests.warehouse.rehearsed import DAY, Rehearsed
+from tests.warehouse.rehearsed import DAY, HOURS, START, Rehearsed
 from transit_etl import warehouse
-from transit_etl.paths import part_of_project, published_database
+from transit_etl.cli.recipe import recipes
+from transit_etl.paths import published_database
 
-RECIPES = {
-    path.stem: path.read_text(encoding="utf-8")
-    for path in (part_of_project("sql") / "analyses").glob("*.sql")
-}
+RECIPES = recipes()
 ON_HAND_MADE_TABLES = {"what_disruptions_cost"}
 OF_SEVERAL_DATES = {"what_disruptions_cost", "what_was_known_at_a_moment"}
 Recipe = Callable[[str], Rows]
@@ -32,12 +31,11 @@ def recipe(rehearsed: Rehearsed) -> Recipe:
     return _recipe
 
 
-def _run_on(tables: str, name: str, changed: tuple[str, str] = ("", "")) -> Rows:
-    """Run a recipe on tables that some SQL makes in an empty database, with a text of it changed."""
-    assert changed[0] in RECIPES[name]
+def _run_on(tables: str, name: str) -> Rows:
+    """Run a recipe on what some SQL makes in an empty database: tables, and the variables that it reads."""
     with duckdb.connect() as connection:
         connection.execute(tables)
-        rows: Rows = connection.sql(RECIPES[name].replace(*changed)).to_arrow_table().to_pylist()
+        rows: Rows = connection.sql(RECIPES[name]).to_arrow_table().to_pylist()
         return rows
 
 
@@ -174,10 +172,10 @@ def test_a_new_timetable_helped_only_where_dates_and_estimates_are_sure_of_it() 
             share * n_due as expected_on_time, variance as on_time_variance, 0.0 as common_error,
             n_seen as n_scheduled, case when service_date >= changed_date then n_seen else 0 end as n_on_time
         from days where share is not null;
-        create table core.closed_dates as select distinct operator, service_date from marts.punctuality
+        create table core.closed_dates as select distinct operator, service_date from marts.punctuality;
+        set variable from_date = date '2026-11-16'
         """,
         "did_the_new_timetable_help",
-        changed=("max(service_date)", "max(date '2026-11-16')"),
     )
 
     assert {
@@ -390,8 +388,8 @@ def test_two_rulesets_are_compared_line_by_line_in_the_latest_month() -> None:
 
 def test_less_was_known_earlier(recipe: Recipe, rehearsed: Rehearsed) -> None:
     earlier = {row["what"]: row["n"] for row in recipe("what_was_known_at_a_moment")}
-    statement = RECIPES["what_was_known_at_a_moment"].replace("interval '2 hours'", "interval '0 hours'")
-    rows = warehouse.query(rehearsed.settings, statement).to_pylist()
+    asked = {"moment": START + timedelta(hours=HOURS)}
+    rows = warehouse.query(rehearsed.settings, RECIPES["what_was_known_at_a_moment"], asked).to_pylist()
     later = {row["what"]: row["n"] for row in rows}
 
     assert set(earlier) == set(later)

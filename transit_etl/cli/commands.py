@@ -1,6 +1,7 @@
-"""The command line, its commands in the order of the way from an answer to a figure in the warehouse."""
+"""The command line, its commands by what they are for."""
 
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
 from io import TextIOWrapper
@@ -21,6 +22,7 @@ from transit_etl.cli.extras import what_to_install
 from transit_etl.cli.folder import folder
 from transit_etl.cli.health import check, metrics, status, verify
 from transit_etl.cli.options import EXIT_FAILED, MARKUP
+from transit_etl.cli.recipe import recipe
 from transit_etl.cli.rehearse import rehearse
 from transit_etl.cli.report import report
 from transit_etl.cli.run import run_round
@@ -56,13 +58,19 @@ def about(
     """
 
 
-app.command("run")(run_round)
-for command in (
-    config, folder, collect, stage, reprocess, build, publish, compact, verify, sync, backup, restore,
-    sql, tables, describe, trip, contract, diff, export, report, status, check, metrics, prune, rehearse,
-):  # fmt: skip
-    app.command()(command)
-app.add_typer(emulator_app, name="emulator")
+_COLLECT, _TRY = "Collect, build, publish", "Try it on an emulated network"
+_GROUPS: dict[str, tuple[Callable[..., None], ...]] = {
+    _COLLECT: (collect, stage, reprocess, build, publish),
+    "Ask the warehouse": (sql, recipe, trip, tables, describe),
+    "Report, export, compare": (report, export, contract, diff),
+    "Operate": (status, check, metrics, config, folder, compact, verify, sync, backup, restore, prune),
+    _TRY: (rehearse,),
+}
+app.command("run", rich_help_panel=_COLLECT)(run_round)
+for group, commands in _GROUPS.items():
+    for command in commands:
+        app.command(rich_help_panel=group)(command)
+app.add_typer(emulator_app, name="emulator", rich_help_panel=_TRY)
 
 
 def main() -> None:

@@ -49,14 +49,22 @@ def sql(
         ask(settings, query_text(statement or "-"), form, output)
 
 
-def tables(as_format: AsFormat = None, output: Output = None, as_json: Json = False) -> None:
+def tables(
+    pattern: Annotated[
+        str | None, typer.Argument(help="A part of the names to list, such as `headway` or `marts.`.")
+    ] = None,
+    as_format: AsFormat = None,
+    output: Output = None,
+    as_json: Json = False,
+) -> None:
     """List the tables of the published warehouse, and what a row of each is.
 
-    Example: transit-etl tables
+    Example: transit-etl tables headway
     """
-    from transit_etl.cli.tables import TABLES, ask
+    from transit_etl.cli.formats import write
+    from transit_etl.cli.tables import tables_like
 
-    ask(load_settings(), TABLES, asked_format(as_format, as_json=as_json), output)
+    write([tables_like(load_settings(), pattern)], asked_format(as_format, as_json=as_json), output)
 
 
 def describe(

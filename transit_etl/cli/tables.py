@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+
 from transit_base.promised import LISTED, hint_at
 from transit_etl.cli.formats import OutputError, write
 from transit_etl.cli.options import Format
@@ -15,7 +17,9 @@ from (
     union all
     select schema_name, view_name, comment from duckdb_views()
 )
-where list_contains({list(LISTED)}, schema_name)
+where
+    list_contains({list(LISTED)}, schema_name)
+    and contains(schema_name || '.' || name, coalesce(lower(getvariable('pattern')), ''))
 order by list_position({list(LISTED)}, schema_name), name
 """
 # A table of the file, by its name with or without its schema; `named` has the names of the others once more.
@@ -35,6 +39,14 @@ order by columns.schema_name, columns.table_name, columns.column_index
 def ask(settings: FolderSettings, text: str, form: Format | None, output: Path | None) -> None:
     """Write the results of every query of a text."""
     write(query_all(settings, text), form, output)
+
+
+def tables_like(settings: FolderSettings, pattern: str | None) -> pa.Table:
+    """Return the tables whose name, with the schema, contains `pattern`; OutputError if there are none."""
+    rows = query(settings, TABLES, {"pattern": pattern})
+    if pattern and not rows.num_rows:
+        raise OutputError(f"no table has {pattern!r} in its name; transit-etl tables lists them")
+    return rows
 
 
 def columns_of(table: str) -> str:

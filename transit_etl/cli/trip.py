@@ -1,14 +1,12 @@
 """The command `trip`: what was promised, seen and concluded about one departure."""
 
 import re
-from collections.abc import Iterator
 from datetime import date
 from typing import Annotated
 
 import typer
 
 from transit_base.errors import TransitError
-from transit_base.quoting import sql_text
 from transit_etl.cli.options import Json, day
 from transit_etl.cli.sql import AsFormat, asked_format
 from transit_etl.settings import load_settings
@@ -18,22 +16,19 @@ with departures as (
     select *, strftime(local_time(departure_at, operator), '%H:%M') as departs
     from core.scheduled_departures
     where
-        service_date = date {day} and is_in_force
-        and (
-            lower(line_code) = lower({line})
-            or (operator, line_code) in (
-                select (operator, line_code) from core.latest_lines where lower(line_number) = lower({line})
-            )
-        )
+        service_date = getvariable('service_date') and is_in_force
+        and list_contains(getvariable('lines'), line_code)
 )
 """
 _TIMES = """
 select departs, direction from departures
 order by abs(epoch(departure_at) - (
-    select min(epoch(departure_at)) from departures where departs >= {time}
+    select min(epoch(departure_at)) from departures where departs >= getvariable('time')
 )), departure_at
 """
-_CHOSEN = " where departs = {time} and coalesce(departures.direction = {direction}, true)"
+_CHOSEN = """
+where departs = getvariable('time') and coalesce(departures.direction = getvariable('direction'), true)
+"""
 _CONCLUDED = """
 select
     departures.line_code as line, departures.direction, towards, departs, leg_description as leg,
@@ -86,6 +81,10 @@ left join lateral (
 ) as requests on true
 order by direction, position, proves desc
 """
+# The departures, those near the time, their calls, and the answers about these.
+_QUERIES = ";".join(
+    (_DEPARTURES + text).format(chosen=_CHOSEN) for text in (_CONCLUDED, _TIMES, _CALLS, _ANSWERS)
+)
 
 
 class NoDepartureError(TransitError):
@@ -108,27 +107,20 @@ def trip(
     Example: transit-etl trip 18 2026-03-02 08:15
     """
     from transit_etl.cli.formats import write
+    from transit_etl.cli.lines import codes_of
     from transit_etl.queries import query_all
 
     settings = load_settings()
     if not re.fullmatch(r"\d\d:\d\d", time):
         raise typer.BadParameter(f"{time!r} is not a time: write 08:15")
-    found, nearest, *about = query_all(settings, ";".join(_queries(line, service_date, time, direction)))
+    asked = {
+        "lines": codes_of(settings, line), "service_date": service_date, "time": time, "direction": direction,
+    }  # fmt: skip
+    found, nearest, *about = query_all(settings, _QUERIES, asked)
     if not found.num_rows:
         near = ", ".join(f"{row['departs']} {row['direction']}" for row in nearest.to_pylist()[:4])
         raise NoDepartureError(
             f"line {line} has no departure at {time} on {service_date}"
-            + (f": near it are {near}" if near else "; `core.latest_lines` has the lines")
+            + (f": near it are {near}" if near else "")
         )
     write([found, *about], asked_format(as_format, as_json=as_json), None)
-
-
-def _queries(line: str, service_date: date, time: str, direction: str | None) -> Iterator[str]:
-    """Yield the queries for the departures, those near the time, their calls, and the answers about these."""
-    values = {
-        "line": sql_text(line), "day": sql_text(f"{service_date}"), "time": sql_text(time),
-        "direction": "null::varchar" if direction is None else sql_text(direction),
-    }  # fmt: skip
-    values["chosen"] = _CHOSEN.format(**values)
-    for text in (_CONCLUDED, _TIMES, _CALLS, _ANSWERS):
-        yield (_DEPARTURES + text).format(**values)
