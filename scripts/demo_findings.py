@@ -13,7 +13,7 @@ from rich.table import Table
 from scripts.demo_rehearsal import Days
 from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
-from transit_etl.cited import cited
+from transit_base.cited import cited
 from transit_etl.paths import published_database
 from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
 

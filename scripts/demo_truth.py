@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 from rich.table import Table
 
-from transit_etl.cited import cited
+from transit_base.cited import cited
 
 TABLES = ("actual_passages", "scheduled_passages", "trips", "events", "plant", "plant_outages")
 

@@ -4,9 +4,9 @@ from importlib.resources import files
 
 import pytest
 
+from transit_base.installed import part_of_project
 from transit_etl.endpoints import CADENCES, COLLECTIONS, ENDPOINTS, Endpoint, endpoints_of, is_polled
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.paths import part_of_project
 
 STAGED = [endpoint for endpoint in ENDPOINTS.values() if endpoint.dataset]
 

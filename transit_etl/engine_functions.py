@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from transit_etl import paths
+from transit_base.installed import part_of_project
 
 
 def function_statements(engine: str) -> dict[str, str]:
@@ -11,7 +11,7 @@ def function_statements(engine: str) -> dict[str, str]:
 
     Those that a function calls stand before it.
     """
-    path = paths.part_of_project("sql") / "engines" / f"{engine}.sql"
+    path = part_of_project("sql") / "engines" / f"{engine}.sql"
     statements = path.read_text(encoding="utf-8").rstrip().removesuffix(";").split(";\n\n")
     return {re.findall(r"^create or replace \w+ (\w+)\(", each, re.MULTILINE)[0]: each for each in statements}
 

@@ -19,13 +19,6 @@ _DATASET_FILES = ("operator=*", "dataset=*", "date=*", "*.parquet")  # below the
 _INTENTS_SUFFIX = ".planned.part"
 
 
-def part_of_project(name: str) -> Path:
-    """Return the folder `sql` or `expectations`: next to the package in a checkout, inside it in a wheel."""
-    package = Path(__file__).resolve().parent
-    sibling = package.parent / name
-    return sibling if (package.parent / "pyproject.toml").exists() else package / name
-
-
 def misplaced_folders(data_dir: Path) -> list[Path]:
     """List the folders that stand where a file of ours belongs, sorted: a hand or a copy put them there."""
     single = (identity_file, checksum_list, build_database, published_database)

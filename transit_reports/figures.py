@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 from markupsafe import Markup
 
-from transit_etl.cited import cited
+from transit_base.cited import cited
 from transit_reports.language import NO_BREAK, _, language, moment, number, signed, weekday_and_day
 from transit_reports.queries import Row
 

@@ -45,7 +45,7 @@
 {%- endmacro %}
 
 {# A number as it is cited, rounded as `labels.decimals` says. The ends of an interval, and bounds, are rounded outwards, so
-   that what is cited never says more than is known. transit_etl/cited.py does the same for what is no headline.
+   that what is cited never says more than is known. transit_base/cited.py does the same for what is no headline.
 
    way: `round`, `floor` or `ceil`. #}
 {% macro cited_number(value, way="round") -%}

@@ -14,7 +14,7 @@ from scripts.demo_truth import truth_table
 from tests.exports.conftest import change
 from tests.exports.workbooks import rows_of, sheets_of
 from tests.warehouse.rehearsed import DAY, Rehearsed
-from transit_etl.cited import cited
+from transit_base.cited import cited
 from transit_exports import ExportSettings, Request, export
 from transit_reports import ReportRequest, write_reports
 

@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 
 from tests.warehouse.conftest import Rows
+from transit_base.installed import part_of_project
 from transit_etl import paths
 from transit_etl.settings import Settings
 
@@ -86,7 +87,7 @@ def test_each_check_says_what_it_checks_and_only_those_of_logic_stop_a_build(bui
 
 def test_every_suite_of_expectations_is_about_data() -> None:
     """It sets rows aside, or a batch, and the rest goes on."""
-    suites = sorted(paths.part_of_project("expectations").glob("*.json"))
+    suites = sorted(part_of_project("expectations").glob("*.json"))
 
     assert suites
     assert {"data"} == {json.loads(suite.read_text("utf-8"))["meta"].get("checks") for suite in suites}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from transit_base.cited import cited
 from transit_base.quoting import sql_text
-from transit_etl.cited import cited
 from transit_etl.service_day import service_date
 from transit_etl.settings import FolderSettings
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from transit_base.errors import TransitError
+from transit_base.installed import part_of_project
 from transit_etl.cli.options import FROM, TO, Json, moment
 from transit_etl.cli.sql import AsFormat, Output, asked_format
-from transit_etl.paths import part_of_project
 from transit_etl.settings import load_settings
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from transit_base.errors import TransitError
+from transit_base.installed import part_of_project
 from transit_etl.lake_schemas import DATASETS
-from transit_etl.paths import part_of_project
 from transit_etl.stage import validation_context
 
 if TYPE_CHECKING:

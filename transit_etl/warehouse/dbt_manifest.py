@@ -9,10 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from transit_base.installed import part_of_project
 from transit_etl import paths
 from transit_etl.warehouse.database import WarehouseError
 
-PROJECT = paths.part_of_project("sql")
+PROJECT = part_of_project("sql")
 DEMANDED_AT_ONCE = ("grain", "holds")  # the checks that sql/macros/checks.sql demands once a model is made
 Manifest = Mapping[str, Any]  # as dbt documents it: https://schemas.getdbt.com/dbt/manifest/v12.json
 

@@ -10,7 +10,7 @@ from functools import cache
 from math import ceil, copysign, floor
 from typing import Literal, NamedTuple
 
-from transit_etl.paths import part_of_project
+from transit_base.installed import part_of_project
 
 Quantity = Literal["share", "wait_seconds"]
 _FACTORS = {"share": 100}  # cited in percent
