@@ -1,5 +1,6 @@
 """Every recipe is run: on a rehearsed lake, or on hand-made tables where an hour tells too little."""
 
+import re
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,8 +11,9 @@ import pytest
 
 from tests.warehouse.conftest import Rows
 from tests.warehouse.rehearsed import DAY, HOURS, START, Rehearsed
+from transit_base.installed import part_of_project
 from transit_etl import warehouse
-from transit_etl.cli.recipe import recipes
+from transit_etl.cli.recipe import OPTIONS, recipes
 from transit_etl.paths import published_database
 
 RECIPES = recipes()
@@ -86,6 +88,14 @@ def test_the_dates_of_an_operator_change_no_answer_about_another(
         rows = connection.sql(RECIPES[name]).to_arrow_table().to_pylist()
 
     assert recipe(name) == rows
+
+
+def test_each_variable_of_a_recipe_is_an_option_of_the_command() -> None:
+    texts = [path.read_text(encoding="utf-8") for path in (part_of_project("sql") / "analyses").glob("*.sql")]
+    read = {name for text in texts for name in re.findall(r"getvariable\('(\w+)'\)", text)}
+
+    assert sorted(RECIPES.values()) == sorted(texts)
+    assert set(OPTIONS) == read
 
 
 @pytest.mark.parametrize("name", sorted(RECIPES))

@@ -18,7 +18,8 @@ from transit_etl.settings import load_settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_OPTIONS = {
+# The variables of DuckDB that recipes read, and the options that set them.
+OPTIONS = {
     "lines": "--line", "from_date": "--from", "to_date": "--to", "moment": "--at", "ruleset": "--ruleset",
 }  # fmt: skip
 
@@ -60,8 +61,8 @@ def recipe(
     asked = {"lines": line, "from_date": from_date, "to_date": to_date, "moment": at, "ruleset": ruleset}
     given: dict[str, object] = {variable: value for variable, value in asked.items() if value is not None}
     taken = _variables(text)
-    if unknown := [_OPTIONS[variable] for variable in given if variable not in taken]:
-        takes = ", ".join(_OPTIONS[variable] for variable in taken) or "no option"
+    if unknown := [OPTIONS[variable] for variable in given if variable not in taken]:
+        takes = ", ".join(OPTIONS[variable] for variable in taken) or "no option"
         raise RecipeError(f"{name} does not take {', '.join(unknown)}: it takes {takes}")
     settings = load_settings()
     if line is not None:
@@ -89,7 +90,7 @@ def _text_of(name: str) -> str:
 
 def _variables(text: str) -> list[str]:
     """Return the variables of DuckDB that a recipe reads."""
-    return [variable for variable in _OPTIONS if f"getvariable('{variable}')" in text]
+    return [variable for variable in OPTIONS if f"getvariable('{variable}')" in text]
 
 
 def _listed() -> "pa.Table":
@@ -98,7 +99,7 @@ def _listed() -> "pa.Table":
     def _rows() -> Iterator[dict[str, str]]:
         for name, text in recipes().items():
             question = " ".join(re.findall(r"^-- (.*)$", text, re.MULTILINE)).partition("?")[0] + "?"
-            options = " ".join(_OPTIONS[variable] for variable in _variables(text))
+            options = " ".join(OPTIONS[variable] for variable in _variables(text))
             yield {"recipe": name, "options": options, "question": question}
 
     return pa.Table.from_pylist(list(_rows()))
