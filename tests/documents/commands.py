@@ -51,7 +51,6 @@ SHORTENED = {
     "python benchmarks/collector.py --gtfs feed.zip --seed 1": (
         "python benchmarks/collector.py --size small --seed 1 --rate 60 --hours 7 7.5 --faults off"
     ),
-    "python benchmarks/console.py": "python benchmarks/console.py --rows 1000 --repeat 1",
     "python benchmarks/crash.py": "python benchmarks/crash.py --kills 2",
     "python benchmarks/disruptions.py": "python benchmarks/disruptions.py --size small --days 2",
     "python benchmarks/emulator_calibration.py": "python benchmarks/emulator_calibration.py",

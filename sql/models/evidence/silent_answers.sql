@@ -94,7 +94,7 @@ silent_windows as (
         silences.way,
         answers.window_number,
         count(distinct silences.stop_code) as n_stops,
-        max(silences.n_expected) as n_expected
+        count(distinct case when silences.n_expected > 1 then silences.stop_code end) as n_stops_of_several
     from silences
     inner join answers
         on
@@ -185,8 +185,8 @@ doubtful_windows as (
             when silent_windows.plain_label = '' then parameters.silent_share * asked.n_stops
             else parameters.silent_line_share * (silent_windows.n_stops + coalesce(listing.n_stops, 0))
         end
-        -- one bus that is cancelled leaves the list of every stop
-        and silent_windows.n_expected > 1
+        -- one bus that is cancelled leaves the list of every stop, and another may come earlier than predicted to one
+        and silent_windows.n_stops_of_several >= parameters.silent_stops
     union
     select
         due.operator,
