@@ -1,16 +1,7 @@
 -- How large is the error of upstream's predictions, by hour and by how far ahead they look?
 -- An error is positive where the bus came later than predicted. Only evidenced passages count; low and high are what
 -- the polls allow. The share within the band has a 95 % interval, in which the predictions of a trip are not
--- independent; it is null, with the reason, where too little is known. Only dates that are over count.
-with periods as (
-    select
-        operator,
-        coalesce(getvariable('from_date'), min(service_date)) as from_date,
-        least(getvariable('to_date'), max(service_date)) as to_date
-    from core.closed_dates
-    group by operator
-)
-
+-- independent; it is null, with the reason, where too little is known. Without `--to` only dates that are over count.
 select
     errors.operator,
     errors.key as service_hour,
@@ -28,7 +19,5 @@ select
     null_reason,
     round(n_too_late / nullif(n, 0), 3) as too_late_share,
     round(absolute_revision_seconds_sum / nullif(n_revisions, 0), 1) as mean_revision_seconds
-from periods
-inner join lateral predictions_between(service_hour, periods.from_date, periods.to_date) as errors
-    on periods.operator = errors.operator
+from predictions_between(service_hour, getvariable('from_date'), getvariable('to_date')) as errors
 order by errors.operator, service_hour, horizon_from_seconds

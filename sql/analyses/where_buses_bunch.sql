@@ -1,16 +1,7 @@
 -- Where do buses bunch? Shares of headways of at most half, and of at least one and a half times, the mean scheduled
--- one of the hour. Estimated for all buses that were due in frequent service, observed or not, with a 95 % interval, on
--- dates that are over. Where too little is known a share is null, with the reason. Of each operator the twenty with the
+-- one of the hour. Estimated for all buses that were due in frequent service, observed or not, with a 95 % interval.
+-- Without `--to` only dates that are over count. Where too little is known a share is null, with the reason. Of each operator the twenty with the
 -- largest share.
-with periods as (
-    select
-        operator,
-        coalesce(getvariable('from_date'), min(service_date)) as from_date,
-        least(getvariable('to_date'), max(service_date)) as to_date
-    from core.closed_dates
-    group by operator
-)
-
 select
     waits.operator,
     line_code,
@@ -26,9 +17,7 @@ select
     round(estimated_gaps_share_low, 3) as gap_share_low,
     round(estimated_gaps_share_high, 3) as gap_share_high,
     gaps_null_reason
-from periods
-inner join lateral stop_waits_between(periods.from_date, periods.to_date) as waits
-    on periods.operator = waits.operator
+from stop_waits_between(getvariable('from_date'), getvariable('to_date')) as waits
 where (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
 qualify
     row_number() over (

@@ -1,17 +1,8 @@
 -- Between which neighbouring stops do buses lose most time against the timetable?
 -- Means estimated for all trips due that were observed anywhere, with the 95 % interval of the mean travel time; of the
 -- trips n_trips were observed passing both stops. A loss whose interval begins below zero may be none. Where too little
--- is known a mean is null, with the reason. Only dates that are over count. Of each operator the
--- twenty greatest losses.
-with periods as (
-    select
-        operator,
-        coalesce(getvariable('from_date'), min(service_date)) as from_date,
-        least(getvariable('to_date'), max(service_date)) as to_date
-    from core.closed_dates
-    group by operator
-)
-
+-- is known a mean is null, with the reason. Without `--to` only dates that are over count. Of each operator the twenty
+-- greatest losses.
 select
     times.operator,
     line_code,
@@ -28,9 +19,7 @@ select
     round(estimated_seconds_low - due_seconds) as mean_loss_seconds_low,
     round(estimated_seconds_high - due_seconds) as mean_loss_seconds_high,
     estimate_null_reason as null_reason
-from periods
-inner join lateral travel_times_between(periods.from_date, periods.to_date) as times
-    on periods.operator = times.operator
+from travel_times_between(getvariable('from_date'), getvariable('to_date')) as times
 where is_adjacent and (getvariable('lines') is null or list_contains(getvariable('lines'), line_code))
 qualify
     row_number() over (

@@ -21,14 +21,21 @@
     {%- endif %}
 {%- endmacro %}
 
-{# The condition that leaves the dates asked for. #}
+{# The condition that leaves the dates asked for: without a first date all until the last one, and without a last date
+   those that are over. #}
 {% macro between_dates() -%}
-    where service_date between from_date and to_date
+    where
+        service_date >= coalesce(cast(from_date as date), date '0001-01-01')
+        and service_date <= coalesce(cast(to_date as date), date '9999-12-31')
+        and (
+            to_date is not null
+            or (operator, service_date) in (select (closed.operator, closed.service_date) from core.closed_dates as closed)
+        )
 {%- endmacro %}
 
 {# A function that sums for each value of `key`, an expression: `over` is the macro that does. #}
 {% macro grouped_between_function(name, over) -%}
-    create or replace macro {{ name }}(key, from_date, to_date) as table
+    create or replace macro {{ name }}(key, from_date := null, to_date := null) as table
     select * rename (grouped_by as key) from (
         {{ over(
             "first_date", "cast(from_date as date)", ["grouped_by"], among=between_dates(), grouped_by="key"
@@ -37,17 +44,17 @@
 {%- endmacro %}
 
 {% macro stop_punctuality_between_function() -%}
-    create or replace macro stop_punctuality_between(from_date, to_date) as table
+    create or replace macro stop_punctuality_between(from_date := null, to_date := null) as table
     {{ stop_punctuality_over("first_date", "cast(from_date as date)", ["stop_code"], among=between_dates()) }}
 {%- endmacro %}
 
 {% macro waits_between_function(name, keys, variance) -%}
-    create or replace macro {{ name }}(from_date, to_date) as table
+    create or replace macro {{ name }}(from_date := null, to_date := null) as table
     {{ waits_over("first_date", "cast(from_date as date)", keys, variance, among=between_dates()) }}
 {%- endmacro %}
 
 {% macro travel_times_between_function() -%}
-    create or replace macro travel_times_between(from_date, to_date) as table
+    create or replace macro travel_times_between(from_date := null, to_date := null) as table
     {{ travel_times_over("first_date", "cast(from_date as date)", among=between_dates()) }}
 {%- endmacro %}
 
