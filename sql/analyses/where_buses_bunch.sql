@@ -1,7 +1,7 @@
 -- Where do buses bunch? Shares of headways of at most half, and of at least one and a half times, the mean scheduled
 -- one of the hour. Estimated for all buses that were due in frequent service, observed or not, with a 95 % interval.
--- Without `--to` only dates that are over count. Where too little is known a share is null, with the reason. Of each operator the twenty with the
--- largest share.
+-- Without `--to` only dates that are over count. Where too little is known a share is null, with the reason. Of each
+-- operator the twenty with the largest share.
 select
     waits.operator,
     line_code,
