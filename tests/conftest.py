@@ -11,6 +11,8 @@ from hypothesis import settings
 from tests.journey import journey, upstream
 from tests.published import built, manifest, rehearsed
 from transit_etl.settings import PREFIX
+from transit_etl.stage import runner
+from transit_etl.stage.data_docs import keep_results
 
 __all__ = ["built", "journey", "manifest", "rehearsed", "upstream"]
 
@@ -57,6 +59,18 @@ def _without_the_callers_settings(
     project = {f"{PREFIX}PROJECT_DIR": str(tmp_path_factory.mktemp("project"))}
     with patch.dict(os.environ, {**kept, **home, **project}, clear=True):
         yield
+
+
+@pytest.fixture(autouse=True)
+def _staged_without_pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let staging in the process of a test keep results, and build no pages of them, which takes a second.
+
+    Tests marked `pages_about_quality` are about these pages.
+    """
+    if not request.node.get_closest_marker("pages_about_quality"):
+        monkeypatch.setattr(
+            runner, "keep_results", lambda settings, last, _operators: keep_results(settings, last, ())
+        )
 
 
 @pytest.fixture(autouse=True)

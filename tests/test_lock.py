@@ -57,6 +57,7 @@ def test_a_package_with_another_checksum_is_not_installed(tmp_path: Path) -> Non
     assert "hash" in refused.stderr.lower()
 
 
+@pytest.mark.long
 def test_the_list_of_packages_is_that_of_the_lock(tmp_path: Path) -> None:
     written = tmp_path / "sbom.json"
     command = ["-m", "cyclonedx_py", "requirements", "--pyproject", str(ROOT / "pyproject.toml")]

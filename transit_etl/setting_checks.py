@@ -2,6 +2,7 @@
 
 import re
 from datetime import time
+from functools import cache
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -107,9 +108,15 @@ def _check_host(host: str | None, netloc: str, port: int | None) -> None:
 
 def zone_name(name: str) -> str:
     """Check the name of a time zone that Python and DuckDB both know."""
-    if name not in available_timezones() - {"localtime"}:
+    if name not in _time_zones():
         raise ValueError(f"no such time zone: {name!r}")
     return name
+
+
+@cache
+def _time_zones() -> frozenset[str]:
+    """Return the names that Python and DuckDB both know; Python looks at hundreds of files for them."""
+    return frozenset(available_timezones() - {"localtime"})
 
 
 def cutoff(local: time) -> time:

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from transit_etl.warehouse.contract_summary import promised_columns
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]  # the pages take a minute to build
 ROOT = Path(__file__).parents[2]
 COLUMNS = promised_columns(ROOT / "docs" / "contract.yaml")
 TABLES = sorted({f"dictionary/{column.schema}.{column.table}.html" for column in COLUMNS})
@@ -62,7 +62,6 @@ def test_no_page_requests_anything_from_other_machines(
     assert requests_elsewhere == []
 
 
-@pytest.mark.long
 def test_every_page_runs_its_own_scripts_and_no_others(page: Page, pages: Path, alerts: list[str]) -> None:
     refused: list[str] = []
     page.on("console", lambda message: refused.append(message.text))

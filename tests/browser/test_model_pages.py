@@ -9,7 +9,7 @@ from transit_airflow.app import policy_of
 from transit_etl.paths import models_dir
 from transit_etl.settings import Settings
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(600)]
 SERVED = "http://127.0.0.1:9/models/"
 VISITS = "#!/model/model.transit.stop_visits"
 Show = Callable[[str], None]

@@ -16,7 +16,7 @@ from tests.documents.sessions import ROOT
 from tests.warehouse.rehearsed import Rehearsed
 from transit_etl.paths import published_database
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(600)]
 PATIENCE = 120_000  # milliseconds, on a busy machine
 
 
@@ -55,7 +55,6 @@ def _wait_for(port: int) -> None:
     raise AssertionError(f"nothing listens on {port}")
 
 
-@pytest.mark.long
 def test_another_line_is_shown_at_once_and_a_missing_file_until_one_is_named(
     page: Page, requests_elsewhere: list[str], rehearsed: Rehearsed, tmp_path: Path
 ) -> None:

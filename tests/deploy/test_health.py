@@ -72,6 +72,7 @@ def test_make_up_waits_for_each_part_and_names_the_program_of_the_one_that_is_no
         health[part] = {"status": "healthy"}
 
 
+@pytest.mark.long
 def test_make_up_says_at_once_which_program_ended(tmp_path: Path) -> None:
     stack = Stack(tmp_path)
     stack.start("airflow", ["sleep", "60"], {})

@@ -147,6 +147,7 @@ def test_the_status_counts_every_request_and_has_nothing_left_to_stage(journey: 
     assert status["published_build"] is not None
 
 
+@pytest.mark.long
 def test_staging_building_and_publishing_again_changes_nothing(journey: Journey) -> None:
     before = checksums(journey)
     again = journey.run("stage"), journey.run("build"), journey.run("publish")

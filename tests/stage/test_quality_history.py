@@ -141,6 +141,7 @@ def test_a_rehearsed_window_says_so(folder: Folder) -> None:
     assert "news 2026-11-20 08:00:00 (rehearsed) 0" in text_of(build_data_docs(folder.settings))
 
 
+@pytest.mark.pages_about_quality
 def test_each_of_several_operators_has_pages_of_its_own(folder: Folder) -> None:
     others = folder.settings.model_copy(update={"operator": "other"})
     folder.land("news", [("", [{"titolo": "u"}])])
