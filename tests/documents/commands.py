@@ -15,7 +15,6 @@ INSTEAD = {
 ON_THE_TOUR = [
     "make",
     "python -m scripts.tests_of",
-    "transit-etl compact D",
     "transit-etl config",
     "transit-etl describe core.stop_visits",
     "transit-etl describe marts.headways",
@@ -32,10 +31,8 @@ LONG_ON_THE_TOUR = [
     "make sbom",
     "python -m scripts.size",
     "transit-etl build --as-of 2026-03-02T06:30Z",
-    "transit-etl build --from D --to D",
     "transit-etl build --ruleset 2",
     "transit-etl export --all",
-    "transit-etl reprocess --from D --to D",
 ]
 
 # Commands that take minutes; `make test-long` runs them shortened like this.
@@ -136,7 +133,6 @@ ELSEWHERE = {
     "transit-etl check --alert": ("tests/cli/test_check.py", 'cli("check", "--alert"'),
     "transit-etl check": ("tests/cli/test_check.py", 'cli("check"'),
     "transit-etl collect lines": ("tests/cli/test_errors.py", 'cli("collect", "lines"'),
-    "transit-etl collect passages --for 10m": ("tests/cli/test_errors.py", 'cli("collect", "passages"'),
     "transit-etl collect stops": ("tests/cli/test_errors.py", 'cli("collect", "stops"'),
     "transit-etl contract": ("tests/cli/test_contract.py", 'cli("contract"'),
     "transit-etl diff": ("tests/cli/test_diff.py", 'cli("diff"'),
