@@ -9,6 +9,7 @@ INSTEAD = {
     "/mnt/backup": "build/backup",
     # The environment that the tests run in is up to date, or `make test` would have made it so.
     "make ": "make -o .venv/.set-up ",
+    "python -m scripts.size": "git init --quiet && git add --all && python -m scripts.size",
 }
 
 # Inline commands that are run where the tour has left its data. D is a date.
@@ -80,9 +81,6 @@ SHORTENED = {
     "python benchmarks/rehearsal.py --hours 24 --start 2026-03-02T03:00": (
         "python benchmarks/rehearsal.py --hours 0.1 --start 2026-03-02T06:00 --size small"
     ),
-    "python benchmarks/rehearsal.py --hours 72 --only status,news,timetables,network": (
-        "python benchmarks/rehearsal.py --hours 2 --only status,news,timetables,network --size small"
-    ),
     "python benchmarks/live_page.py --hours 2": (
         "python benchmarks/live_page.py --size small --hours 0.2 --seconds 20"
     ),
@@ -100,6 +98,7 @@ SHORTENED = {
 # Commands that no document's session can run: the file that runs them, and how it calls them.
 ELSEWHERE = {
     "transit-etl trip 18 2026-03-02 08:15": ("tests/cli/test_trip.py", 'cli("trip"'),
+    "transit-etl reprocess": ("tests/end_to_end/test_journey.py", '"reprocess", "--from"'),
     "transit-etl sync": ("tests/store/test_steps.py", '"sync", "--json"'),
     "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
     "make audit": ("tests/test_lock.py", "audit.audit("),
