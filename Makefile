@@ -1,7 +1,7 @@
 # The commands for working on this project; `make` alone lists them. Settings of transit-etl itself are TRANSIT_* variables.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo test lint lint-sql lint-types lint-python unit test-long fuzz docs messages sbom audit up down clean
+.PHONY: help setup lock demo test check lint lint-sql lint-types lint-style lint-python unit test-long fuzz docs messages sbom audit up down clean
 
 BIN := .venv/bin
 STAMP := .venv/.set-up
@@ -39,6 +39,10 @@ demo: setup ## rehearse days, poll live for two minutes, build, publish, compare
 
 test: setup lint unit ## lint, types, imports, and every test but the long ones: about 20 minutes on two cores
 
+check: setup ## style, types, and the quick tests of the files that changed since the last commit: a minute
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync --keep-going lint-types lint-style
+	$(CLEAN_ENV) $(BIN)/python -m scripts.check_changed
+
 # Two at a time, each with its output in one piece: types and SQL take a minute each, on one core.
 lint: setup ## style of Python and SQL, types, import contracts, dependencies
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync --keep-going lint-sql lint-types lint-python
@@ -49,9 +53,11 @@ lint-sql:
 lint-types:
 	$(BIN)/mypy
 
-lint-python:
+lint-style:
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+
+lint-python: lint-style
 	$(BIN)/lint-imports
 	$(BIN)/deptry transit_base transit_estimates transit_etl transit_exports transit_reports transit_airflow transit_emulator dags
 	$(BIN)/deptry scripts benchmarks tests docs/notebooks --exclude '^$$' --ignore DEP002,DEP004

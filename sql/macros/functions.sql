@@ -22,7 +22,7 @@
 {%- endmacro %}
 
 {# The condition that leaves the dates asked for: without a first date all until the last one, and without a last date
-   those that are over. #}
+   those that are over. A client older than DuckDB 2 has to say null: it finds no defaults in the file. #}
 {% macro between_dates() -%}
     where
         service_date >= coalesce(cast(from_date as date), date '0001-01-01')

@@ -102,6 +102,7 @@ ELSEWHERE = {
     "transit-etl sync": ("tests/store/test_steps.py", '"sync", "--json"'),
     "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
     "make audit": ("tests/test_lock.py", "audit.audit("),
+    "make check": ("tests/test_check_changed.py", "check_changed.main("),
     "make demo": ("tests/documents/test_demonstration.py", "make demo"),
     "make down": ("tests/documents/test_local_stack.py", "make down"),
     "make fuzz": ("Makefile", "python -m tests.fuzz"),
