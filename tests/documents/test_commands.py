@@ -84,7 +84,7 @@ def test_the_tour_prints_what_it_shows(tour: Tour) -> None:
 def test_the_readme_runs_from_top_to_bottom(readme_session: Session) -> None:
     ran = [pair for block in HERE if block.document == README for pair in run(block, readme_session)]
     printed = [text for _, text in ran]
-    n_queries = sum(step.command.count("transit-etl sql ") for step, _ in ran)
+    n_queries = sum(len(re.findall("transit-etl (?:sql|recipe) ", step.command)) for step, _ in ran)
     n_rows = [int(n) for text in printed for n in re.findall(r"^(\d+) rows?$", text, re.MULTILINE)]
 
     assert (n_queries, True) == (len(n_rows), 4 <= n_queries and all(n_rows))
