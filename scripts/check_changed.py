@@ -34,14 +34,14 @@ def main() -> int:
     files = changed()
     queries = [str(file) for file in files if file.suffix == ".sql"]
     tests = [str(file) for file in tests_named_after([file for file in files if file.suffix == ".py"])]
-    commands = [
-        ["sqlfluff", "lint", *queries] if queries else [],
-        ["pytest", "-n", "3", "--dist", "loadgroup", "-m", "not long", *tests] if tests else [],
-    ]
+    checks = (
+        (["sqlfluff", "lint"], queries),
+        (["pytest", "-n", "3", "--dist", "loadgroup", "-m", "not long"], tests),
+    )
     codes = [
-        subprocess.run([sys.executable, "-m", *each], cwd=ROOT, check=False).returncode
-        for each in commands
-        if each
+        subprocess.run([sys.executable, "-m", *command, *names], cwd=ROOT, check=False).returncode
+        for command, names in checks
+        if names
     ]
     return next(filter(None, codes), 0)
 

@@ -1,8 +1,8 @@
 -- Did a new timetable help? Estimated on-time shares of each line, over all passages due, on the weekdays of the four
 -- weeks before `--from` and of the four weeks from it on. Only dates count that are over, and on which the line was
--- observed. Dates differ also without a new timetable: the interval of the difference goes by how
--- much they do, and by how uncertain each estimate is. `better`: it lies above 0; `worse`: below. With fewer than five
--- dates on a side nothing can be said. Of twenty lines that did not change, about one will seem to.
+-- observed. Dates differ also without a new timetable: the interval of the difference goes by how much they do, and by
+-- how uncertain each estimate is. `better`: it lies above 0; `worse`: below. With fewer than five dates on a side
+-- nothing can be said. Of twenty lines that did not change, about one will seem to.
 with asked as (
     select
         operator,

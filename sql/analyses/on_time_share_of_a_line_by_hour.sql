@@ -1,7 +1,7 @@
 -- What share of a line's passages was on time in the latest month, by hour of the service day?
--- Only dates that are over count. First the estimated share of all passages due,
--- with its 95 % interval; then what was seen: the bounds count every indeterminate visit as not on time (low) or on
--- time (high). Where too little is known a share is null, with the reason.
+-- Only dates that are over count. First the estimated share of all passages due, with its 95 % interval; then what was
+-- seen: the bounds count every indeterminate visit as not on time (low) or on time (high). Where too little is known a
+-- share is null, with the reason.
 with selected as (
     select
         operator,

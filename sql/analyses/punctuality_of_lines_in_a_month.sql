@@ -1,7 +1,7 @@
 -- How punctual was each line in a month? Estimated shares of all passages due in the latest month, seen or not, with a
--- 95 % interval. Only dates that are over count. Any lines, hours and dates can be asked for
--- like this: the function sums expected numbers and variances first, and divides last. A mean of daily shares, or of
--- their intervals, would be wrong. Where too little is known a share is null, with the reason.
+-- 95 % interval. Only dates that are over count. Any lines, hours and dates can be asked for like this: the function
+-- sums expected numbers and variances first, and divides last. A mean of daily shares, or of their intervals, would be
+-- wrong. Where too little is known a share is null, with the reason.
 with selected as (
     select
         operator,

@@ -58,5 +58,5 @@ def require_table(settings: FolderSettings, table: str) -> None:
     """Raise OutputError, with names like it, unless there is such a table."""
     if query(settings, columns_of(table)).num_rows:
         return
-    names = [str(name) for name in query(settings, TABLES).column("table").to_pylist()]
+    names = [str(name) for name in tables_like(settings, None).column("table").to_pylist()]
     raise OutputError(f"there is no table {table!r}{hint_at(table, names)}")
