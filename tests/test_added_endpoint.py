@@ -105,7 +105,7 @@ from {{ lake('depots') }}
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the project with the endpoint added."""
     copy = tmp_path_factory.mktemp("project")
-    for name in ("transit_etl", "sql", "expectations", "dags"):
+    for name in ("transit_base", "transit_etl", "sql", "expectations", "dags"):
         ignored = shutil.ignore_patterns("target", "logs")
         shutil.copytree(ROOT / name, copy / name, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", copy)
