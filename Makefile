@@ -48,7 +48,7 @@ lint: setup ## style of Python and SQL, types, import contracts, dependencies
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync --keep-going lint-sql lint-types lint-python
 
 lint-sql:
-	$(CLEAN_ENV) $(BIN)/sqlfluff lint sql
+	$(CLEAN_ENV) $(BIN)/sqlfluff lint sql --processes 2
 
 lint-types:
 	$(BIN)/mypy
