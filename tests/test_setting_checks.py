@@ -137,15 +137,16 @@ def test_every_setting_has_bad_values() -> None:
     assert set(Settings.model_fields) == set(BAD)
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, value) for name in BAD for value in BAD[name] if value])
-def test_a_bad_value_is_named_in_one_line_without_its_secret(name: str, value: str) -> None:
-    with environment(**{name: value}), pytest.raises(BadSettingError) as error:
-        load_settings()
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_value_is_named_in_one_line_without_its_secret(name: str) -> None:
+    for value in filter(None, BAD[name]):
+        with environment(**{name: value}), pytest.raises(BadSettingError) as error:
+            load_settings()
 
-    assert f"TRANSIT_{name.upper()}" == str(error.value).split(":")[0]
-    assert 1 == len(str(error.value).splitlines())
-    assert SECRET not in str(error.value)
-    assert len(str(error.value)) < 800
+        assert (value, f"TRANSIT_{name.upper()}") == (value, str(error.value).split(":")[0])
+        assert 1 == len(str(error.value).splitlines())
+        assert SECRET not in str(error.value)
+        assert len(str(error.value)) < 800
 
 
 @given(st.sampled_from(sorted(BAD)), st.sampled_from(sorted(BAD)))
@@ -213,9 +214,8 @@ def test_an_accepted_limiter_names_one_database(url: str) -> None:
         assert ":memory:" != parsed.database
 
 
-@pytest.mark.parametrize("zone", sorted(available_timezones()))
-def test_an_accepted_time_zone_is_known_to_the_database_too(zone: str) -> None:
-    if accepted(timezone=zone):
+def test_an_accepted_time_zone_is_known_to_the_database_too() -> None:
+    for zone in filter(lambda name: accepted(timezone=name), available_timezones()):
         assert duckdb.execute("select timezone(?, timestamp '2026-03-02 08:00')", [zone]).fetchall()
 
 

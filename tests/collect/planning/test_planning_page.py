@@ -9,24 +9,20 @@ from tests.meanings import refer_to_neighbours
 from transit_etl.collect.planning.estimates import Estimate
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.poll_value import PollValuer, passed_probability
-from transit_etl.collect.planning.prediction_error import PredictionErrorModel
 from transit_etl.collect.planning.state import ExpectedVisit, StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern
 
 PAGE = Path(__file__).parents[3] / "docs" / "planning.md"
 DESCRIPTION = re.compile(r'^    (\w+): .* = .*\n    """(.*)"""$', re.MULTILINE)
 DUE = 1_000.0
-FIRST_POLL_AHEAD = DEFAULTS.poll.pair_seconds / 2
 
 
-def visit_of_the_example(spread: float, *, listed_at: float | None = None) -> ExpectedVisit:
+def visit_of_the_example(spread: float) -> ExpectedVisit:
     """Return the visit at the tenth of twenty stops of a live trip without evidence, due at DUE."""
     pattern = StopPattern(LineStops("15", tuple(f"{n:04}" for n in range(20))), DEFAULTS)
     trip = TrackedTrip("15", "T1", pattern, 0.0, is_live=True)
     visit = ExpectedVisit(trip, StopState("0009"), 9)
     visit.expect(Estimate(DUE, spread), DEFAULTS.poll)
-    if listed_at is not None:
-        visit.stop.asked_at = visit.stop.answered_at = visit.listed_at = listed_at
     visit.stop.visits[trip] = visit
     return visit
 
@@ -41,15 +37,6 @@ def first_poll_row(ahead: int) -> str:
         )
         cells += [f"{enclosed:.2f}", f"{valuer.value(visit.stop, now)[0]:.2f}"]
     return f"| {' | '.join(cells)} |"
-
-
-def second_poll_row(age: int) -> str:
-    """Return the page's row about a poll so many seconds after a first one that listed the trip."""
-    spread = PredictionErrorModel(DEFAULTS.prediction_error).spread(FIRST_POLL_AHEAD)
-    first_poll_at = DUE - FIRST_POLL_AHEAD
-    visit, now = visit_of_the_example(spread, listed_at=first_poll_at), first_poll_at + age
-    value, _ = PollValuer(60.0, DEFAULTS).value(visit.stop, now)
-    return f"| {age} s | {passed_probability(visit, now):.2f} | {value:.2f} |"
 
 
 def descriptions() -> dict[str, str]:
@@ -69,15 +56,9 @@ def rows_of_the_page(heading: str) -> list[str]:
     return [line for line in lines if line.startswith("| ")][1:]
 
 
-def test_the_values_of_first_polls_in_the_example_are_those_of_the_code() -> None:
+def test_the_values_of_the_example_are_those_of_the_code() -> None:
     assert [first_poll_row(ahead) for ahead in (90, 60, 45, 28, 10, 0, -20)] == rows_of_the_page(
-        "Worked example: the first poll"
-    )
-
-
-def test_the_values_of_second_polls_in_the_example_are_those_of_the_code() -> None:
-    assert [second_poll_row(age) for age in (5, 20, 40, 44, 54, 59, 60)] == rows_of_the_page(
-        "Worked example: the second poll"
+        "Worked example"
     )
 
 
