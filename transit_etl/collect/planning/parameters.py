@@ -245,8 +245,8 @@ class LatenessParameters:
 class TrackingParameters:
     """How a trip's anchor is chosen and projected to the stops ahead, and when a visit is over."""
 
-    disagreement_spreads: float = 2.0
-    """Of two estimates further apart than this one must be wrong: the surer is taken alone."""
+    unlikely_spreads: float = 2.0
+    """A time this far from an estimate is unlikely: one of two estimates is wrong, or a trip has vanished."""
     anchor_factor: float = 1.2
     """A listing becomes the anchor unless it is this many times less sure than the projection."""
     sure_spread_seconds: float = 16.0
@@ -276,17 +276,13 @@ class TrackingParameters:
     unlisted_margin_seconds: float = 30.0
     """A trip may be such a third if it is expected at most this long before the last one listed."""
     vanished_seconds: float = 20.0
-    """A trip that is no longer listed this long before its time has vanished, not passed."""
-    vanished_spreads: float = 2.0
-    """So many spreads before its time a missing trip has vanished, not passed; the larger of both decides."""
+    """A trip no longer listed this long, and `unlikely_spreads`, before its time has vanished, not passed."""
     overdue_seconds: float = 90.0
     """A trip that a stop lists as due for so long may stay listed after it passed."""
     overdue_share: float = 0.05
     """If a larger share of the listings as due last so long, trips do stay listed: no poll is for those."""
     overdue_weight: float = 0.005
     """A listing as due changes that share by so much of the difference."""
-    missing_spreads: float = 2.0
-    """A trip is missing at a stop that should list it if it is expected this many spreads ahead."""
     forget_every_seconds: float = 120.0
     """What is over is forgotten this often."""
     forget_visit_seconds: float = 300.0

@@ -73,7 +73,7 @@ class Projector:
             return  # more is known of it than can be projected, or the stop tells nothing of it
         estimate = Estimate(passes_at, trip.spread_at(position))
         if visit.own_estimate is not None:
-            estimate = fuse(visit.own_estimate, estimate, p.disagreement_spreads)
+            estimate = fuse(visit.own_estimate, estimate, p.unlikely_spreads)
         is_surer = estimate.spread <= p.projection_factor * visit.spread
-        if is_surer and not visit.contradicts(estimate, p.disagreement_spreads):
+        if is_surer and not visit.contradicts(estimate, p.unlikely_spreads):
             self.expect(visit, estimate)

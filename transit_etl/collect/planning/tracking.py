@@ -126,10 +126,10 @@ class Tracker:
         of another trip, or along another pattern.
         """
         projected = visit.trip.projected_to(position)
-        if visit.contradicts(projected, self._p.disagreement_spreads):
+        if visit.contradicts(projected, self._p.unlikely_spreads):
             visit.trip.clear_anchor()
             return own
-        return fuse(own, projected, self._p.disagreement_spreads)
+        return fuse(own, projected, self._p.unlikely_spreads)
 
     def _has_left(
         self, visit: ExpectedVisit, answered_before: float, at: float, full: list[float] | None
@@ -149,11 +149,11 @@ class Tracker:
             self._keep_unlisted(visit)
             return False
         if not -inf < visit.listed_at == answered_before:  # projected here, or listed by timetable
-            if ahead > p.missing_spreads * visit.spread and trip.pattern:
+            if ahead > p.unlikely_spreads * visit.spread and trip.pattern:
                 trip.pattern.calls.record_answer(visit.position, is_listed=False)
                 trip.n_missing += 1
             return False
-        if ahead > max(p.vanished_seconds, p.vanished_spreads * visit.spread):
+        if ahead > max(p.vanished_seconds, p.unlikely_spreads * visit.spread):
             trip.n_missing += 1
             self._keep_unlisted(visit)
             return False
