@@ -86,7 +86,6 @@ SHORTENED = {
     ),
     "python benchmarks/workers.py": "python benchmarks/workers.py --hours 0.2 --days 2",
     "python benchmarks/outage.py": "python benchmarks/outage.py --down 160",
-    "python -m tests.disk_steps": "python -m tests.disk_steps",
     "python -m tests.fuzz --minutes 5 answers": "python -m tests.fuzz --minutes 0.2 headers",
     "python benchmarks/validated_exports.py --data FOLDER": "python benchmarks/validated_exports.py",
     "python benchmarks/soak.py": "python benchmarks/soak.py --days 7 --rate 6",
