@@ -34,7 +34,7 @@ from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
 from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Engine, Settings
-from transit_etl.warehouse.models import described_tables
+from transit_etl.warehouse.describing.models import described_tables
 
 START = datetime(2026, 11, 18, 3, tzinfo=UTC)
 SCHEMAS = ("core", "marts")

@@ -7,10 +7,10 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.search.en import SearchEnglish
 
-from transit_etl.warehouse.contract_summary import promised_columns
-from transit_etl.warehouse.dbt_manifest import parsed_manifest
-from transit_etl.warehouse.dictionary import Dictionary, read_dictionary
-from transit_etl.warehouse.dictionary_files import as_pages, replace_pages
+from transit_etl.warehouse.describing.contract_summary import promised_columns
+from transit_etl.warehouse.describing.dbt_manifest import parsed_manifest
+from transit_etl.warehouse.describing.dictionary import Dictionary, read_dictionary
+from transit_etl.warehouse.describing.dictionary_files import as_pages, replace_pages
 
 # The one script that furo writes into its pages; a script of any other text does not run.
 _INLINE = "sha256-ySvT2PEZeueHGC1y2crNuNTfphBynFPP7i+U21fEgX0="

@@ -15,7 +15,7 @@ from scripts.demo_truth import truth_table
 from scripts.local_airflow import BIN
 from transit_base.cited import cited
 from transit_etl.paths import published_database
-from transit_etl.warehouse.published_audit import AuditFigures, audit_figures
+from transit_etl.warehouse.publishing.published_audit import AuditFigures, audit_figures
 
 ALLOWANCE = 300
 

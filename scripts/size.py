@@ -18,9 +18,9 @@ from statistics import quantiles
 
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.settings import Settings
-from transit_etl.warehouse.contract_summary import promised_columns
-from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once, parsed_manifest
-from transit_etl.warehouse.models import Model, models
+from transit_etl.warehouse.describing.contract_summary import promised_columns
+from transit_etl.warehouse.describing.dbt_manifest import Manifest, is_demanded_at_once, parsed_manifest
+from transit_etl.warehouse.describing.models import Model, models
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = (

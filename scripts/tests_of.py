@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from transit_etl.warehouse.models import stages
+from transit_etl.warehouse.describing.models import stages
 
 ROOT = Path(__file__).parents[1]
 _PLAIN = ("benchmarks", "dags", "deploy", "docs", "expectations", "scripts", "sql", "sql/analyses")

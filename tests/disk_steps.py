@@ -46,9 +46,9 @@ from transit_etl.stage import build_data_docs, compact, ensure_schemas, restage,
 from transit_etl.stage.lake import write_table, write_window
 from transit_etl.stage.pieces import Pieces
 from transit_etl.stage.raw import finished_windows
-from transit_etl.warehouse import publisher
 from transit_etl.warehouse.database import open_build_database
-from transit_etl.warehouse.dbt_manifest import parsed_manifest
+from transit_etl.warehouse.describing.dbt_manifest import parsed_manifest
+from transit_etl.warehouse.publishing import publisher
 
 View = dict[str, object]  # what readers find: each place with its content
 

@@ -6,7 +6,7 @@ from tests.warehouse import stories
 from tests.warehouse.rehearsed import Rehearsed, rehearse_a_busy_hour
 from transit_etl import warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt_manifest import Manifest, last_manifest
+from transit_etl.warehouse.describing.dbt_manifest import Manifest, last_manifest
 
 
 @pytest.fixture(scope="session")

@@ -34,8 +34,8 @@ from transit_etl.rehearsal import rehearse
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, restage, stage
 from transit_etl.warehouse import Variant, WarehouseError, build, build_variant, publish
+from transit_etl.warehouse.building.operators import are_other_rules_built, record_operators
 from transit_etl.warehouse.database import open_build_database
-from transit_etl.warehouse.operators import are_other_rules_built, record_operators
 
 DAY = date(2026, 3, 4)
 WRITERS: dict[str, Callable[[Settings], object]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from transit_etl.warehouse.contract_summary import promised_columns
+from transit_etl.warehouse.describing.contract_summary import promised_columns
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]  # the pages take a minute to build
 ROOT = Path(__file__).parents[2]

@@ -8,8 +8,8 @@ import pytest
 
 from tests.cli.conftest import RunCli
 from transit_etl.paths import contract_dir
-from transit_etl.warehouse.contract import write_contract
-from transit_etl.warehouse.contract_summary import read_earlier, write_summary
+from transit_etl.warehouse.describing.contract import write_contract
+from transit_etl.warehouse.describing.contract_summary import read_earlier, write_summary
 
 
 def _document(version: str, *columns: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import RunCli
 from transit_etl.paths import published_database
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt import fingerprint
+from transit_etl.warehouse.building.dbt import fingerprint
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ from transit_etl.stage import compact, stage
 from transit_etl.stage.listed_lines import ListedLines
 from transit_etl.stage.raw import RawWindow
 from transit_etl.stage.repair import repairing
-from transit_etl.warehouse.lake_changes import find_changes
-from transit_etl.warehouse.lake_changes import lake_files as listed
+from transit_etl.warehouse.building.lake_changes import find_changes
+from transit_etl.warehouse.building.lake_changes import lake_files as listed
 
 _TYPES: dict[str, pa.DataType] = {
     "text": pa.string(), "whole": pa.int64(), "small": pa.int8(), "real": pa.float64(), "flag": pa.bool_(),

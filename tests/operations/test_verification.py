@@ -32,8 +32,8 @@ from transit_etl.paths import (
 )
 from transit_etl.stage import compact, stage
 from transit_etl.stage.lake import write_table
-from transit_etl.warehouse.detail_files import DetailFile, DetailFiles, record_files
-from transit_etl.warehouse.published_record import record_next, record_published
+from transit_etl.warehouse.publishing.detail_files import DetailFile, DetailFiles, record_files
+from transit_etl.warehouse.publishing.published_record import record_next, record_published
 
 N_FLIPS = 300
 OPERATOR = "emulated"

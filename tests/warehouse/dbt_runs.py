@@ -8,7 +8,7 @@ from pathlib import Path
 
 from transit_etl import paths
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt_manifest import PROJECT
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT
 
 
 def run_dbt(built: Settings, folder: Path, *arguments: str) -> Path:

@@ -19,9 +19,9 @@ from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
 from transit_etl.stage import compact, stage
 from transit_etl.stage.repair import find_damaged
-from transit_etl.warehouse import dbt
+from transit_etl.warehouse.building import dbt
+from transit_etl.warehouse.building.dbt import BuildProgress
 from transit_etl.warehouse.database import WarehouseError, open_build_database
-from transit_etl.warehouse.dbt import BuildProgress
 from transit_etl.warehouse.ranges import answered_until, date_ranges
 
 MUCH_LATER = TUESDAY + timedelta(days=267)

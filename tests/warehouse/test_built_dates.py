@@ -12,8 +12,8 @@ from tests.warehouse.lakes import TUESDAY, Lake, Line, Listed
 from transit_etl.settings import Settings
 from transit_etl.stage.compaction import compact
 from transit_etl.warehouse import database
-from transit_etl.warehouse.built_dates import read_inputs, record_built_dates, unchanged_dates
-from transit_etl.warehouse.operators import record_operators
+from transit_etl.warehouse.building.built_dates import read_inputs, record_built_dates, unchanged_dates
+from transit_etl.warehouse.building.operators import record_operators
 
 WEDNESDAY = TUESDAY + timedelta(days=1)
 BOTH = [TUESDAY, WEDNESDAY]

@@ -24,9 +24,9 @@ from transit_emulator.faults.definitions import FaultKind
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse import builder, dbt
-from transit_etl.warehouse.column_rules import broken_rules
-from transit_etl.warehouse.contract import (
+from transit_etl.warehouse.building import builder, dbt
+from transit_etl.warehouse.describing.column_rules import broken_rules
+from transit_etl.warehouse.describing.contract import (
     CONTRACT_VERSION,
     DEPRECATION_DAYS,
     Contract,
@@ -35,16 +35,16 @@ from transit_etl.warehouse.contract import (
     read_contract,
     write_contract,
 )
-from transit_etl.warehouse.contract_changes import (
+from transit_etl.warehouse.describing.contract_changes import (
     broken_promises,
     changes_table,
     contract_changes,
     deprecations_table,
 )
-from transit_etl.warehouse.contract_summary import read_earlier, write_summary
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.dictionary import FoundColumn, read_dictionary
-from transit_etl.warehouse.models import described_tables
+from transit_etl.warehouse.describing.contract_summary import read_earlier, write_summary
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.dictionary import FoundColumn, read_dictionary
+from transit_etl.warehouse.describing.models import described_tables
 
 CLIENT = ROOT / ".venv" / "datacontract-cli"  # scripts/setup.sh installs it
 STORED = ROOT / "docs" / "contract.yaml"

@@ -13,11 +13,11 @@ from tests.warehouse.conftest import Rows
 from transit_base.promised import NAMED
 from transit_etl import paths
 from transit_etl.settings import Settings
-from transit_etl.warehouse.contents import MADE_LATER
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.dictionary import Dictionary, TableEntry
-from transit_etl.warehouse.dictionary_files import write_dictionary_files
-from transit_etl.warehouse.models import described_tables
+from transit_etl.warehouse.describing.contents import MADE_LATER
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.dictionary import Dictionary, TableEntry
+from transit_etl.warehouse.describing.dictionary_files import write_dictionary_files
+from transit_etl.warehouse.describing.models import described_tables
 
 Ask = Callable[[str], Rows]
 SOURCES = {"upstream", "timetable", "observed", "estimated", "derived", "reference", "recorded", "setting"}

@@ -15,8 +15,10 @@ from tests.warehouse.conftest import Rows
 from tests.warehouse.lakes import TUESDAY, Lake, Listed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse import Differences, dbt, differences
-from transit_etl.warehouse.differences import ComparisonError, compare
+from transit_etl.warehouse import Differences
+from transit_etl.warehouse.building import dbt
+from transit_etl.warehouse.publishing import differences
+from transit_etl.warehouse.publishing.differences import ComparisonError, compare
 
 Ask = Callable[[str], Rows]
 Change = Callable[[str], Path]

@@ -9,9 +9,9 @@ import pytest
 from tests.warehouse.conftest import Rows
 from transit_etl import warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse import builder, dbt
-from transit_etl.warehouse.judged_stops import SCOPES, JudgedStop, read_judged_stops
-from transit_etl.warehouse.reference_files import ReferenceFileError
+from transit_etl.warehouse.building import builder, dbt
+from transit_etl.warehouse.building.judged_stops import SCOPES, JudgedStop, read_judged_stops
+from transit_etl.warehouse.building.reference_files import ReferenceFileError
 
 HEADING = "stop_scope,stop_code,line_code,direction\n"
 

@@ -15,8 +15,8 @@ from tests.lineage_receiver import Event, receiving
 from transit_emulator.process import free_port
 from transit_etl import paths
 from transit_etl.settings import Settings
-from transit_etl.warehouse import dbt, lineage
-from transit_etl.warehouse.lineage import is_switched_on, send_lineage
+from transit_etl.warehouse.building import dbt, lineage
+from transit_etl.warehouse.building.lineage import is_switched_on, send_lineage
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pytest
 
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
-from transit_etl.warehouse.dictionary import FoundColumn
-from transit_etl.warehouse.model_pages import model_page, model_page_policy, write_model_page
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT, Manifest
+from transit_etl.warehouse.describing.dictionary import FoundColumn
+from transit_etl.warehouse.describing.model_pages import model_page, model_page_policy, write_model_page
 
 VISITS = "model.transit.stop_visits"
 

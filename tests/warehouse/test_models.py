@@ -9,8 +9,8 @@ import pytest
 from tests.warehouse.date_filters import tables_read_whole
 from tests.warehouse.dbt_runs import run_dbt
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
-from transit_etl.warehouse.models import models, stages
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT, Manifest
+from transit_etl.warehouse.describing.models import models, stages
 
 
 def test_every_unit_test_of_the_models_passes(built: Settings, tmp_path: Path) -> None:

@@ -11,9 +11,10 @@ from benchmarks.engines import SCHEMAS, compare_builds
 from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_etl import paths, warehouse
 from transit_etl.settings import Engine, Settings
-from transit_etl.warehouse import WarehouseError, dbt, parallel
-from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once
-from transit_etl.warehouse.models import tables_by_date
+from transit_etl.warehouse import WarehouseError
+from transit_etl.warehouse.building import dbt, parallel
+from transit_etl.warehouse.describing.dbt_manifest import Manifest, is_demanded_at_once
+from transit_etl.warehouse.describing.models import tables_by_date
 
 
 def test_every_model_and_check_is_built_once_and_after_what_it_reads(manifest: Manifest) -> None:

@@ -7,7 +7,7 @@ import yaml
 from dbt.adapters.duckdb.credentials import DuckDBCredentials
 from dbt.adapters.duckdb.environments.local import LocalEnvironment
 
-from transit_etl.warehouse.dbt_manifest import PROJECT
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT
 
 
 def test_a_connection_opens_after_another_has_moved_rows_out_of_memory(tmp_path: Path) -> None:

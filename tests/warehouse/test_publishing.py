@@ -19,9 +19,9 @@ from transit_etl import queries, warehouse
 from transit_etl.operations import verify
 from transit_etl.paths import build_database, dbt_manifest, detail_dir, detail_files, published_database
 from transit_etl.settings import Settings
-from transit_etl.warehouse import promised_copy
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.models import tables_by_date
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.models import tables_by_date
+from transit_etl.warehouse.publishing import promised_copy
 from transit_exports.scope import connect
 
 

@@ -22,9 +22,9 @@ from tests.warehouse.rehearsed import DAY, Rehearsed
 from transit_emulator.process import free_port
 from transit_etl import paths, warehouse
 from transit_etl.settings import Engine, Settings
-from transit_etl.warehouse.dbt import SPARK_MEMORY
-from transit_etl.warehouse.dbt_manifest import PROJECT
-from transit_etl.warehouse.spark import start_session
+from transit_etl.warehouse.building.dbt import SPARK_MEMORY
+from transit_etl.warehouse.building.spark import start_session
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,9 +8,9 @@ import pytest
 
 from transit_etl.engine_functions import called_functions, function_statements
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse import dbt
-from transit_etl.warehouse.dbt_manifest import PROJECT
-from transit_etl.warehouse.sql_functions import chain_starts
+from transit_etl.warehouse.building import dbt
+from transit_etl.warehouse.building.sql_functions import chain_starts
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT
 
 SPARKS_OWN = {
     "array_join", "array_remove", "arrays_overlap", "collect_set", "get_json_object", "json_object_keys",

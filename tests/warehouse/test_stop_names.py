@@ -14,8 +14,8 @@ from transit_emulator.networks.stops_file import write_stops
 from transit_emulator.world import build_world
 from transit_etl import paths, warehouse
 from transit_etl.settings import Settings
-from transit_etl.warehouse.reference_files import ReferenceFileError
-from transit_etl.warehouse.stop_names import RouteType, StopName, read_route_types, read_stop_names
+from transit_etl.warehouse.building.reference_files import ReferenceFileError
+from transit_etl.warehouse.building.stop_names import RouteType, StopName, read_route_types, read_stop_names
 
 GTFS = """stop_id,stop_code,stop_name,stop_lat,stop_lon,location_type
 s1,12,DE FERRARI,44.4071,8.9347,0

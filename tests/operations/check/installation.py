@@ -10,7 +10,7 @@ from tests.operations.status.installations import NOW, Exchange, land, minutes, 
 from transit_etl.api import v1
 from transit_etl.paths import published_database
 from transit_etl.settings import Settings
-from transit_etl.warehouse.dbt import fingerprint
+from transit_etl.warehouse.building.dbt import fingerprint
 
 _PUBLISHED = f"""
 create schema quality; create schema core;

@@ -15,10 +15,10 @@ from transit_etl.paths import lake_dir, raw_dir
 from transit_etl.project import project_folder, settings_files
 from transit_etl.service_day import DAY
 from transit_etl.settings import PREFIX, FolderSettings, Settings
-from transit_etl.warehouse.judged_stops import judged_stops
-from transit_etl.warehouse.plant_file import plant_names
-from transit_etl.warehouse.reference_files import ReferenceFileError
-from transit_etl.warehouse.stop_names import route_types, stop_names
+from transit_etl.warehouse.building.judged_stops import judged_stops
+from transit_etl.warehouse.building.plant_file import plant_names
+from transit_etl.warehouse.building.reference_files import ReferenceFileError
+from transit_etl.warehouse.building.stop_names import route_types, stop_names
 
 MIB = 1024 * 1024
 N_MEASURED_DAYS = 7

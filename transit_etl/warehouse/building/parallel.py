@@ -27,10 +27,10 @@ from transit_base.files import clear_away, copy_bytes, make_folder
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl.service_day import DAY
 from transit_etl.settings import BuildSettings, FolderSettings
-from transit_etl.warehouse import dbt
+from transit_etl.warehouse.building import dbt
 from transit_etl.warehouse.database import open_build_database
-from transit_etl.warehouse.dbt_manifest import Manifest, is_demanded_at_once
-from transit_etl.warehouse.models import DatedBy, stages, tables_by_date
+from transit_etl.warehouse.describing.dbt_manifest import Manifest, is_demanded_at_once
+from transit_etl.warehouse.describing.models import DatedBy, stages, tables_by_date
 from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
 
 Range = tuple[date, date]

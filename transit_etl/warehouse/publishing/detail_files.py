@@ -19,8 +19,8 @@ from transit_base.promised import DETAIL_FOLDER, EXPORTED_WORKING, RECENT
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl import paths
 from transit_etl.service_day import DAY
-from transit_etl.warehouse.contents import Place, quoted_place
-from transit_etl.warehouse.models import DatedBy
+from transit_etl.warehouse.describing.contents import Place, quoted_place
+from transit_etl.warehouse.describing.models import DatedBy
 
 _LEAST_SHARE = 0.01  # of the rows of all older months: a smaller table stays in the file
 _TABLE = """

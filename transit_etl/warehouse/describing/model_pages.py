@@ -18,8 +18,8 @@ from transit_base.promised import SCHEMAS, WORKING, original_schema
 from transit_etl.paths import models_dir
 from transit_etl.settings import FolderSettings
 from transit_etl.warehouse.database import WarehouseError, open_build_database
-from transit_etl.warehouse.dbt_manifest import Manifest, last_manifest
-from transit_etl.warehouse.dictionary import FoundColumn, found_columns
+from transit_etl.warehouse.describing.dbt_manifest import Manifest, last_manifest
+from transit_etl.warehouse.describing.dictionary import FoundColumn, found_columns
 
 _PARTS = re.compile(r'<script defer="defer">(?P<script>.*?)</script>.*?<body>(?P<body>.*)</body>', re.DOTALL)
 _INLINE = '"{}.JSON INLINE DATA"'  # in dbt's script: where `dbt docs generate --static` puts the data

@@ -18,15 +18,15 @@ from typing import IO, Any
 from transit_base.files import copy_bytes, make_folder, replaced_atomically
 from transit_etl import paths
 from transit_etl.settings import BuildSettings, Engine, FolderSettings
+from transit_etl.warehouse.building.lineage import send_lineage
 from transit_etl.warehouse.database import REMEDY, WarehouseError, database_path
-from transit_etl.warehouse.dbt_manifest import (
+from transit_etl.warehouse.describing.dbt_manifest import (
     DEMANDED_AT_ONCE,
     PROJECT,
     Manifest,
     is_demanded_at_once,
     without_dbt_settings,
 )
-from transit_etl.warehouse.lineage import send_lineage
 
 _RULESETS = PROJECT / "seeds" / "rulesets.csv"
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
@@ -164,7 +164,7 @@ def run(
     environment = _environment(settings, place, (first, last))
     runs = [_Run("dbt.cli.main", "build", folder / "target", target)]
     if settings.build_target is Engine.SPARK:
-        spark = _Run("transit_etl.warehouse.spark", "spark", folder / "spark", target)
+        spark = _Run("transit_etl.warehouse.building.spark", "spark", folder / "spark", target)
         runs = [spark, replace(runs[0], target=target.without_tables)]
     results: list[dict[str, Any]] = []
     with _known_models(place.parsed_project) if target is MAIN_TARGET else nullcontext():

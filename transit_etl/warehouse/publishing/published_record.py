@@ -13,7 +13,7 @@ from transit_base.files import in_words
 from transit_etl import paths
 from transit_etl.checksums import Entry, entry_of
 from transit_etl.kept_facts import keep, recall
-from transit_etl.warehouse.detail_files import files_of
+from transit_etl.warehouse.publishing.detail_files import files_of
 
 _OTHER = "it is not the file that was published"
 _ENTRIES = TypeAdapter(list[Entry])

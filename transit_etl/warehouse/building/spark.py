@@ -18,11 +18,11 @@ from transit_base.quoting import quoted_name
 from transit_estimates import matching
 from transit_etl.engine_functions import function_statements
 from transit_etl.service_day import DAY
-from transit_etl.warehouse import sql_functions
-from transit_etl.warehouse.contents import is_published
+from transit_etl.warehouse.building import sql_functions
 from transit_etl.warehouse.database import MODEL_SCHEMAS
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.models import DatedBy, tables_by_date
+from transit_etl.warehouse.describing.contents import is_published
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.models import DatedBy, tables_by_date
 
 if TYPE_CHECKING:
     import pyarrow as pa

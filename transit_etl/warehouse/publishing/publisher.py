@@ -11,7 +11,7 @@ from transit_base.files import replaced_atomically
 from transit_etl import paths
 from transit_etl.identity import claim
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.contract import contracts, write_contract
+from transit_etl.warehouse.building.variants import drop_unfinished
 from transit_etl.warehouse.database import (
     WarehouseError,
     database_path,
@@ -19,16 +19,16 @@ from transit_etl.warehouse.database import (
     open_build_database,
     warehouse_lock,
 )
-from transit_etl.warehouse.dbt_manifest import last_manifest, parsed_manifest
-from transit_etl.warehouse.detail_files import files_of, remove_unused
-from transit_etl.warehouse.dictionary import found_columns
-from transit_etl.warehouse.dictionary_files import write_dictionary_files
+from transit_etl.warehouse.describing.contract import contracts, write_contract
+from transit_etl.warehouse.describing.dbt_manifest import last_manifest, parsed_manifest
+from transit_etl.warehouse.describing.dictionary import found_columns
+from transit_etl.warehouse.describing.dictionary_files import write_dictionary_files
+from transit_etl.warehouse.describing.models import tables_by_date
 from transit_etl.warehouse.durations import remember_duration
-from transit_etl.warehouse.models import tables_by_date
-from transit_etl.warehouse.promised_copy import copy_promised
-from transit_etl.warehouse.publication import complete
-from transit_etl.warehouse.published_record import record_next, record_published
-from transit_etl.warehouse.variants import drop_unfinished
+from transit_etl.warehouse.publishing.completion import complete
+from transit_etl.warehouse.publishing.detail_files import files_of, remove_unused
+from transit_etl.warehouse.publishing.promised_copy import copy_promised
+from transit_etl.warehouse.publishing.published_record import record_next, record_published
 
 
 class UncheckedBuildError(WarehouseError):

@@ -13,11 +13,12 @@ from transit_base.quoting import sql_text
 from transit_etl.identity import ServiceDays, service_days
 from transit_etl.queries import query
 from transit_etl.settings import BuildSettings, Engine, FolderSettings
-from transit_etl.warehouse import dbt
-from transit_etl.warehouse.contract import CONTRACT_VERSION
+from transit_etl.warehouse.building import dbt
+from transit_etl.warehouse.building.operators import record_operators
 from transit_etl.warehouse.database import open_to_write
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.dictionary import (
+from transit_etl.warehouse.describing.contract import CONTRACT_VERSION
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.dictionary import (
     ColumnEntry,
     Dictionary,
     FoundColumn,
@@ -27,7 +28,6 @@ from transit_etl.warehouse.dictionary import (
     read_dictionary,
     write_dictionary,
 )
-from transit_etl.warehouse.operators import record_operators
 
 # What is shown after a code: the table with the names, its column of the code, the names, and their prefix.
 _NAMES_OF = {

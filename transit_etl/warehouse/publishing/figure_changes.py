@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from transit_base.quoting import quoted_name, sql_text
-from transit_etl.warehouse.contents import Columns, Place
+from transit_etl.warehouse.describing.contents import Columns, Place
 
 _SIDES = ("before", "after")
 _BUILT_DATES = ("quality", "built_dates")

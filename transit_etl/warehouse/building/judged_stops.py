@@ -7,14 +7,14 @@ from typing import NamedTuple
 import duckdb
 
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.reference_files import (
+from transit_etl.warehouse.building.reference_files import (
     ReferenceFileError,
     Row,
     make_table,
     read_entries,
     replace_entries,
 )
-from transit_etl.warehouse.stop_names import plain_stop_code
+from transit_etl.warehouse.building.stop_names import plain_stop_code
 
 SCOPES = ("timing_points", "rated_stops")
 DIRECTIONS = ("outbound", "inbound")

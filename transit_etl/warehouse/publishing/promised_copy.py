@@ -20,7 +20,8 @@ from transit_etl import paths
 from transit_etl.engine_functions import called_functions
 from transit_etl.service_day import DAY
 from transit_etl.settings import BuildSettings, FolderSettings
-from transit_etl.warehouse.contents import (
+from transit_etl.warehouse.database import forget_publication
+from transit_etl.warehouse.describing.contents import (
     MADE_LATER,
     Contents,
     Place,
@@ -28,8 +29,8 @@ from transit_etl.warehouse.contents import (
     quoted_place,
     tables_of,
 )
-from transit_etl.warehouse.database import forget_publication
-from transit_etl.warehouse.detail_files import (
+from transit_etl.warehouse.describing.models import DatedBy
+from transit_etl.warehouse.publishing.detail_files import (
     DetailFile,
     DetailFiles,
     are_there,
@@ -38,8 +39,7 @@ from transit_etl.warehouse.detail_files import (
     record_files,
     recorded_files,
 )
-from transit_etl.warehouse.models import DatedBy
-from transit_etl.warehouse.published_record import is_as_published
+from transit_etl.warehouse.publishing.published_record import is_as_published
 from transit_etl.warehouse.ranges import date_ranges
 
 _STORAGE = "v1.4.0"

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT, Manifest
 
 _TABLES = ("model", "seed", "source")  # the types of dbt's resources that are tables or views
 

@@ -14,37 +14,24 @@ from transit_etl.identity import claim_to_build
 from transit_etl.service_day import DAY, FIRST_DATE, LAST_DATE, is_possible
 from transit_etl.settings import BuildSettings, Engine, FolderSettings
 from transit_etl.stage import ensure_schemas
-from transit_etl.warehouse import dbt, lake_changes
-from transit_etl.warehouse.built_dates import (
+from transit_etl.warehouse.building import dbt, lake_changes
+from transit_etl.warehouse.building.built_dates import (
     BuiltFrom,
     read_inputs,
     record_built_dates,
     unchanged_dates,
 )
-from transit_etl.warehouse.column_rules import broken_rules
-from transit_etl.warehouse.database import (
-    WarehouseError,
-    drop_models,
-    last_build,
-    open_build_database,
-    warehouse_lock,
-)
-from transit_etl.warehouse.dbt_manifest import last_manifest, parsed_manifest
-from transit_etl.warehouse.durations import remember_duration
-from transit_etl.warehouse.findings import built_findings
-from transit_etl.warehouse.judged_stops import (
+from transit_etl.warehouse.building.judged_stops import (
     JudgedStop,
     are_others_built,
     judged_stops,
     load_judged_stops,
 )
-from transit_etl.warehouse.lake_changes import EmptyLakeError, LakeChanges
-from transit_etl.warehouse.model_pages import write_model_page
-from transit_etl.warehouse.operators import are_other_rules_built, record_operators
-from transit_etl.warehouse.parallel import build_in_parallel
-from transit_etl.warehouse.plant_file import PlantName, load_plant_names, plant_names
-from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
-from transit_etl.warehouse.stop_names import (
+from transit_etl.warehouse.building.lake_changes import EmptyLakeError, LakeChanges
+from transit_etl.warehouse.building.operators import are_other_rules_built, record_operators
+from transit_etl.warehouse.building.parallel import build_in_parallel
+from transit_etl.warehouse.building.plant_file import PlantName, load_plant_names, plant_names
+from transit_etl.warehouse.building.stop_names import (
     RouteType,
     StopName,
     load_route_types,
@@ -52,6 +39,19 @@ from transit_etl.warehouse.stop_names import (
     route_types,
     stop_names,
 )
+from transit_etl.warehouse.database import (
+    WarehouseError,
+    drop_models,
+    last_build,
+    open_build_database,
+    warehouse_lock,
+)
+from transit_etl.warehouse.describing.column_rules import broken_rules
+from transit_etl.warehouse.describing.dbt_manifest import last_manifest, parsed_manifest
+from transit_etl.warehouse.describing.model_pages import write_model_page
+from transit_etl.warehouse.durations import remember_duration
+from transit_etl.warehouse.findings import built_findings
+from transit_etl.warehouse.ranges import answered_until, date_ranges, days_at_once
 
 _DAYS_OF_SPARK = 31  # which moves to disk what does not fit, and takes minutes for a run of any length
 _POSSIBLE = f"dates from {FIRST_DATE} to {LAST_DATE} can be built"

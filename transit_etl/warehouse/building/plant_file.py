@@ -7,7 +7,12 @@ from typing import NamedTuple
 import duckdb
 
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.reference_files import ReferenceFileError, Row, read_entries, replace_entries
+from transit_etl.warehouse.building.reference_files import (
+    ReferenceFileError,
+    Row,
+    read_entries,
+    replace_entries,
+)
 
 _HOURS = re.compile(r"(\d{1,2}):(\d{2})-(\d{1,2}):(\d{2})")
 _LAST_HOUR = 30

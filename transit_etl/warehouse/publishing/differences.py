@@ -12,10 +12,10 @@ from transit_base.files import misplaced_text
 from transit_base.promised import SCHEMAS
 from transit_base.quoting import quoted_name, sql_text
 from transit_etl.paths import DETAIL
-from transit_etl.warehouse.contents import MADE_LATER, Columns, Place, quoted_place, tables_of
 from transit_etl.warehouse.database import WarehouseError
-from transit_etl.warehouse.detail_files import recorded_files
-from transit_etl.warehouse.figure_changes import changed_dates, changed_figures
+from transit_etl.warehouse.describing.contents import MADE_LATER, Columns, Place, quoted_place, tables_of
+from transit_etl.warehouse.publishing.detail_files import recorded_files
+from transit_etl.warehouse.publishing.figure_changes import changed_dates, changed_figures
 
 SIDES = ("before", "after")
 PARTS = ("publications", "columns", "dates", "rows", "figures", "lines")

@@ -11,8 +11,8 @@ import pyarrow as pa
 import yaml
 
 from transit_base import promised
-from transit_etl.warehouse.dbt_manifest import PROJECT, Manifest
-from transit_etl.warehouse.models import Deprecation, Described, described_tables, models
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT, Manifest
+from transit_etl.warehouse.describing.models import Deprecation, Described, described_tables, models
 
 _SCHEMAS = (*promised.SCHEMAS, promised.WORKING)
 # the source of columns that name none

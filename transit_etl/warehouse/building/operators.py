@@ -11,7 +11,7 @@ from transit_etl.clock import naive_utc
 from transit_etl.identity import ServiceDays, service_days
 from transit_etl.service_day import DAY
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.dbt import set_rulesets
+from transit_etl.warehouse.building.dbt import set_rulesets
 
 _KNOWN = "select operator, ruleset_version, timezone, service_day_cutoff from quality.operators"
 _LAST_ANSWERS = "select operator, max(received_at) from core.requests group by operator"

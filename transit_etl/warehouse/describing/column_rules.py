@@ -13,10 +13,10 @@ import duckdb
 from transit_base import promised
 from transit_base.quoting import quoted_name
 from transit_etl.service_day import DAY
-from transit_etl.warehouse.contents import Place, quoted_place
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.dictionary import ColumnEntry, found_columns, read_dictionary
-from transit_etl.warehouse.models import DatedBy, tables_by_date
+from transit_etl.warehouse.describing.contents import Place, quoted_place
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.dictionary import ColumnEntry, found_columns, read_dictionary
+from transit_etl.warehouse.describing.models import DatedBy, tables_by_date
 from transit_etl.warehouse.ranges import date_ranges
 
 # Columns of these sources hold what others answered or set: whatever stands there, no build may stop for it.

@@ -13,7 +13,7 @@ from transit_etl.endpoints import ENDPOINTS, Dates
 from transit_etl.identity import service_days
 from transit_etl.service_day import DAY
 from transit_etl.settings import FolderSettings
-from transit_etl.warehouse.lake_changes import dates_in_row, dates_of_receipt
+from transit_etl.warehouse.building.lake_changes import dates_in_row, dates_of_receipt
 from transit_etl.warehouse.ranges import date_ranges
 
 _DIGITS = 16  # hexadecimal, of a digest

@@ -16,7 +16,7 @@ from transit_base.files import (
     sync_tree,
     write_text,
 )
-from transit_etl.warehouse.dictionary import ColumnEntry, Dictionary, TableEntry
+from transit_etl.warehouse.describing.dictionary import ColumnEntry, Dictionary, TableEntry
 
 _INTRODUCTION = """# Data dictionary
 

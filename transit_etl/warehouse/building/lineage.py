@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from transit_etl.warehouse.dbt_manifest import PROJECT
+from transit_etl.warehouse.describing.dbt_manifest import PROJECT
 
 _SEND = "import sys; from openlineage.dbt import main; sys.exit(main())"
 _FAILED = "failed to emit event"  # what openlineage-dbt says of an event that was not received

@@ -13,7 +13,12 @@ import duckdb
 
 from transit_etl.line_labels import normal_label
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.reference_files import ReferenceFileError, Row, read_entries, replace_entries
+from transit_etl.warehouse.building.reference_files import (
+    ReferenceFileError,
+    Row,
+    read_entries,
+    replace_entries,
+)
 
 _STOPS, _ROUTES = "stops.txt", "routes.txt"
 _CODES, _NAMES = ("stop_code", "stop_id"), ("stop_name", "name")

@@ -8,9 +8,9 @@ import yaml
 
 from transit_base.errors import MISSHAPEN, first_line
 from transit_base.files import write_text
-from transit_etl.warehouse.contract import Contract, ContractError, read_contract
-from transit_etl.warehouse.contract_changes import facts_of, version_of, version_text
-from transit_etl.warehouse.dictionary import FoundColumn
+from transit_etl.warehouse.describing.contract import Contract, ContractError, read_contract
+from transit_etl.warehouse.describing.contract_changes import facts_of, version_of, version_text
+from transit_etl.warehouse.describing.dictionary import FoundColumn
 
 _FIELDS = ("physicalType", "primaryKeyPosition", "required")
 _FACTS = ("unit", "deprecatedSince", "replacedBy")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from transit_etl.warehouse.contract import DEPRECATION_DAYS, Contract
+from transit_etl.warehouse.describing.contract import DEPRECATION_DAYS, Contract
 
 _PROMISED = ("physicalType", "primaryKey", "primaryKeyPosition", "required", "unit")
 _CHANGES: dict[str, pa.DataType] = {

@@ -15,12 +15,12 @@ import yaml
 from transit_base import promised
 from transit_base.errors import MISSHAPEN, first_line
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse.column_rules import ColumnRules, column_rules
 from transit_etl.warehouse.database import WarehouseError
-from transit_etl.warehouse.dbt_manifest import Manifest
-from transit_etl.warehouse.dictionary import ColumnEntry, Dictionary, TableEntry
-from transit_etl.warehouse.dictionary_files import replace_pages
-from transit_etl.warehouse.models import Deprecation, Described, described_tables
+from transit_etl.warehouse.describing.column_rules import ColumnRules, column_rules
+from transit_etl.warehouse.describing.dbt_manifest import Manifest
+from transit_etl.warehouse.describing.dictionary import ColumnEntry, Dictionary, TableEntry
+from transit_etl.warehouse.describing.dictionary_files import replace_pages
+from transit_etl.warehouse.describing.models import Deprecation, Described, described_tables
 
 CONTRACT_VERSION = "3.0.0"  # docs/contract.md says which change of a table needs which change of it
 DEPRECATION_DAYS = 180

@@ -10,8 +10,8 @@ from transit_base import promised
 from transit_etl.clock import naive_utc
 from transit_etl.identity import claim_to_build
 from transit_etl.settings import BuildSettings
-from transit_etl.warehouse import dbt
-from transit_etl.warehouse.builder import BuildReport, build_dates
+from transit_etl.warehouse.building import dbt
+from transit_etl.warehouse.building.builder import BuildReport, build_dates
 from transit_etl.warehouse.database import (
     WarehouseError,
     forget_publication,
