@@ -45,6 +45,7 @@ def damaged_schema() -> bytes:
 
 
 # What `make fuzz` found: the target, what happened, and the input made as small as it gets.
+ENTRY = {"size_bytes": 1, "modified_ns": 1, "sha256": ""}
 FINDS = [
     ("raw lines", "status ended at a line that is no JSON", WINDOW + b"\xab\n"),
     ("raw lines", "status ended at an instant that is none", WINDOW + encoded({"sent_at": "NaN"})),
@@ -55,7 +56,11 @@ FINDS = [
     ("lake tables", "merging ended at a column of another type",
      encoded({"dataset": "lines", "window": "w", "columns": {"row_number": TEXTS}})),
     ("checksum list", "verify ended at a path that is a number",
-     encoded({"path": 1.5, "size_bytes": 1, "modified_ns": 1, "sha256": ""})),
+     encoded(ENTRY | {"path": 1.5})),
+    ("checksum list", "verify ended at a path without a dataset",
+     encoded(ENTRY | {"path": "lake/operator=emulated/date=2026-11-18/w.parquet"})),
+    ("checksum list", "verify ended at a path without a date",
+     encoded(ENTRY | {"path": "quarantine/operator=emulated/dataset=lines/w.parquet"})),
     ("budget text", "a share that no 429 leaves stopped all requests",
      encoded(BUDGET | {"slow_share": 5e-324, "blocked_until": 1772000100.0})),
     ("budget file", "the message about a damaged schema was no text", damaged_schema()),

@@ -67,8 +67,9 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     """
     claim(settings)
     root, report = settings.data_dir, VerificationReport()
-    before, n_damaged_lines = read_checksums(checksum_list(root))
-    if n_damaged_lines:
+    listed, n_damaged_lines = read_checksums(checksum_list(root))
+    before = {name: entry for name, entry in listed.items() if _is_readable(root, root / name)}
+    if n_damaged_lines or len(before) < len(listed):
         report.warnings = [f"{checksum_list(root)} is damaged or was cut: some files count as new"]
     with passing_over() as unlisted:
         found, damaged = _read_files(root, before, report)
@@ -95,7 +96,7 @@ def verify(settings: Settings, *, repairs: bool = True) -> VerificationReport:
     report.warnings += _damaged_exports(settings)
     dropped = {str(path.relative_to(root)) for path in gone if path not in lost}
     after = {name: entry for name, entry in (before | found).items() if name not in dropped}
-    change_checksums(root, lambda now: _merged(before, after, now))
+    change_checksums(root, lambda now: _merged(listed, after, now))
     return report
 
 
@@ -230,6 +231,17 @@ def _files(root: Path) -> Iterator[Path]:
 def _must_be_same(root: Path, path: Path, known: Entry, entry: Entry) -> bool:
     is_untouched = (known.size_bytes, known.modified_ns) == (entry.size_bytes, entry.modified_ns)
     return is_untouched or path.is_relative_to(raw_dir(root))
+
+
+def _is_readable(root: Path, path: Path) -> bool:
+    """Tell whether a path of lake or quarantine names the dataset and day that each path there has."""
+    if not any(path.is_relative_to(folder(root)) for folder in (lake_dir, quarantine_dir)):
+        return True
+    try:
+        lake_day(path)
+    except (KeyError, ValueError):
+        return False
+    return "dataset" in partition_of(path)
 
 
 def _is_in_lake(root: Path, path: Path) -> bool:
