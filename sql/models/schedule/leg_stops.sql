@@ -3,10 +3,11 @@
 }) }}
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
 -- A direction's stop list holds the stops of all its variants. A leg calls where its trips were listed; elsewhere only
--- between its ends, as far as they are known, and not at stops in a row that listed none of its trips, if two answers
--- that came shortly before a trip should have. Where one or two stops never list anything, the upstream may not know
--- of them. Where a stop did not list half of the trips that answers should have listed, those alone are due that it
--- ever listed. A leg of few trips counts those of earlier dates, too.
+-- between its ends (where they are not known, the first and last stop that listed it), and not at stops in a row that
+-- listed none of its trips, if two answers that came shortly before a trip should have, nor where most trips of the
+-- direction that pass were not listed. Where one or two stops never list anything, the upstream may not know of them.
+-- Where a stop did not list half of the trips that answers should have listed, those alone are due that it ever listed.
+-- A leg of few trips counts those of earlier dates, too.
 {%- set way = "operator, service_date, line_code, direction" %}
 with earlier as (
     select
@@ -55,7 +56,9 @@ listed as (
         *,
         count(case when n_calls > 0 then 1 end) over (
             partition by {{ way }}, leg order by position rows between unbounded preceding and current row
-        ) as n_called_before
+        ) as n_called_before,
+        min(case when n_calls > 0 then position end) over (partition by {{ way }}, leg) as first_called,
+        max(case when n_calls > 0 then position end) over (partition by {{ way }}, leg) as last_called
     from counted
 ),
 
@@ -65,7 +68,12 @@ stretches as (
         *,
         sum(case when n_calls = 0 then n_chances end) over stretch as n_chances_in_stretch,
         count(case when n_calls = 0 then 1 end) over stretch as n_stops_in_stretch,
-        count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch
+        count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch,
+        -- of all legs of the direction
+        sum(n_calls) over (partition by {{ way }}, position) as n_calls_of_all,
+        coalesce(sum(
+            case when n_calls = 0 and position between first_called and last_called then n_chances end
+        ) over (partition by {{ way }}, position), 0) as n_skips_of_all
     from listed
     window stretch as (partition by {{ way }}, leg, n_called_before)
 )
@@ -73,7 +81,7 @@ stretches as (
 select
     stretches.* {{ exclude(
         "n_calls, n_chances, n_called_chances, is_listing, n_called_before, n_chances_in_stretch, n_stops_in_stretch",
-        "n_listing_in_stretch"
+        "n_listing_in_stretch, first_called, last_called, n_calls_of_all, n_skips_of_all"
     ) }},
     stretches.n_calls > 0
     and stretches.n_chances - stretches.n_called_chances >= greatest(
@@ -84,9 +92,12 @@ cross join {{ ref('inference_parameters') }} as parameters
 left join {{ built('leg_ends') }} as ends using (operator, service_date, line_code, direction, leg)
 where
     stretches.n_calls > 0
-    or coalesce(stretches.position >= ends.origin_position, true)
-    and coalesce(stretches.position <= ends.destination_position, true)
+    or stretches.position between coalesce(ends.origin_position, stretches.position)
+    and coalesce(ends.destination_position, stretches.position)
     and (
         coalesce(stretches.n_chances_in_stretch < 2, true)
+        and stretches.n_calls_of_all >= stretches.n_skips_of_all
+        and stretches.position between coalesce(ends.origin_position, stretches.first_called, stretches.position)
+        and coalesce(ends.destination_position, stretches.last_called, stretches.position)
         or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
     )
