@@ -537,12 +537,14 @@ where calls.scheduled_at >= begins + interval 30 minute and calls.scheduled_at <
     and not calls.is_added;
 
 select
-    'passages due, over the true ones', '0.98 to 1.03',  -- both also of departures that did not run
+    'passages due, over the true ones', '0.98 to 1.03',  -- of departures that ran
     printf('%.3f (%d)', due.n / true_due.n, due.n), ''
 from (
-    select count(*) as n from built.core.trip_trajectories, span where scheduled_at >= begins and scheduled_at < ends
+    select count(*) as n from built.core.trip_trajectories left join departure_truth using (departure_key), span
+    where scheduled_at >= begins and scheduled_at < ends and outcome is distinct from 'not_run'
 ) as due cross join (
-    select count(*) as n from truth_scheduled_passages, span where scheduled_at >= begins and scheduled_at < ends
+    select count(*) as n from calls, span
+    where scheduled_at >= begins and scheduled_at < ends and outcome != 'not_run' and not is_added
 ) as true_due;
 
 select

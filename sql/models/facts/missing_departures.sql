@@ -104,10 +104,10 @@ watched as (
 ),
 
 unmatched_visits as (
-    -- of trips without a departure, seen live or listed to the end, and of those seen live only whose departure is a
-    -- guess, or that passed the stop twice, so that they are two trips of one identifier; and those that were still
-    -- expected when collecting ended, whose line nothing has decided. A trip that took the place of a row later on its
-    -- way (`is_of_row`) may have taken that of a row withdrawn then.
+    -- of trips without a departure, seen live or listed to the end, and of those seen live only, which may be of another
+    -- line (`is_sure`) or whose departure is a guess, or that passed the stop twice, so that they are two trips of one
+    -- identifier; and those that were still expected when collecting ended, whose line nothing has decided. A trip that
+    -- took the place of a row later on its way (`is_of_row`) may have taken that of a row withdrawn then.
     select
         visits.operator,
         visits.service_date,
@@ -119,6 +119,8 @@ unmatched_visits as (
         coalesce(visits.destination, '') as destination,
         coalesce(visits.scheduled_at, visits.passed_at) as expected_at,
         coalesce(matches.basis = 'theoretical_later' and not visits.is_repeated, false) as is_of_row,
+        coalesce(matches.basis = 'live' and not visits.is_repeated, false)
+        and not {{ is_guessed_match(sure_score=0.95) }} as is_sure,
         false as is_pending
     from (
         select
@@ -132,8 +134,7 @@ unmatched_visits as (
         and (
             matches.trip_key is null
             or visits.is_repeated
-            or matches.basis = 'theoretical_later'
-            or {{ is_guessed_match(sure_score=0.95) }}
+            or matches.basis in ('theoretical_later', 'live')
         )
     union all
     select
@@ -147,6 +148,7 @@ unmatched_visits as (
         destination,
         expected_at,
         false as is_of_row,
+        false as is_sure,
         true as is_pending
     from {{ ref('pending_visits') }}
 ),
@@ -162,7 +164,7 @@ possible_visits as (
         expected_at,
         is_of_row
     from unmatched_visits
-    where not is_pending
+    where not is_pending and not is_sure
     union all
     select
         operator,
