@@ -2,6 +2,7 @@ from collections import Counter
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
+from transit_emulator.days.blocks import blocks, relieved
 from transit_emulator.days.trip_ids import IdMode
 from transit_emulator.world import Passage, World, build_world
 
@@ -47,6 +48,21 @@ def test_a_vehicle_runs_one_trip_at_a_time(world: World) -> None:
     for found in runs.values():
         found.sort()
         assert all(end < start for (_, end), (start, _) in pairwise(found))
+
+
+def test_another_vehicle_runs_what_follows_a_trip_that_has_not_arrived(world: World) -> None:
+    schedule = world.schedule(DAY)
+    vehicles = blocks(world.network, schedule)
+    trips_of_first = [
+        row for row in schedule.by_departure if vehicles[row] == vehicles[schedule.by_departure[0]]
+    ]
+    passed_at = schedule.scheduled_at.copy()
+    passed_at[trips_of_first[0]] += 3 * 3600
+    found = relieved(schedule, vehicles, passed_at, schedule.is_call)
+
+    assert vehicles == relieved(schedule, vehicles, schedule.scheduled_at, schedule.is_call)
+    assert [max(vehicles) + 1] * (len(trips_of_first) - 1) == [found[row] for row in trips_of_first[1:]]
+    assert len(trips_of_first) - 1 == sum(old != new for old, new in zip(vehicles, found, strict=True))
 
 
 def test_reused_ids_repeat_on_the_same_day() -> None:

@@ -1,7 +1,7 @@
 """Assigns the trips of a date to vehicles: those of a published block to one; the others at their termini."""
 
-from transit_emulator.days.schedule import Schedule
-from transit_emulator.networks.network import Network
+from transit_emulator.days.schedule import Flags, Schedule
+from transit_emulator.networks.network import Ints, Network
 
 _LAYOVER_SECONDS = 240
 NO_TRIP = -1
@@ -35,6 +35,27 @@ def blocks(network: Network, schedule: Schedule) -> list[int]:
         queue = waiting.setdefault((pattern.line, back), [])
         queue.append((free_at, numbers[row]))
         queue.sort()
+    return numbers
+
+
+def relieved(schedule: Schedule, vehicles: list[int], passed_at: Ints, is_passed: Flags) -> list[int]:
+    """Return the vehicles with another one from each trip on that begins before its vehicle has arrived.
+
+    `passed_at`, in Unix seconds, and `is_passed` are matrices of trips by sequence.
+    """
+    numbers = [0] * len(vehicles)
+    n_used = max(vehicles, default=-1) + 1
+    in_place_of: dict[int, int] = {}
+    arrives_at: dict[int, int] = {}
+    for row in schedule.by_departure:
+        number = in_place_of.get(vehicles[row], vehicles[row])
+        times = passed_at[row][is_passed[row]]
+        if times.size and times[0] < arrives_at.get(number, 0):
+            in_place_of[vehicles[row]] = number = n_used
+            n_used += 1
+        if times.size:
+            arrives_at[number] = int(times[-1])
+        numbers[row] = number
     return numbers
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from transit_emulator.days.added_trips import with_added_trips, with_possible_trips
-from transit_emulator.days.blocks import blocks
+from transit_emulator.days.blocks import blocks, relieved
 from transit_emulator.days.board import Board, board
 from transit_emulator.days.disruptions import events_starting_on
 from transit_emulator.days.diversions import skipped_calls, skipped_stops
@@ -82,7 +82,9 @@ class SimulatedDays:
         return board(self.network, self.schedule(day), self.motion(day))
 
     def _vehicles(self, day: date) -> list[str]:
-        return vehicles(self.schedule(day), self.blocks(day), self.seed)
+        schedule, moved = self.schedule(day), self.motion(day)
+        numbers = relieved(schedule, self.blocks(day), moved.passed_at, moved.is_passed)
+        return vehicles(schedule, numbers, self.seed)
 
     def _blocks(self, day: date) -> list[int]:
         return blocks(self.network, self.schedule(day))
