@@ -100,6 +100,7 @@ ELSEWHERE = {
     "transit-etl reprocess": ("tests/end_to_end/test_journey.py", '"reprocess", "--from"'),
     "transit-etl sync": ("tests/store/test_steps.py", '"sync", "--json"'),
     "GTFS=feed.zip make demo": ("tests/documents/test_demonstration.py", "GTFS=feed.zip make demo"),
+    "python -m scripts.known_faults": ("tests/test_known_faults.py", "known_faults.main("),
     "make audit": ("tests/test_lock.py", "audit.audit("),
     "make check": ("tests/test_check_changed.py", "check_changed.main("),
     "make demo": ("tests/documents/test_demonstration.py", "make demo"),

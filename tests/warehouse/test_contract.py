@@ -426,10 +426,13 @@ def test_what_was_not_deprecated_for_long_enough_cannot_go_even_then(
     assert [] == broken_promises(earlier, later, TODAY + timedelta(days=1))
 
 
-def test_a_deprecated_table_goes_with_its_columns(earlier: Contracts, later: Contracts) -> None:
-    _deprecate(_table_in(earlier, "marts.crowding"), LONG_AGO)
+def test_a_table_goes_with_its_columns_once_it_was_deprecated(earlier: Contracts, later: Contracts) -> None:
     later["marts"]["schema"] = [each for each in later["marts"]["schema"] if each["name"] != "crowding"]
+    assert ["marts.crowding: removed; that needs a new major version"] == (
+        broken_promises(earlier, later, TODAY)
+    )
     _set_version(later, "2.0.0")
+    _deprecate(_table_in(earlier, "marts.crowding"), LONG_AGO)
 
     assert [] == broken_promises(earlier, later, TODAY)
 
