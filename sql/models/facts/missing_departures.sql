@@ -104,10 +104,11 @@ watched as (
 ),
 
 unmatched_visits as (
-    -- of trips without a departure, seen live or listed to the end; of those seen live only, which may be of another line
-    -- (`is_sure`) or whose departure is a guess; of those that passed the stop twice, so that they are two trips of one
-    -- identifier; and of those still expected when collecting ended, whose line nothing has decided. A trip that took
-    -- the place of a row later on its way (`is_of_row`) may have taken that of a row withdrawn then.
+    -- of trips without a departure, seen live or listed to the end; of those seen live only, which may be of
+    -- another line (`is_sure`) or whose departure is a guess; of those that passed the stop twice, so that they are
+    -- two trips of one identifier; and of those still expected when collecting ended, whose line nothing has
+    -- decided. A trip that took the place of a row later on its way (`is_of_row`) may have taken that of a row
+    -- withdrawn then.
     select
         visits.operator,
         visits.service_date,
