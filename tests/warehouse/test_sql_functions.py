@@ -58,6 +58,19 @@ def test_dates_are_built_again_after_whatever_makes_their_tables_changed(
     assert before != dbt.fingerprint(BuildSettings())
 
 
+def test_dates_are_built_again_after_a_python_function_of_the_models_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = dbt.fingerprint(BuildSettings())
+    copies = [Path(shutil.copy(path, tmp_path)) for path in dbt.FUNCTION_FILES]
+    monkeypatch.setattr(dbt, "FUNCTION_FILES", copies)
+    unchanged = dbt.fingerprint(BuildSettings())
+    copies[0].write_text(copies[0].read_text().replace("FREEDOM = 4", "FREEDOM = 5"))
+
+    assert before == unchanged
+    assert before != dbt.fingerprint(BuildSettings())
+
+
 def test_a_chain_begins_with_the_element_that_nothing_leads_to() -> None:
     assert [1, 2, 1, 1] == chain_starts([1, 3], [3, 4])
 

@@ -28,6 +28,10 @@ from transit_etl.warehouse.describing.dbt_manifest import (
     without_dbt_settings,
 )
 
+FUNCTION_FILES = [
+    Path(str(find_spec(name).origin))  # type: ignore[union-attr]
+    for name in ("transit_estimates.matching", "transit_etl.warehouse.building.sql_functions")
+]  # the Python functions that models call
 _RULESETS = PROJECT / "seeds" / "rulesets.csv"
 _FINISHED = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 _BROKEN = {"error", "fail", "runtime error"}
@@ -123,8 +127,10 @@ OnProgress = Callable[[BuildProgress], None]
 
 
 def fingerprint(settings: BuildSettings, *, without: Collection[Path] = ()) -> str:
-    """Return a hash that changes with models, macros, seeds, configuration and engine, but some files."""
+    """Return a hash that changes with models, functions, seeds, configuration and engine, but some files."""
     digest = sha256(settings.build_target.encode())
+    for path in FUNCTION_FILES:
+        digest.update(f"{path.name}\0".encode() + path.read_bytes())
     for folder, pattern in (
         ("models", "*.sql"), ("models/parameters", "*.yml"), ("engines", "*.sql"), ("macros", "*.sql"),
         ("seeds", "*.*"), (".", "*.yml"),
