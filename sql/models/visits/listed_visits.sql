@@ -3,13 +3,21 @@
 -- The id may be a trip's, a vehicle's or a number that is used again; visit_trips finds the trips. The schedule and the
 -- line are not known yet.
 {%- set late_seconds = "seconds_between(theoretical.predicted_at, live.predicted_at)" %}
-with live_visits as (
-    select * from {{ ref('unlinked_visits') }}
+with visits as (
+    select
+        *,
+        row_number() over (partition by series_number, is_theoretical order by predicted_at) as nth_of_series,
+        count(*) over (partition by series_number, is_theoretical) as n_of_series
+    from {{ ref('unlinked_visits') }}
+),
+
+live_visits as (
+    select * from visits
     where not is_theoretical
 ),
 
 theoretical_visits as (
-    select * from {{ ref('unlinked_visits') }}
+    select * from visits
     where is_theoretical
 ),
 
@@ -27,7 +35,14 @@ link_pairs as (
     inner join theoretical_visits as theoretical using (series_number)
     where
         {{ late_seconds }} between -parameters.earliest_bus_seconds and parameters.link_late_seconds
-        and coalesce(abs({{ late_seconds }}) <= live.half_loop_seconds, true)
+        and case
+            -- a trip that comes to the stop again comes in the order of its timetable rows
+            when
+                live.half_loop_seconds is not null and live.n_of_series > 1
+                and live.n_of_series = theoretical.n_of_series
+                then live.nth_of_series = theoretical.nth_of_series
+            else coalesce(abs({{ late_seconds }}) <= live.half_loop_seconds, true)
+        end
 ),
 
 links as (
