@@ -3,10 +3,11 @@
 }) }}
 -- One row per operator, service_date, line, direction, leg and position: a stop at which departures of the leg are due.
 -- A direction's stop list holds the stops of all its variants. A leg calls where its trips were listed; elsewhere only
--- between its ends (where they are not known, the first and last stop that listed it), and not at stops in a row that
--- listed none of its trips, if two answers that came shortly before a trip should have, nor where most trips of the
--- direction that pass were not listed. Where one or two stops never list anything, the upstream may not know of them.
--- Where a stop did not list half of the trips that answers should have listed, those alone are due that it ever listed.
+-- between its ends (where they are not known, the first and last stop that listed it; of an only leg, those of the
+-- list), and not at stops in a row that listed none of its trips, if two answers that came shortly before a trip should
+-- have, nor where most trips of the direction that pass were not listed. Where one or two stops never list anything,
+-- the upstream may not know of them. Where a stop did not list half of the trips that answers should have listed, those
+-- alone are due that it ever listed.
 -- A leg of few trips counts those of earlier dates, too.
 {%- set way = "operator, service_date, line_code, direction" %}
 with earlier as (
@@ -58,7 +59,8 @@ listed as (
             partition by {{ way }}, leg order by position rows between unbounded preceding and current row
         ) as n_called_before,
         min(case when n_calls > 0 then position end) over (partition by {{ way }}, leg) as first_called,
-        max(case when n_calls > 0 then position end) over (partition by {{ way }}, leg) as last_called
+        max(case when n_calls > 0 then position end) over (partition by {{ way }}, leg) as last_called,
+        min(leg) over (partition by {{ way }}) = max(leg) over (partition by {{ way }}) as is_only_leg
     from counted
 ),
 
@@ -81,7 +83,8 @@ stretches as (
 select
     stretches.* {{ exclude(
         "n_calls, n_chances, n_called_chances, is_listing, n_called_before, n_chances_in_stretch, n_stops_in_stretch",
-        "n_listing_in_stretch, first_called, last_called, n_calls_of_all, n_skips_of_all"
+        "n_listing_in_stretch, first_called, last_called, is_only_leg, n_calls_of_all",
+        "n_skips_of_all"
     ) }},
     stretches.n_calls > 0
     and stretches.n_chances - stretches.n_called_chances >= greatest(
@@ -97,7 +100,10 @@ where
     and (
         coalesce(stretches.n_chances_in_stretch < 2, true)
         and stretches.n_calls_of_all >= stretches.n_skips_of_all
-        and stretches.position between coalesce(ends.origin_position, stretches.first_called, stretches.position)
-        and coalesce(ends.destination_position, stretches.last_called, stretches.position)
+        and (
+            stretches.is_only_leg
+            or stretches.position between coalesce(ends.origin_position, stretches.first_called, stretches.position)
+            and coalesce(ends.destination_position, stretches.last_called, stretches.position)
+        )
         or stretches.n_listing_in_stretch = 0 and stretches.n_stops_in_stretch < parameters.silent_stops
     )
