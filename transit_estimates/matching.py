@@ -1,198 +1,163 @@
-"""Assign buses to the scheduled departures that they may have run as, one to one.
+"""How probable it is that a bus ran as each of the scheduled departures that it may have run as.
 
-A bus that no timetable row names may have run as each of several departures. How probable each pair is
-follows from how late the bus was then, and from what else speaks against it (`costs`, negative logarithms of
-likelihoods). How late the buses of a line usually are, and how much they differ, is learned with the pairs.
+A bus that no timetable row names may have run as each of several departures, and a departure has one bus at
+most. How probable a pair is follows from how late the bus was then, by the delays of buses whose departure is
+known, and from what else speaks against it. The probabilities of all pairs of a line together are computed by
+belief propagation (Mézard and Montanari, *Information, Physics, and Computation*, 2009, chapter 14).
 
-Assignments are drawn by Markov chains: Metropolis moves of one or two trips, and Gibbs draws of the usual
-delay and of the spread (Gelman et al., *Bayesian Data Analysis*, 3rd edition, chapters 11, 12 and 17). Delays
-have Student's t distribution, because a few buses are far later than usual. On a line of regular headways all
-buses may have run as the departure before or after theirs, which no move of two trips leads to: so each chain
-starts at a usual delay of its own, drawn by how well buses and departures fit each other then.
+Delays are compared with what is usual in proportion, because delays vary more where they are long. All buses
+of the line may be later or earlier than is usual elsewhere: so the probabilities are computed for several
+usual delays, each weighted by how probable it is. Buses of a line are late together, and tell less of the
+usual delay than as many independent ones would: their likelihood is taken to a power below 1 (Miller and
+Dunson, *Robust Bayesian inference via coarsening*, 2019).
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
-from statistics import fmean
+from typing import Any
 
-FREEDOM = 4  # of Student's t distribution
-DRAWS_OF_A_CHAIN = 4
-PASSES_BETWEEN = 8  # over all trips, from draw to draw
-PASSES_BEFORE = 20  # the first draw of a chain
-PRIOR_TRIPS = 5  # the known spread counts as much as so many trips
-COMMON_SHARE = 0.5  # of the known spread: the standard deviation of the usual delay of these trips
-STARTS = [step / 2 for step in range(-6, 7)]  # usual delays that chains start at, in such deviations
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+PRIOR_TRIPS = 5  # the prior distribution of delays, and of the usual one, counts as much as so many trips
+PRIOR_SPREAD = 0.5  # its standard deviation, of logarithms
+FREEDOM = 4  # of Student's t distribution, which it is
+TELLING_TRIPS = 20  # all trips of a line tell as much of its usual delay as so many independent ones
+CASES = np.arange(-6, 7)[:, None] / 2  # usual delays that are tried, in their standard deviations
+STEP = 0.02  # of the table of costs by delay, which goes from -LIMIT to LIMIT
+LIMIT = 5.0
+LEAST_WIDTH = 0.05  # over which a known delay is spread
+ROUNDS = 200  # of belief propagation
+LEAST_CHANGE = 1e-6  # after which it ends
+LEAST_PROBABILITY = 0.001  # of pairs that are returned
 
 
-def drawn_pairs(  # noqa: PLR0917 - called from SQL, where arguments have no names
+def pair_probabilities(  # noqa: PLR0917 - called from SQL, where arguments have no names
     trips: Sequence[int],
     departures: Sequence[int],
-    above_seconds: Sequence[float],
+    delays: Sequence[float],
+    later_seconds: Sequence[float],
     costs: Sequence[float],
-    spread_seconds: float,
+    known_delays: Sequence[float],
+    known_weights: Sequence[float],
+    n_known: int,
     unpaired_cost: float,
-    n_draws: int,
-    seed: str,
-) -> list[dict[str, int]]:
-    """Choose the most probable assignment, draw 0, and draw others as often as they are probable.
+) -> list[dict[str, Any]]:
+    """Return how probable each pair is, and choose the most probable pairs, each trip and departure in one.
 
-    The first four lists are of one length, one element for each possible pair: the numbers of its trip and of
-    its departure, from 1; by how many seconds the bus would then be later than usual; and the cost of all
-    else. `spread_seconds` is the standard deviation of delays that other buses tell, over 0. A trip without a
-    departure costs `unpaired_cost`. The same arguments give the same draws.
+    The first five lists are of one length, one element for each possible pair: the numbers of its trip and of
+    its departure, from 1; the delay that the bus would then have, as the logarithm of its proportion to the
+    usual one; by how many seconds it would be later than usual; and the cost of all else, the negative
+    logarithm of a likelihood. `known_delays` has, in ascending order, the same delays of other buses,
+    `known_weights` how much each counts, where a bus of the line counts 1; `n_known` are of the line. A trip
+    without a departure costs `unpaired_cost`.
 
-    Returns for each draw and chosen pair `draw` and the number of the pair, `pair`, from 1.
+    Returns for each pair that is chosen or not improbable `pair`, its number from 1; `is_chosen`; its
+    `probability`; and `common_seconds`, the standard error of the delay of its departure that all departures
+    of the line have in common.
     """
-    chain = _Chain(_Pairs(trips, departures, above_seconds, costs, spread_seconds, unpaired_cost), seed)
-    drawn, delays, spreads = [], [], []
-    for number in range(n_draws):
-        chain.advance(is_start=number % DRAWS_OF_A_CHAIN == 0)
-        drawn.append(chain.pairs())
-        delays.append(chain.delay)
-        spreads.append(chain.spread)
-    best = chain.most_probable(fmean(delays or [0]), fmean(spreads or [spread_seconds]))
+    pairs = _Pairs(np.array(trips) - 1, np.array(departures) - 1)
+    delay_costs, spread = _delay_costs(np.array(known_delays), np.array(known_weights))
+    usual = CASES * spread / math.sqrt(PRIOR_TRIPS + n_known * _telling_share(n_known))
+    steps = np.rint((np.array(delays) - usual + LIMIT) / STEP).astype(int)
+    costs_of_delays = delay_costs[np.clip(steps, 0, len(delay_costs) - 1)] + usual
+    shares, logarithms = pairs.shares(np.exp(unpaired_cost - np.array(costs) - costs_of_delays))
+    logarithms = logarithms * _telling_share(max(trips)) - CASES[:, 0] ** 2 / 2
+    weights = np.exp(logarithms - logarithms.max())
+    weights /= weights.sum()
+    probabilities = np.minimum(weights @ shares, 1)
+    expected = pairs.sums_of_departures(shares * np.array(later_seconds))
+    common_seconds = np.sqrt(weights @ (expected - weights @ expected) ** 2)
+    unpaired = np.maximum(1 - pairs.sums_of_trips(probabilities), 1e-9)
+    odds = np.maximum(probabilities / unpaired[pairs.trips], 1e-9)
+    chosen = set(least_cost_pairs(trips, departures, (-np.log(odds)).tolist(), 0.0))
     return [
-        {"draw": draw, "pair": pair + 1}
-        for draw, pairs in enumerate([best, *drawn])
-        for pair in sorted(pairs)
+        {
+            "pair": number,
+            "is_chosen": number in chosen,
+            "probability": float(probability),
+            "common_seconds": float(common_seconds[departure]),
+        }
+        for number, (probability, departure) in enumerate(
+            zip(probabilities, pairs.departures, strict=True), start=1
+        )
+        if number in chosen or probability >= LEAST_PROBABILITY
     ]
+
+
+def _telling_share(n_trips: int) -> float:
+    """Return how much a trip of a line tells of its usual delay, where an independent one tells 1."""
+    return TELLING_TRIPS / (TELLING_TRIPS + n_trips)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pairs:
-    """The possible pairs, as `drawn_pairs` takes them."""
+    """The possible pairs: the numbers of their trips and departures, from 0."""
 
-    trips: Sequence[int]
-    departures: Sequence[int]
-    above_seconds: Sequence[float]
-    costs: Sequence[float]
-    spread_seconds: float
-    unpaired_cost: float
+    trips: NDArray[np.int64]
+    departures: NDArray[np.int64]
 
-    def cost(self, pair: int | None, delay: float, spread: float) -> float:
-        """Return the negative logarithm of the likelihood of a pair, or of a trip without one."""
-        if pair is None:
-            return self.unpaired_cost
-        off = (self.above_seconds[pair] - delay) / spread
-        likelihood = (FREEDOM + 1) / 2 * math.log1p(off * off / FREEDOM)
-        return self.costs[pair] + likelihood + math.log(spread / self.spread_seconds)
+    def shares(self, likelihoods: Floats) -> tuple[Floats, Floats]:
+        """Return in which share of assignments each pair is, and the logarithm of the sum of all assignments.
 
-    @property
-    def common_spread(self) -> float:
-        """The standard deviation of the usual delay, before anything is known of these trips."""
-        return COMMON_SHARE * self.spread_seconds
+        `likelihoods` has a row for each case and a column for each pair: that of the pair over that of its
+        trip without a departure. The shares have the same shape, the logarithms an element for each case.
+        """
+        to_trips = np.ones_like(likelihoods)
+        to_departures = to_trips
+        for _ in range(ROUNDS):
+            to_departures = 1 / (1 + self._others(self.trips, likelihoods * to_trips))
+            before = to_trips
+            to_trips = 1 / (1 + self._others(self.departures, likelihoods * to_departures))
+            if np.abs(to_trips - before).max() < LEAST_CHANGE:
+                break
+        both = likelihoods * to_trips * to_departures
+        logarithms = (
+            np.log1p(self.sums_of_trips(likelihoods * to_trips)).sum(axis=-1)
+            + np.log1p(self.sums_of_departures(likelihoods * to_departures)).sum(axis=-1)
+            - np.log1p(both).sum(axis=-1)
+        )
+        return both / (1 + both), logarithms
+
+    def sums_of_trips(self, values: Floats) -> Floats:
+        """Return the sums of the values of each trip's pairs, along the last axis."""
+        return _sums(self.trips, values)
+
+    def sums_of_departures(self, values: Floats) -> Floats:
+        """Return the sums of the values of each departure's pairs, along the last axis."""
+        return _sums(self.departures, values)
+
+    @staticmethod
+    def _others(groups: NDArray[np.int64], values: Floats) -> Floats:
+        """Return for each pair the sum of the values of the other pairs of its group."""
+        return np.maximum(_sums(groups, values)[..., groups] - values, 0)
 
 
-class _Chain:
-    """A Markov chain over assignments: which pair each trip has, if any, and what delays are usual."""
+def _sums(groups: NDArray[np.int64], values: Floats) -> Floats:
+    return np.apply_along_axis(lambda row: np.bincount(groups, row), -1, values)
 
-    def __init__(self, pairs: _Pairs, seed: str) -> None:
-        self._all = pairs
-        self._random = Random(seed)  # noqa: S311 - draws, not secrets
-        self._numbers = {
-            key: pair for pair, key in enumerate(zip(pairs.trips, pairs.departures, strict=True))
-        }
-        self._choices: dict[int, list[int | None]] = {trip: [None] for trip in pairs.trips}
-        for pair, trip in enumerate(pairs.trips):
-            self._choices[trip].append(pair)
-        self._trips = sorted(self._choices)
-        delays = [start * pairs.common_spread for start in STARTS]
-        self._starts = [(delay, self.most_probable(delay, pairs.spread_seconds)) for delay in delays]
-        self._weights = self._weights_of_starts()
 
-    def pairs(self) -> list[int]:
-        """Return the pairs of the current assignment."""
-        return list(self._of_trip.values())
+def _delay_costs(known: Floats, weights: Floats) -> tuple[Floats, float]:
+    """Return what delays from -LIMIT to LIMIT cost, and their standard deviation; all are logarithms.
 
-    def most_probable(self, delay: float, spread: float) -> list[int]:
-        """Return the pairs of the assignment that costs least at a usual delay and a spread."""
-        pairs = self._all
-        costs = [pairs.cost(pair, delay, spread) for pair in range(len(pairs.trips))]
-        found = least_cost_pairs(pairs.trips, pairs.departures, costs, pairs.unpaired_cost)
-        return [number - 1 for number in found]
-
-    def advance(self, *, is_start: bool) -> None:
-        """Go on to the next draw; start anew before, if it is the first of a chain."""
-        if is_start:
-            self._start()
-        for _ in range(PASSES_BEFORE if is_start else PASSES_BETWEEN):
-            for trip in self._random.choices(self._trips, k=len(self._trips)):
-                self._move(trip, self._random.choice(self._choices[trip]))
-            self._learn()
-
-    def _weights_of_starts(self) -> list[float]:
-        """Return how probable each start is: by its delay, and by what its assignment costs."""
-        costs = []
-        for (delay, chosen), deviations in zip(self._starts, STARTS, strict=True):
-            paired = [self._all.cost(pair, delay, self._all.spread_seconds) for pair in chosen]
-            n_unpaired = len(self._trips) - len(paired)
-            costs.append(sum(paired) + n_unpaired * self._all.unpaired_cost + deviations * deviations / 2)
-        return [math.exp(min(costs) - cost) for cost in costs]
-
-    def _start(self) -> None:
-        [(self.delay, chosen)] = self._random.choices(self._starts, self._weights)
-        self.spread = self._all.spread_seconds
-        self._of_trip: dict[int, int] = {}
-        self._of_departure: dict[int, int] = {}
-        for pair in chosen:
-            self._join(pair)
-
-    def _learn(self) -> None:
-        """Draw the usual delay and the spread by the trips that have a departure."""
-        known = self._all.spread_seconds
-        above = [self._all.above_seconds[pair] for pair in self._of_trip.values()]
-        weights = [self._weight(each - self.delay) for each in above]
-        squares = sum(weight * (each - self.delay) ** 2 for weight, each in zip(weights, above, strict=True))
-        freedom = len(above) + PRIOR_TRIPS
-        self.spread = math.sqrt((squares + PRIOR_TRIPS * known**2) / self._chi_square(freedom))
-        precision = sum(weights) / self.spread**2 + self._all.common_spread**-2
-        total = sum(weight * each for weight, each in zip(weights, above, strict=True)) / self.spread**2
-        self.delay = self._random.gauss(total / precision, precision**-0.5)
-
-    def _weight(self, off_seconds: float) -> float:
-        """Draw the weight of a trip: with it, its delay is of a normal distribution."""
-        off = off_seconds / self.spread
-        return self._chi_square(FREEDOM + 1) / (FREEDOM + off * off)
-
-    def _chi_square(self, freedom: float) -> float:
-        return 2 * self._random.gammavariate(freedom / 2, 1)
-
-    def _move(self, trip: int, new: int | None) -> None:
-        """Give a trip another pair; the trip that had its departure takes the one that becomes free."""
-        old = self._of_trip.get(trip)
-        if new == old:
-            return
-        other = None if new is None else self._of_departure.get(self._all.departures[new])
-        taken: int | None = None
-        if other is not None and old is not None:
-            taken = self._numbers.get((self._all.trips[other], self._all.departures[old]))
-            if taken is None:
-                return
-        change = self._cost(new) - self._cost(old)
-        if other is not None:
-            change += self._cost(taken) - self._cost(other)
-            if old is None:  # a move back begins with the other trip, which may have more or fewer choices
-                n_choices_back = len(self._choices[self._all.trips[other]])
-                change += math.log(n_choices_back / len(self._choices[trip]))
-        if change <= 0 or self._random.random() < math.exp(-change):
-            for pair in (old, other):
-                self._part(pair)
-            for pair in (new, taken):
-                self._join(pair)
-
-    def _cost(self, pair: int | None) -> float:
-        return self._all.cost(pair, self.delay, self.spread)
-
-    def _part(self, pair: int | None) -> None:
-        if pair is not None:
-            del self._of_trip[self._all.trips[pair]], self._of_departure[self._all.departures[pair]]
-
-    def _join(self, pair: int | None) -> None:
-        if pair is not None:
-            trip, departure = self._all.trips[pair], self._all.departures[pair]
-            self._of_trip[trip] = self._of_departure[departure] = pair
+    The density of the known ones (a kernel estimate) and of the prior distribution is taken in seconds, and
+    the cost is its negative logarithm, 0 where it is greatest.
+    """
+    n = weights.sum()
+    spread = math.sqrt((weights @ known**2 + PRIOR_TRIPS * PRIOR_SPREAD**2) / (n + PRIOR_TRIPS))
+    delays = np.arange(-LIMIT, LIMIT + STEP, STEP)
+    squares = (delays / PRIOR_SPREAD) ** 2
+    density = PRIOR_TRIPS * 0.375 / PRIOR_SPREAD * (1 + squares / FREEDOM) ** (-(FREEDOM + 1) / 2)
+    if n > 0:
+        quarters = np.interp([n / 4, 3 * n / 4], np.cumsum(weights), known)
+        width = max(0.9 * min(spread, (quarters[1] - quarters[0]) / 1.349) * n**-0.2, LEAST_WIDTH)
+        kernels = np.exp(-(((delays[:, None] - known) / width) ** 2) / 2) / (width * math.sqrt(2 * math.pi))
+        density += kernels @ weights
+    costs = delays - np.log(density)
+    return costs - costs.min(), spread
 
 
 def least_cost_pairs(

@@ -80,10 +80,10 @@
     )
 {%- endmacro %}
 
-{# True for a match with a departure (departure_matches) that is not sure: its bus, seen live only, ran as another in some
-   draw, or in so many that its score is below another one.
+{# True for a match with a departure (departure_matches) that is not sure: its bus was seen live only, and may have run as
+   another.
 
    In a relation joined with `matches`. #}
-{% macro is_guessed_match(sure_score=1) -%}
-    coalesce(matches.basis = 'live' and matches.match_score < {{ sure_score }}, false)
+{% macro is_guessed_match() -%}
+    coalesce(matches.basis = 'live' and matches.match_score < 0.95, false)
 {%- endmacro %}

@@ -164,21 +164,26 @@
     )
 {%- endmacro %}
 
-{# Of the pairs of a group, as a list of structs of `draw` and `pair`, the numbers of those chosen in each draw: in draw 0
-   the most probable ones, in others those that may be right as well (transit_estimates/matching.py).
+{# Of the pairs of a group, as a list of structs, how probable each is: `pair`, its number; `is_chosen`, whether it is one of
+   the most probable pairs, of which each trip and departure has one; `probability`; and `common_seconds`, the error of the
+   delay that the departures of the group have in common (transit_estimates/matching.py).
 
    trip, departure, pair: numbers of trip and departure, counted from 1, and of the pair.
-   above_seconds, cost:   how much later than usual the bus then is, and what speaks against the pair otherwise.
-   spread_seconds:        standard deviation of delays that other buses tell.
-   unpaired_cost:         what a trip without a pair costs.
-   n_draws, seed:         how many draws, and a text: with the same one the draws are the same. #}
-{% macro drawn_pairs(trip, departure, above_seconds, cost, pair, spread_seconds, unpaired_cost, n_draws, seed) -%}
-    drawn_pairs(
+   delay, later_seconds:  the delay of the bus, as the logarithm of its proportion to the usual one, and how much later
+                          than usual it is.
+   cost:                  what speaks against the pair otherwise.
+   known_delays, known_weights, n_known: such delays of other buses and how much each counts, as lists in order of delay,
+                          and how many are of the group.
+   unpaired_cost:         what a trip without a pair costs. #}
+{% macro pair_probabilities(
+    trip, departure, delay, later_seconds, cost, pair, known_delays, known_weights, n_known, unpaired_cost
+) -%}
+    pair_probabilities(
         {{ list_in_order(trip, pair) }}, {{ list_in_order(departure, pair) }},
-        {%- for value in [above_seconds, cost] %}
+        {%- for value in [delay, later_seconds, cost] %}
             {{ list_in_order("cast(" ~ value ~ " as double)", pair) }},
         {%- endfor %}
-        cast({{ spread_seconds }} as double), cast({{ unpaired_cost }} as double), cast({{ n_draws }} as bigint), {{ seed }}
+        {{ known_delays }}, {{ known_weights }}, cast({{ n_known }} as bigint), cast({{ unpaired_cost }} as double)
     )
 {%- endmacro %}
 

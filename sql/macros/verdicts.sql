@@ -48,13 +48,7 @@ standardised as (
             "early": "(early_seconds - 0.5)", "late": "(late_seconds + 0.5)"
         }.items() %}
         ({{ value }} - guessed_seconds + wrong_share * wrong_shift_seconds)
-        / coalesce(told_error_seconds, error_seconds) as {{ name }}_value,
-        case
-            when wrong_share > 0
-                then
-                    ({{ value }} - guessed_seconds - (1 - wrong_share) * wrong_shift_seconds)
-                    / sqrt(power(told_error_seconds, 2) + power(wrong_spread_seconds, 2))
-        end as {{ name }}_wrong_value
+        / coalesce(told_error_seconds, error_seconds) as {{ name }}_value
         {{- "," if not loop.last }}
         {%- endfor %}
     from {{ passages }}
@@ -72,7 +66,14 @@ shared as (
             when wrong_share > 0
                 then
                     (1 - wrong_share) * {{ share_up_to("shares.shares", name ~ "_value") }}
-                    + wrong_share * {{ share_up_to("shares.shares", name ~ "_wrong_value") }}
+                    + wrong_share * (
+                        {%- for tenth in range(1, 11) %}
+                        {{ "+ " if not loop.first }}{{ normal_share(
+                            "(" ~ name ~ "_value - " ~ element("wrong_seconds", tenth)
+                            ~ " / coalesce(told_error_seconds, error_seconds))"
+                        ) }}
+                        {%- endfor %}
+                    ) / 10
             else {{ share_up_to("shares.shares", name ~ "_value") }}
         end as share_{{ name }}
         {{- "," if not loop.last }}

@@ -65,7 +65,7 @@ def test_dates_are_built_again_after_a_python_function_of_the_models_changed(
     copies = [Path(shutil.copy(path, tmp_path)) for path in dbt.FUNCTION_FILES]
     monkeypatch.setattr(dbt, "FUNCTION_FILES", copies)
     unchanged = dbt.fingerprint(BuildSettings())
-    copies[0].write_text(copies[0].read_text().replace("FREEDOM = 4", "FREEDOM = 5"))
+    copies[0].write_text(copies[0].read_text().replace("TELLING_TRIPS = 20", "TELLING_TRIPS = 10"))
 
     assert before == unchanged
     assert before != dbt.fingerprint(BuildSettings())

@@ -121,7 +121,7 @@ unmatched_visits as (
         coalesce(visits.scheduled_at, visits.passed_at) as expected_at,
         coalesce(matches.basis = 'theoretical_later' and not visits.is_repeated, false) as is_of_row,
         coalesce(matches.basis = 'live' and not visits.is_repeated, false)
-        and not {{ is_guessed_match(sure_score=0.95) }} as is_sure,
+        and not {{ is_guessed_match() }} as is_sure,
         false as is_pending
     from (
         select

@@ -4,14 +4,7 @@
 -- each with a trip id of its own.
 {%- set columns = "trip_key, departure_key, operator, service_date, trip_id, line_code, direction, leg, "
     ~ "origin_position, departure_at, due_at, basis" %}
-with live as (
-    select
-        *,
-        cast(count(*) over (partition by trip_key, departure_key) - 1 as double) as n_drawn
-    from {{ built('drawn_matches') }}
-),
-
-matches as (
+with matches as (
     select
         {{ columns }},
         match_score
@@ -20,10 +13,9 @@ matches as (
     union all
     select
         {{ columns }},
-        live.n_drawn / parameters.match_draws as match_score
-    from live
-    cross join {{ ref('inference_parameters') }} as parameters
-    where live.draw = 0
+        probability as match_score
+    from {{ built('match_probabilities') }}
+    where is_match
 )
 
 select * from matches

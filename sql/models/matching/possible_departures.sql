@@ -128,12 +128,7 @@ usual_days as (
         cast(round({{ leaning_mean(
             "sum(delay_seconds) over one_day", "count(delay_seconds) over one_day", "parameters.usual_delay_seconds",
             "parameters.error_passages"
-        ) }}) as bigint) as day_seconds,
-        cast(greatest(round(sqrt({{ leaning_mean(
-            "count(delay_seconds) over one_day * var_pop(delay_seconds) over one_day",
-            "count(delay_seconds) over one_day", "power(parameters.match_spread_seconds, 2)",
-            "parameters.error_passages"
-        ) }})), 1) as bigint) as spread_seconds
+        ) }}) as bigint) as day_seconds
     from delays
     cross join {{ ref('inference_parameters') }} as parameters
     window one_day as (partition by operator, service_date)
@@ -162,18 +157,21 @@ unmatched as (
 )
 
 select
-    {{ trip_leg }},
-    departure_key,
-    departure_at,
-    due_at,
-    n_replaced_rows,
-    basis,
-    match_score,
+    {{ "matches." ~ trip_leg.replace(", ", ", matches.") }},
+    matches.departure_key,
+    matches.departure_at,
+    matches.due_at,
+    matches.n_replaced_rows,
+    matches.basis,
+    matches.match_score,
     cast(null as timestamp) as first_live_at,
     cast(null as timestamp) as last_live_at,
-    cast(null as bigint) as above_seconds,
-    cast(null as bigint) as spread_seconds
+    -- how late buses usually leave then, and how much later it left
+    above_days.delay_seconds - lines_trips.above_seconds as usual_seconds,
+    lines_trips.above_seconds
 from matches
+left join above_days using (trip_key)
+left join lines_trips using (trip_key)
 union all
 select
     {{ "trips." ~ trip_leg.replace(", ", ", trips.") }},
@@ -185,10 +183,9 @@ select
     cast(null as double) as match_score,
     trips.first_live_at,
     trips.last_live_at,
-    -- how much later it left than buses usually do
+    cast(round(trips.usual_delay_seconds) as bigint) as usual_seconds,
     cast(round(seconds_between(departures.departure_at, trips.left_at) - trips.usual_delay_seconds) as bigint)
-        as above_seconds,
-    trips.spread_seconds
+        as above_seconds
 from unmatched as trips
 cross join {{ ref('inference_parameters') }} as parameters
 inner join {{ built('timetable_departures') }} as departures using (operator, service_date, line_code, direction, leg)

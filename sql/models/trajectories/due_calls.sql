@@ -23,7 +23,7 @@ scheduled as (
         departures.is_guessed,
         coalesce(departures.wrong_share, 0) as wrong_share,
         coalesce(departures.wrong_shift_seconds, 0) as wrong_shift_seconds,
-        coalesce(departures.wrong_spread_seconds, 0) as wrong_spread_seconds,
+        departures.wrong_seconds,
         coalesce(departures.match_error_seconds, 0) as match_error_seconds,
         coalesce(departures.match_line_error_seconds, 0) as match_line_error_seconds,
         visits.passed_at,

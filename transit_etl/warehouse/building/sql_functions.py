@@ -7,7 +7,7 @@ from typing import Any
 from dbt.adapters.duckdb.plugins import BasePlugin
 from duckdb import DuckDBPyConnection
 
-from transit_estimates.matching import drawn_pairs, least_cost_pairs
+from transit_estimates.matching import least_cost_pairs, pair_probabilities
 from transit_etl.engine_functions import function_statements
 
 
@@ -63,18 +63,13 @@ FUNCTIONS = (
         least_cost_pairs, ("array<bigint>", "array<bigint>", "array<double>", "double"), "array<bigint>"
     ),
     SqlFunction(
-        drawn_pairs,
+        pair_probabilities,
         (
-            "array<bigint>",
-            "array<bigint>",
-            "array<double>",
-            "array<double>",
-            "double",
-            "double",
-            "bigint",
-            "string",
+            *("array<bigint>", "array<bigint>"),
+            *("array<double>", "array<double>", "array<double>", "array<double>", "array<double>"),
+            *("bigint", "double"),
         ),
-        "array<struct<draw: bigint, pair: bigint>>",
+        "array<struct<pair: bigint, is_chosen: boolean, probability: double, common_seconds: double>>",
     ),
     SqlFunction(chain_starts, ("array<bigint>", "array<bigint>"), "array<bigint>"),
 )
