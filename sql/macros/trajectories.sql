@@ -38,6 +38,13 @@
     coalesce({{ above_sum }} * {{ group_variance }} / nullif({{ n_trips }} * {{ group_variance }} + {{ trip_variance }}, 0), 0)
 {%- endmacro %}
 
+{# The variance of the error of mean_of_group. #}
+{% macro error_variance_of_group(n_trips, group_variance, trip_variance) -%}
+    coalesce(
+        {{ group_variance }} * {{ trip_variance }} / nullif({{ n_trips }} * {{ group_variance }} + {{ trip_variance }}, 0), 0
+    )
+{%- endmacro %}
+
 {# For each level the groups of a relation of values (sums_of_group) as LEVEL, their variances as LEVEL_variances, and the
    values as LEVEL_trips: that of each row at the level (level_seconds), and what is left of it above the mean of its group
    (above_seconds), which is the value of the next level. Common table expressions, each with a comma before it.

@@ -49,6 +49,6 @@ select
         + {{ mean_of_group("above_sum", "n_trips", "group_variance", "trip_variance") }}
     ) as bigint) as usual_delay_seconds,
     -- what is not known of the stop is wrong in the same way for all buses of the line
-    coalesce(sqrt(group_variance * trip_variance / nullif(n_trips * group_variance + trip_variance, 0)), 0)
-        as usual_error_seconds
+    sqrt({{ error_variance_of_group("n_trips", "group_variance", "trip_variance") }}) as usual_error_seconds,
+    usual_line_error_seconds
 from others

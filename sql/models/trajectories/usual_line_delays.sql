@@ -62,7 +62,11 @@ expected as (
                 level ~ "_variances.group_variance",
                 level ~ "_variances.trip_variance"
             ) }}
-        {%- endfor %} as exact_usual_delay_seconds
+        {%- endfor %} as exact_usual_delay_seconds,
+        sqrt({{ error_variance_of_group(
+            "(coalesce(lines.n_trips, 0) - coalesce(lines_own.n_own, 0))", "lines_variances.group_variance",
+            "lines_variances.trip_variance"
+        ) }}) as usual_line_error_seconds
     from {{ ref('way_delays') }} as later
     inner join days using (operator, service_date)
     {%- for level, keys in levels.items() %}
@@ -80,5 +84,7 @@ select
     direction,
     position,
     cast(round(exact_usual_delay_seconds) as bigint) as usual_line_delay_seconds,
+    -- of all buses of the line, by the number of trips that tell
+    usual_line_error_seconds,
     told_delay_seconds - usual_line_delay_seconds as above_seconds
 from expected
