@@ -8,6 +8,7 @@ change lines at each terminus, and a line whose buses run early.
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from itertools import accumulate, pairwise
 
 from transit_emulator.networks.assembly import ITALY, Band, departures, place_at
 from transit_emulator.networks.gtfs import network_of
@@ -126,8 +127,15 @@ def _trips(runs: _Runs, number: int) -> Iterator[FeedTrip]:
         stop_ids = [_stop_id(runs.along or runs.line, place, direction) for place in calls]
         for count, leaves_at in enumerate(leaves):
             block = "" if runs.turn is None else f"{(count - runs.turn - direction) % _ROUND} of 60 and 61"
-            times = [leaves_at + hop_seconds * abs(place - calls[0]) for place in calls]
+            times = [leaves_at + hop_seconds * hops for hops in accumulate(_hops(calls), initial=0)]
             yield FeedTrip(
                 f"{number:02d}{direction}{leaves_at:05d}", runs.line, _SERVICE, direction, "", stop_ids,
                 times, block,
             )  # fmt: skip
+
+
+def _hops(calls: tuple[int, ...]) -> Iterator[int]:
+    """Yield how many hops it is from each call to the next: one where the way turns back, closing a loop."""
+    way = 1 if calls[-1] >= calls[0] else -1
+    for place, next_place in pairwise(calls):
+        yield max(way * (next_place - place), 1)
