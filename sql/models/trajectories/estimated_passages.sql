@@ -57,10 +57,7 @@ told as (
         expected.told_schedule_error_seconds,
         usual.usual_error_seconds,
         -- of a trip of which nothing is known, what is usual on its line is all there is
-        sqrt(
-            power(bounded.match_line_error_seconds, 2)
-            + case when expected.side like 'none%' then power(usual.usual_line_error_seconds, 2) else 0 end
-        ) as line_error_seconds,
+        case when expected.side like 'none%' then usual.usual_line_error_seconds else 0 end as usual_line_error_seconds,
         seconds_between(bounded.scheduled_at, bounded.hard_after) as after_seconds,
         -- an answer that did not list a bus which was still to come tells nothing
         least(
@@ -122,7 +119,7 @@ guessed as (
             else
                 sqrt(
                     power(told_schedule_error_seconds, 2) + power(usual_error_seconds, 2)
-                    + power(line_error_seconds, 2)
+                    + power(usual_line_error_seconds, 2) + power(match_line_error_seconds, 2)
                 )
         end as stop_error_seconds,
         case when is_timed then after_seconds end as low_seconds,
@@ -157,16 +154,15 @@ select
     placed.* {{ exclude(
         "match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds",
         "passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor",
-        "told_schedule_error_seconds, usual_error_seconds, after_seconds, before_seconds, placed_seconds, guessed_at",
-        "passed_at, told_error_seconds, wrong_share, stop_error_seconds, line_error_seconds"
+        "told_schedule_error_seconds, usual_error_seconds, usual_line_error_seconds, after_seconds, before_seconds",
+        "placed_seconds, guessed_at, passed_at, told_error_seconds, wrong_share, stop_error_seconds"
     ) }},
     least(greatest(placed.guessed_at, placed.hard_after), placed.hard_before) as passed_at,
     case when not placed.is_seen or placed.is_guessed then placed.told_error_seconds end as told_error_seconds,
     case when not placed.is_seen or placed.is_guessed then placed.wrong_share else 0 end as wrong_share,
     least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
-    case
-        when not placed.is_seen or placed.is_guessed then least(placed.line_error_seconds, placed.error_seconds) else 0
-    end as line_error_seconds,
+    case when not placed.is_seen or placed.is_guessed then placed.match_line_error_seconds else 0 end
+        as line_error_seconds,
     case when placed.is_first_stop and not placed.is_seen then first_stops.least_seconds end as least_seconds,
     case
         when placed.is_seen or not placed.is_timed
