@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 PRIOR_TRIPS = 5  # the prior distribution of delays, and of the usual one, counts as much as so many trips
 PRIOR_SPREAD = 0.5  # its standard deviation, of logarithms
-FREEDOM = 4  # of Student's t distribution, which it is
+FREEDOM = 4  # of Student's t distribution, which it is; its density at 0 is 3/8
 TELLING_TRIPS = 20  # all trips of a line tell as much of its usual delay as so many independent ones
 CASES = np.arange(-6, 7)[:, None] / 2  # usual delays that are tried, in their standard deviations
 STEP = 0.02  # of the table of costs by delay, which goes from -LIMIT to LIMIT
@@ -150,7 +150,7 @@ def _delay_costs(known: Floats, weights: Floats) -> tuple[Floats, float]:
     spread = math.sqrt((weights @ known**2 + PRIOR_TRIPS * PRIOR_SPREAD**2) / (n + PRIOR_TRIPS))
     delays = np.arange(-LIMIT, LIMIT + STEP, STEP)
     squares = (delays / PRIOR_SPREAD) ** 2
-    density = PRIOR_TRIPS * 0.375 / PRIOR_SPREAD * (1 + squares / FREEDOM) ** (-(FREEDOM + 1) / 2)
+    density = PRIOR_TRIPS * 3 / 8 / PRIOR_SPREAD * (1 + squares / FREEDOM) ** (-(FREEDOM + 1) / 2)
     if n > 0:
         quarters = np.interp([n / 4, 3 * n / 4], np.cumsum(weights), known)
         width = max(0.9 * min(spread, (quarters[1] - quarters[0]) / 1.349) * n**-0.2, LEAST_WIDTH)

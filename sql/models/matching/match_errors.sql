@@ -9,7 +9,6 @@ with sums as (
         max(case when is_match then 1 else 0 end) as n_matches,
         coalesce(max(case when is_match then above_seconds end), 0) as matched_seconds,
         coalesce(max(case when is_match then probability end), 0) as right_share,
-        cast(sum({{ as_decimal("probability", 7, 6) }}) as double) as any_share,
         cast(sum({{ as_decimal("wrong_probability * above_seconds", 18, 6) }}) as double) as above_sum,
         cast(sum({{ as_decimal("wrong_probability * power(above_seconds, 2)", 18, 6) }}) as double) as square_sum,
         cast(sum({{ as_decimal("wrong_probability", 7, 6) }}) as double) as wrong_pair_share,
@@ -26,7 +25,7 @@ with sums as (
 shares as (
     select
         *,
-        case when n_matches = 1 then 1 - right_share else any_share end as wrong_share,
+        case when n_matches = 1 then 1 - right_share else wrong_pair_share end as wrong_share,
         above_sum - matched_seconds * (1 - right_share) as later_sum,
         square_sum - 2 * matched_seconds * above_sum + power(matched_seconds, 2) * (1 - right_share) as later_square_sum
     from sums
@@ -42,12 +41,12 @@ departures as (
 
 wrong_pairs as (
     select
-        pairs.departure_key,
-        pairs.trip_key,
-        pairs.above_seconds,
-        pairs.probability
-    from {{ built('match_probabilities') }} as pairs
-    where not pairs.is_match
+        departure_key,
+        trip_key,
+        above_seconds,
+        probability
+    from {{ built('match_probabilities') }}
+    where not is_match
     union all
     select
         departure_key,

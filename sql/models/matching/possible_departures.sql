@@ -167,10 +167,9 @@ select
     cast(null as timestamp) as first_live_at,
     cast(null as timestamp) as last_live_at,
     -- how late buses usually leave then, and how much later it left
-    above_days.delay_seconds - lines_trips.above_seconds as usual_seconds,
+    lines_trips.delay_seconds - lines_trips.above_seconds as usual_seconds,
     lines_trips.above_seconds
 from matches
-left join above_days using (trip_key)
 left join lines_trips using (trip_key)
 union all
 select

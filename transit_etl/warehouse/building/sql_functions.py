@@ -64,11 +64,7 @@ FUNCTIONS = (
     ),
     SqlFunction(
         pair_probabilities,
-        (
-            *("array<bigint>", "array<bigint>"),
-            *("array<double>", "array<double>", "array<double>", "array<double>", "array<double>"),
-            *("bigint", "double"),
-        ),
+        (*2 * ("array<bigint>",), *5 * ("array<double>",), "bigint", "double"),
         "array<struct<pair: bigint, is_chosen: boolean, probability: double, common_seconds: double>>",
     ),
     SqlFunction(chain_starts, ("array<bigint>", "array<bigint>"), "array<bigint>"),
