@@ -122,6 +122,7 @@ unmatched_visits as (
         coalesce(matches.basis = 'theoretical_later' and not visits.is_repeated, false) as is_of_row,
         coalesce(matches.basis = 'live' and not visits.is_repeated, false)
         and not {{ is_guessed_match() }} as is_sure,
+        matches.trip_key is null as is_unmatched,
         false as is_pending
     from (
         select
@@ -150,6 +151,7 @@ unmatched_visits as (
         expected_at,
         false as is_of_row,
         false as is_sure,
+        true as is_unmatched,
         true as is_pending
     from {{ ref('pending_visits') }}
 ),
@@ -163,7 +165,8 @@ possible_visits as (
         line_code,
         direction,
         expected_at,
-        is_of_row
+        is_of_row,
+        is_unmatched
     from unmatched_visits
     where not is_pending and not is_sure
     union all
@@ -174,7 +177,8 @@ possible_visits as (
         candidates.line_code,
         candidates.direction,
         visits.expected_at,
-        false as is_of_row
+        false as is_of_row,
+        visits.is_unmatched
     from unmatched_visits as visits
     inner join {{ built('line_candidates') }} as candidates using (operator, service_date, line_label, stop_code)
     where
@@ -186,7 +190,7 @@ possible_visits as (
 
 possibly_run as (
     -- departure times that a visit at the origin may belong to, or one of the line further on: where a leg begins is
-    -- not always known
+    -- not always known. A bus without a departure may run as one that the timetable gives to the other direction
     select distinct
         operator,
         service_date,
@@ -198,7 +202,11 @@ possibly_run as (
     where
         coalesce(visits.line_code = times.line_code, true)
         and (times.is_withdrawn or not visits.is_of_row)
-        and (times.stop_code = visits.stop_code or times.direction = visits.direction)
+        and (
+            times.stop_code = visits.stop_code
+            or times.direction = visits.direction
+            or visits.is_unmatched and not times.is_withdrawn
+        )
         and seconds_between(times.departure_at, visits.expected_at)
         between -times.not_run_before_seconds
         and case

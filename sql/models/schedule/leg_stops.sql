@@ -7,7 +7,7 @@
 -- list), and not at stops in a row that listed none of its trips, if two answers that came shortly before a trip should
 -- have, nor where most trips of the direction that pass were not listed. Where one or two stops never list anything,
 -- the upstream may not know of them. Where a stop did not list half of the trips that answers should have listed, those
--- alone are due that it ever listed.
+-- alone are due that it ever listed. A leg that nothing tells of calls where most trips of the direction do.
 -- A leg of few trips counts those of earlier dates, too.
 {%- set way = "operator, service_date, line_code, direction" %}
 with earlier as (
@@ -45,6 +45,7 @@ counted as (
         stop_sequence,
         stop_code,
         is_listing,
+        n_matched_trips,
         n_calls + coalesce(earlier_calls, 0) as n_calls,
         n_chances + coalesce(earlier_chances, 0) as n_chances,
         n_called_chances + coalesce(earlier_called_chances, 0) as n_called_chances
@@ -71,20 +72,23 @@ stretches as (
         sum(case when n_calls = 0 then n_chances end) over stretch as n_chances_in_stretch,
         count(case when n_calls = 0 then 1 end) over stretch as n_stops_in_stretch,
         count(case when n_calls = 0 and is_listing then 1 end) over stretch as n_listing_in_stretch,
-        -- of all legs of the direction
-        sum(n_calls) over (partition by {{ way }}, position) as n_calls_of_all,
+        sum(n_calls) over all_legs as n_calls_of_all,
         coalesce(sum(
             case when n_calls = 0 and position between first_called and last_called then n_chances end
-        ) over (partition by {{ way }}, position), 0) as n_skips_of_all
+        ) over all_legs, 0) as n_skips_of_all,
+        2 * sum(case when n_calls > 0 then n_matched_trips else 0 end) over all_legs
+        >= sum(n_matched_trips) over all_legs as is_usual_call
     from listed
-    window stretch as (partition by {{ way }}, leg, n_called_before)
+    window
+        stretch as (partition by {{ way }}, leg, n_called_before),
+        all_legs as (partition by {{ way }}, position)
 )
 
 select
     stretches.* {{ exclude(
         "n_calls, n_chances, n_called_chances, is_listing, n_called_before, n_chances_in_stretch, n_stops_in_stretch",
-        "n_listing_in_stretch, first_called, last_called, is_only_leg, n_calls_of_all",
-        "n_skips_of_all"
+        "n_listing_in_stretch, first_called, last_called, is_only_leg, n_calls_of_all, n_skips_of_all",
+        "n_matched_trips, is_usual_call"
     ) }},
     stretches.n_calls > 0
     and stretches.n_chances - stretches.n_called_chances >= greatest(
@@ -100,6 +104,7 @@ where
     and (
         coalesce(stretches.n_chances_in_stretch < 2, true)
         and stretches.n_calls_of_all >= stretches.n_skips_of_all
+        and (stretches.is_usual_call or coalesce(stretches.first_called, ends.origin_position) is not null)
         and (
             stretches.is_only_leg
             or stretches.position between coalesce(ends.origin_position, stretches.first_called, stretches.position)

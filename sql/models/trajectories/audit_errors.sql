@@ -32,12 +32,15 @@ compared as (
         expected.unseen_factor * expected.error_seconds as error_seconds,
         shares.shares,
         judging.ruleset,
+        passages.least_seconds,
         judging.early_seconds,
         judging.late_seconds
     from audited
     inner join {{ built('due_calls') }} as calls using (operator, service_date, departure_key, position)
     inner join {{ built('expected_delays') }} as expected using (operator, service_date, departure_key, position)
     inner join {{ built('error_shares') }} as shares using (operator, service_date, side, shape_class)
+    left join {{ built('estimated_passages') }} as passages
+        using (operator, service_date, departure_key, position)
     {{ join_judging_rulesets('calls') }} and not {{ is_frequent_passage('calls') }} and expected.holdout = 1
 ),
 
@@ -56,7 +59,7 @@ passages as (
         cast(round(1000 / inclusion_probability) as bigint) as weight,
         {{ as_decimal(
             share_up_to("shares", "((late_seconds + 0.5 - expected_seconds) / error_seconds)")
-            ~ " - case when early_seconds is null then 0 else "
+            ~ " - case when early_seconds is null or early_seconds <= least_seconds then 0 else "
             ~ share_up_to("shares", "((early_seconds - 0.5 - expected_seconds) / error_seconds)") ~ " end", 7, 6
         ) }} as on_time_probability
     from compared

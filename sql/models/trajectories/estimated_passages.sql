@@ -6,7 +6,11 @@ with calls as (
         calls.*,
         coalesce(arrival_quality in ('evidenced', 'bounded'), false) as is_seen,
         {{ is_observed_call() }} as is_observed,
-        -- a bus passes its stops in order
+        -- by the timetable the stop comes after a later one of the list, or before an earlier one
+        greatest(
+            max(scheduled_seconds - 2 * schedule_error_seconds) over earlier_stops - scheduled_seconds,
+            scheduled_seconds - min(scheduled_seconds + 2 * schedule_error_seconds) over later_stops
+        ) > 2 * schedule_error_seconds as is_misplaced,
         max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
         min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
         count(case when arrival_quality = 'evidenced' then 1 end) over earlier_stops as n_evidenced_before,
@@ -39,8 +43,11 @@ bounded as (
     from (
         select
             *,
-            coalesce(trip_after < trip_before, true) as is_in_order
+            -- a bus passes its stops in the order of the list, unless the timetable of most of its leg says otherwise
+            coalesce(trip_after < trip_before, true)
+            and 2 * count(case when is_misplaced then 1 end) over leg_stop <= count(*) over leg_stop as is_in_order
         from calls
+        window leg_stop as (partition by operator, service_date, line_code, direction, leg, position)
     ) as calls
 ),
 
@@ -138,22 +145,26 @@ placed as (
     from guessed
 ),
 
-first_stops as (
-    -- what the earliest buses leave by: one ahead of its time waits
+least_delays as (
+    -- what the earliest buses pass by, at first stops and at all: where one that is ahead of its time waits, there are
+    -- hardly any early ones
     select
         operator,
         service_date,
-        percentile(delay_seconds, 0.02) as least_seconds
+        percentile(case when is_first_stop then delay_seconds end, 0.02) as first_stop_seconds,
+        count(case when is_first_stop then 1 end) >= 50 as is_first_stop_known,
+        percentile(delay_seconds, 0.02) as stop_seconds,
+        count(*) >= 50 as is_known
     from calls
-    where is_first_stop and is_observed and arrival_quality = 'evidenced'
+    where is_observed and arrival_quality = 'evidenced' and schedule_error_seconds = 0
     group by operator, service_date
-    having count(*) >= 50
 )
 
 select
     placed.* {{ exclude(
         "match_error_seconds, match_line_error_seconds, is_timed, is_told, zero_at, scheduled_seconds, running_seconds",
-        "passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, told_seconds, spread_factor",
+        "passed_after, passed_before, delay_seconds, trip_after, trip_before, is_in_order, is_misplaced, told_seconds",
+        "spread_factor",
         "told_schedule_error_seconds, usual_error_seconds, usual_line_error_seconds, after_seconds, before_seconds",
         "placed_seconds, guessed_at, passed_at, told_error_seconds, wrong_share, stop_error_seconds"
     ) }},
@@ -163,11 +174,15 @@ select
     least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
     case when not placed.is_seen or placed.is_guessed then placed.match_line_error_seconds else 0 end
         as line_error_seconds,
-    case when placed.is_first_stop and not placed.is_seen then first_stops.least_seconds end as least_seconds,
+    case
+        when placed.is_first_stop and least_delays.is_first_stop_known
+            then greatest(least_delays.first_stop_seconds, least_delays.stop_seconds)
+        when least_delays.is_known then least_delays.stop_seconds
+    end as least_seconds,
     case
         when placed.is_seen or not placed.is_timed
             then least(greatest(placed.guessed_seconds, placed.low_seconds), placed.high_seconds)
         else placed.placed_seconds
     end as expected_seconds
 from placed
-left join first_stops using (operator, service_date)
+left join least_delays using (operator, service_date)
