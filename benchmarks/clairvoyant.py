@@ -59,7 +59,7 @@ class Clairvoyant:
     def observe(self, observation: Observation) -> None:
         """Note which passages this answer and the one before it enclose."""
         stop, at = self._stops[observation.stop_code], observation.at
-        record_answer(stop, observation, self._p.poll)
+        record_answer(stop, observation, self._p)
         self._to_value.put_at_latest(stop, at)
         if not observation.is_good:
             return
@@ -134,12 +134,12 @@ class Clairvoyant:
             for position, (code, at) in enumerate(zip(codes, passed, strict=True)):
                 if at > motion.live_from[row]:
                     visit = ExpectedVisit(trip, self._stops[code], position)
-                    visit.expect(Estimate(float(at), _SPREAD_SECONDS), self._p.poll)
+                    visit.expect(Estimate(float(at), _SPREAD_SECONDS), self._p)
                     found.append(visit)
         return sorted(found, key=lambda visit: visit.mean)
 
 
 def _exact_pattern(stop_codes: tuple[str, ...], parameters: PlannerParameters) -> StopPattern:
     pattern = StopPattern(LineStops("", stop_codes), parameters)
-    pattern.calls = _ExactCalls(len(stop_codes), parameters.calls)
+    pattern.calls = _ExactCalls(len(stop_codes), parameters)
     return pattern

@@ -137,7 +137,7 @@ def test_a_pending_stop_is_not_asked_twice() -> None:
 
 
 def test_a_stop_in_its_rest_period_is_not_asked() -> None:
-    policy, n_empty = Adaptive(STOPS), P.answers_until_rest
+    policy, n_empty = Adaptive(STOPS), DEFAULTS.listing.telling_answers
     for now in range(n_empty):
         policy.observe(good(STOPS[0], float(now)))
     rest_ends_at = n_empty + int(P.first_rest_seconds)
@@ -156,7 +156,7 @@ def test_a_stop_is_asked_again_after_the_longest_rest_period_at_the_latest() -> 
 
 def test_a_listing_ends_the_rest_period_of_a_stop() -> None:
     policy = Adaptive(STOPS[:2])
-    for now in range(P.answers_until_rest):
+    for now in range(DEFAULTS.listing.telling_answers):
         policy.observe(good(STOPS[0], float(now)))
     policy.observe(good(STOPS[0], 10.0, [listing(2_000.0)]))
 

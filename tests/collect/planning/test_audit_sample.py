@@ -38,7 +38,7 @@ def test_unused_choices_are_saved_up_but_not_without_end() -> None:
         sample.ask(stop_code, BEGIN + n_in_a_row)
         n_in_a_row += 1
 
-    assert DEFAULTS.audit.most_saved_polls <= n_in_a_row <= DEFAULTS.audit.most_saved_polls + 5
+    assert DEFAULTS.poll.most_saved_choices <= n_in_a_row <= DEFAULTS.poll.most_saved_choices + 5
 
 
 def test_a_poll_that_the_planner_made_serves_the_audit_too() -> None:

@@ -33,7 +33,7 @@ STOP = DRAW.stop_code
 
 @pytest.fixture
 def watch() -> AuditWatch:
-    return AuditWatch(DRAW, DUE, DEFAULTS.audit)
+    return AuditWatch(DRAW, DUE, DEFAULTS)
 
 
 def test_a_visit_is_watched_from_before_it_is_due(watch: AuditWatch) -> None:
@@ -106,7 +106,7 @@ def test_buses_that_are_live_while_its_own_row_is_listed_are_others(watch: Audit
 
 
 def test_an_early_bus_of_a_frequent_line_is_the_one_before() -> None:
-    watch = AuditWatch(replace(DRAW, seconds_before=120.0, seconds_after=120.0), DUE, DEFAULTS.audit)
+    watch = AuditWatch(replace(DRAW, seconds_before=120.0, seconds_after=120.0), DUE, DEFAULTS)
     watch.observe(good(STOP, DUE - 250, [listing(DUE - 100, "T0")]))
     watch.observe(good(STOP, DUE - 90))
 
@@ -151,7 +151,7 @@ def test_its_record_identifies_the_visit_and_says_with_what_probability_it_was_d
 
 
 def test_without_departures_around_it_any_bus_may_be_it() -> None:
-    watch = AuditWatch(replace(DRAW, seconds_before=inf, seconds_after=inf), DUE, DEFAULTS.audit)
+    watch = AuditWatch(replace(DRAW, seconds_before=inf, seconds_after=inf), DUE, DEFAULTS)
     watch.observe(good(STOP, DUE, [listing(DUE + 20), listing(DUE + 1_200, "T2")]))
     watch.observe(good(STOP, DUE + 45, [listing(DUE + 1_200, "T2")]))
 

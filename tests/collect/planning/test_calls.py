@@ -1,7 +1,7 @@
 from transit_etl.collect.planning.calls import Calls
 from transit_etl.collect.planning.parameters import DEFAULTS
 
-P = DEFAULTS.calls
+P = DEFAULTS
 
 
 def test_a_position_where_two_thirds_meet_is_in_none_for_certain() -> None:
@@ -14,7 +14,7 @@ def test_thirds_are_those_of_the_stops_that_are_served() -> None:
     calls = Calls(9, P)
     before = calls.third(4)
     for position in (0, 1, 2, 3):
-        for _ in range(P.answers_until_unserved):
+        for _ in range(P.listing.telling_answers):
             calls.record_answer(position, is_listed=False)
     after = calls.third(4)
     calls.record_answer(0, is_listed=True)

@@ -22,7 +22,7 @@ def visit_of_the_example(spread: float) -> ExpectedVisit:
     pattern = StopPattern(LineStops("15", tuple(f"{n:04}" for n in range(20))), DEFAULTS)
     trip = TrackedTrip("15", "T1", pattern, 0.0, is_live=True)
     visit = ExpectedVisit(trip, StopState("0009"), 9)
-    visit.expect(Estimate(DUE, spread), DEFAULTS.poll)
+    visit.expect(Estimate(DUE, spread), DEFAULTS)
     visit.stop.visits[trip] = visit
     return visit
 
@@ -65,7 +65,7 @@ def test_the_values_of_the_example_are_those_of_the_code() -> None:
 def test_the_weight_of_the_example_is_that_of_the_code() -> None:
     weight = PollValuer(60.0, DEFAULTS).weight(visit_of_the_example(13.0))
 
-    assert f"0.95 * (1 + 20 * 3 / (10 + 10) + 10 / (1 + 3)) = {weight:.3f}" in PAGE.read_text()
+    assert f"1 + 20 * 3 / (10 + 10) + 10 / (1 + 3) = {weight:.3f}" in PAGE.read_text()
 
 
 def test_every_parameter_has_a_description_that_says_enough_alone() -> None:
@@ -82,7 +82,7 @@ def test_every_parameter_has_a_description_that_says_enough_alone() -> None:
 def test_every_parameter_has_a_unit_in_its_name() -> None:
     units = (
         "seconds", "spreads", "share", "factor", "probability", "weight", "bonus", "value", "choices",
-        "answers", "until_rest", "until_unserved", "passages", "trips", "errors", "averaged", "stops",
+        "answers", "passages", "trips", "errors", "averaged", "stops",
         "visits", "wanted", "days", "per_line", "per_minute", "per_visit", "polls", "revalued",
     )  # fmt: skip
     names = [field.name for group in fields(DEFAULTS) for field in fields(getattr(DEFAULTS, group.name))]
@@ -97,14 +97,13 @@ def test_the_formulas_on_the_page_have_the_numbers_of_the_code() -> None:
         f"{p.second_poll_weight:g}   * P(passed by now)",
         f"{p.first_poll_weight:g} * ( P(now, now + {pair}) - {p.early_poll_weight:g} * what waiting adds )",
         f"{p.locating_weight:g} * ({p.located_probability:g} - best P)",
-        f"P(now + {pair}, now + {p.locating_seconds:g} s)",
+        f"P(now + {pair}, now + {poll.look_ahead_seconds:g} s)",
         f"{p.few_visits_bonus:g} * ({p.visits_wanted} - evidenced visits)",
         f"evidenced visits) / ({p.few_visits_stops:g} + stops to come)",
         f"while the trip has fewer than {p.visits_wanted}",
         f"{p.third_bonus_at_60_per_minute:g} / (1 + stops to come in this third) * 60 / rate",
         f"once {p.enough_closed_share:.0%} of what".replace("%", " %"),
-        f"or {poll.ready_seconds:g} s after the first poll",
-        f"Elsewhere it is {p.live_probability:g}",
+        f"or {poll.pair_seconds:g} s after the first poll",
         f"times {p.missing_factor:g} for each answer",
         f"it is {p.late_live_probability:g} for a trip",
         f"at least every {floor.longest_pattern_unseen_seconds / 60:g} minutes",

@@ -10,15 +10,15 @@ from transit_etl.collect.planning.stop_patterns import LineStops, StopPattern
 
 DUE = 1_000.0
 P = DEFAULTS.poll_value
-READY_SECONDS = DEFAULTS.poll.ready_seconds
-BEFORE = DUE - DEFAULTS.poll.pair_seconds / 2  # the best moment for a first poll
+PAIR_SECONDS = DEFAULTS.poll.pair_seconds
+BEFORE = DUE - PAIR_SECONDS / 2  # the best moment for a first poll
 
 
 def stop_expecting(*, spread: float, answered_at: float | None = None) -> StopState:
     """Return a stop that expects one trip, listed by its answer at `answered_at` if that is given."""
     stop = StopState("0001")
     visit = ExpectedVisit(TrackedTrip("15", "T1", None, 0.0, is_live=True), stop, 0)
-    visit.expect(Estimate(DUE, spread), DEFAULTS.poll)
+    visit.expect(Estimate(DUE, spread), DEFAULTS)
     if answered_at is not None:
         stop.asked_at = stop.answered_at = visit.listed_at = answered_at
     stop.visits[visit.trip] = visit
@@ -53,7 +53,7 @@ def test_a_first_poll_that_comes_much_too_early_has_no_value() -> None:
 
 def test_a_pair_is_closed_before_another_is_opened() -> None:
     now = DUE + 25.0
-    second = value(stop_expecting(spread=10.0, answered_at=now - READY_SECONDS), now)
+    second = value(stop_expecting(spread=10.0, answered_at=now - PAIR_SECONDS), now)
     first = max(value(stop_expecting(spread=10.0), DUE - ahead) for ahead in range(120))
 
     assert second > 3 * first
@@ -63,7 +63,7 @@ def test_the_second_poll_waits_while_its_trip_may_still_come() -> None:
     stop = stop_expecting(spread=10.0, answered_at=DUE - 30.0)
 
     assert 0.0 == value(stop, DUE + 5.0)
-    assert value(stop, DUE - 30.0 + READY_SECONDS) > 0.0
+    assert value(stop, DUE - 30.0 + PAIR_SECONDS) > 0.0
 
 
 def test_a_visit_counts_for_more_the_fewer_chances_its_trip_has_left() -> None:
@@ -115,7 +115,9 @@ def test_an_open_pair_is_valued_again_when_its_trip_has_surely_passed_or_the_min
     stop = stop_expecting(spread=spread, answered_at=answered_at)
     _, again_at = PollValuer(60.0, DEFAULTS).value(stop, answered_at + 1.0)
 
-    assert min(answered_at + READY_SECONDS, DUE + P.over_spreads * spread) == pytest.approx(again_at)
+    assert min(
+        answered_at + PAIR_SECONDS, DUE + DEFAULTS.estimate.unlikely_spreads * spread
+    ) == pytest.approx(again_at)
 
 
 def test_a_trip_that_was_missing_where_it_should_be_listed_counts_for_less_elsewhere() -> None:

@@ -15,7 +15,7 @@ P = DEFAULTS.poll
 def wait_after_failure(stop: StopState, at: float) -> int:
     """Return for how many seconds a stop that is asked, and fails, is not asked again."""
     stop.asked_at = at
-    record_answer(stop, failed(stop.code, at), P)
+    record_answer(stop, failed(stop.code, at), DEFAULTS)
     return next(seconds for seconds in range(1_000) if not is_pending(stop, at + seconds, P))
 
 
@@ -42,7 +42,7 @@ def test_a_good_answer_ends_the_doubling() -> None:
     stop = StopState("0001")
     wait_after_failure(stop, 0.0)
     wait_after_failure(stop, 1_000.0)
-    record_answer(stop, good("0001", 2_000.0), P)
+    record_answer(stop, good("0001", 2_000.0), DEFAULTS)
 
     assert P.first_retry_seconds == wait_after_failure(stop, 3_000.0)
 
@@ -51,9 +51,9 @@ def test_empty_answers_in_a_row_begin_a_rest_period_and_each_further_one_doubles
     stop = StopState("0001")
     rests = []
     for at in range(2_000):
-        record_answer(stop, good("0001", float(at)), P)
+        record_answer(stop, good("0001", float(at)), DEFAULTS)
         rests.append(stop.rest_ends_at - at)
-    n_without = P.answers_until_rest - 1
+    n_without = DEFAULTS.listing.telling_answers - 1
     rests_after = rests[n_without:]
 
     assert [0.0] * n_without == rests[:n_without]
@@ -65,16 +65,16 @@ def test_empty_answers_in_a_row_begin_a_rest_period_and_each_further_one_doubles
 @pytest.mark.parametrize("is_refused", [False, True])
 def test_only_answers_about_the_stop_count_as_empty(*, is_refused: bool) -> None:
     stop = StopState("0001")
-    for at in range(P.answers_until_rest):
-        record_answer(stop, failed("0001", float(at), is_refused=is_refused), P)
+    for at in range(DEFAULTS.listing.telling_answers):
+        record_answer(stop, failed("0001", float(at), is_refused=is_refused), DEFAULTS)
 
-    assert is_refused == (stop.rest_ends_at > P.answers_until_rest)
+    assert is_refused == (stop.rest_ends_at > DEFAULTS.listing.telling_answers)
 
 
 def test_one_listing_ends_the_rest_period() -> None:
     stop = StopState("0001")
-    for at in range(P.answers_until_rest):
-        record_answer(stop, good("0001", float(at)), P)
-    record_answer(stop, good("0001", 100.0, [listing(2_000.0)]), P)
+    for at in range(DEFAULTS.listing.telling_answers):
+        record_answer(stop, good("0001", float(at)), DEFAULTS)
+    record_answer(stop, good("0001", 100.0, [listing(2_000.0)]), DEFAULTS)
 
     assert stop.rest_ends_at <= 100.0

@@ -14,7 +14,7 @@ def horizon_at(model: PredictionErrorModel, ahead: float) -> int:
 
 
 def test_predictions_that_turn_out_better_are_expected_to_be() -> None:
-    model = PredictionErrorModel(P)
+    model = PredictionErrorModel(DEFAULTS)
     horizon, before = horizon_at(model, 240.0), model.spread(240.0)
     for n in range(5_000):
         model.learn(horizon, 30.0 if n % 2 else -10.0, 0.0)
@@ -24,7 +24,7 @@ def test_predictions_that_turn_out_better_are_expected_to_be() -> None:
 
 
 def test_one_absurd_prediction_changes_little() -> None:
-    model = PredictionErrorModel(P)
+    model = PredictionErrorModel(DEFAULTS)
     before = model.spread(480.0)
     model.learn(horizon_at(model, 480.0), 80_000.0, 60.0)
 
@@ -33,21 +33,21 @@ def test_one_absurd_prediction_changes_little() -> None:
 
 @pytest.mark.parametrize("ahead", [0.0, 59.9, 60.0, 1_499.0, 1_500.0, 9_000.0])
 def test_every_prediction_has_a_spread(ahead: float) -> None:
-    assert PredictionErrorModel(P).spread(ahead) > 0
+    assert PredictionErrorModel(DEFAULTS).spread(ahead) > 0
 
 
 def test_errors_are_interpolated_between_horizons() -> None:
-    model = PredictionErrorModel(P)
+    model = PredictionErrorModel(DEFAULTS)
 
     assert P.spreads_seconds == tuple(model.spread(ahead) for ahead in P.horizons_seconds)
     assert model.spread(240.0) < model.spread(300.0) < model.spread(480.0)
 
 
 def test_nothing_is_learned_of_predictions_that_polls_are_too_far_apart_to_judge() -> None:
-    model = PredictionErrorModel(P)
+    model = PredictionErrorModel(DEFAULTS)
 
-    assert model.horizon_to_learn(P.least_learned_horizon_seconds - 1.0) is None
-    assert model.horizon_to_learn(P.least_learned_horizon_seconds) is not None
+    assert model.horizon_to_learn(P.measured_seconds - 1.0) is None
+    assert model.horizon_to_learn(P.measured_seconds) is not None
 
 
 def test_errors_that_are_alike_within_a_trip_let_the_next_be_corrected() -> None:
@@ -70,7 +70,7 @@ def test_errors_that_are_unlike_within_a_trip_correct_nothing() -> None:
 
 
 def test_a_late_trip_is_expected_later_by_its_next_predictions_too() -> None:
-    model = PredictionErrorModel(P)
+    model = PredictionErrorModel(DEFAULTS)
     late, punctual = (TrackedTrip("15", name, None, 0.0) for name in ("late", "punctual"))
     for _ in range(300):  # errors of one trip are alike: the model learns how much
         model.within_trip.learn(2.0, 2.0)

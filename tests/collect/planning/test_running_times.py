@@ -3,7 +3,7 @@ import pytest
 from transit_etl.collect.planning.parameters import DEFAULTS
 from transit_etl.collect.planning.running_times import RunningTimes, Segment
 
-P = DEFAULTS.running_time
+P = DEFAULTS
 
 
 def unknown_times(n_segments: int = 8) -> RunningTimes:
@@ -47,7 +47,11 @@ def test_no_running_time_leaves_its_limits_however_absurd_what_it_learns_from() 
     for seconds in (0.0, 1e9):
         for _ in range(500):
             times.learn(0, 1, seconds, spread=1.0)
-        assert P.shortest_segment_seconds <= times.offsets[1] <= P.longest_segment_seconds
+        assert (
+            P.running_time.shortest_segment_seconds
+            <= times.offsets[1]
+            <= P.running_time.longest_segment_seconds
+        )
 
 
 def test_a_projection_is_less_sure_the_further_it_goes() -> None:

@@ -113,13 +113,13 @@ def test_a_stop_of_no_known_line_teaches_nothing() -> None:
 def test_once_the_share_is_used_up_no_poll_is_worth_more_for_the_schedule_than_for_passages() -> None:
     network, value = Network(10, 20), 0.1
     first = network.bonus(value=value)
-    n_choices = round(P.most_saved_choices) + 50
+    n_choices = round(DEFAULTS.poll.most_saved_choices) + 50
     for _ in range(n_choices):
         network.bonus(value=value)
         network.reading.record_choice(network.stop())
 
     assert first > value
-    assert network.reading.n_choices <= P.most_saved_choices + P.most_share * n_choices
+    assert network.reading.n_choices <= DEFAULTS.poll.most_saved_choices + P.most_share * n_choices
     assert value == network.bonus(value=value)
 
 

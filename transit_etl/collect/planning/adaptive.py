@@ -44,7 +44,7 @@ class Adaptive:
         stop = self._tracker.stops.get(observation.stop_code)
         if stop is None:
             return
-        record_answer(stop, observation, self._p.poll)
+        record_answer(stop, observation, self._p)
         for visit in self._tracker.observe(observation):
             self._ranking.revalue_at_latest(visit.stop, max(observation.at, visit.valuable_from))
         self._ranking.revalue_at_latest(stop, observation.at)

@@ -29,9 +29,7 @@ class AuditSample:
     ) -> None:
         self._share = share
         self._running_seconds = running_seconds
-        self._p = parameters.audit
-        self._pending_seconds = parameters.poll.pending_seconds
-        self._usual_segment_seconds = parameters.running_time.usual_segment_seconds
+        self._parameters = parameters
         self._tokens = 0.0
         self._known: set[tuple[object, ...]] = set()
         self._to_begin: DueQueue[AuditWatch] = DueQueue()
@@ -49,7 +47,7 @@ class AuditSample:
             if draw.key in self._known:
                 continue
             due_at = draw.leaves_at + self._seconds_along(draw.stop_codes)
-            watch = AuditWatch(draw, due_at, self._p)
+            watch = AuditWatch(draw, due_at, self._parameters)
             for observation in (self._before or {}).get(draw.stop_code, ()):
                 watch.observe(observation)
             if watch.is_asked or due_at >= now:
@@ -69,7 +67,7 @@ class AuditSample:
 
     def choose(self, now: float, leased: Collection[str] = ()) -> str | None:
         """Return the stop that the audit asks now, not a leased one; None if none is due or no token left."""
-        self._tokens = min(self._p.most_saved_polls, self._tokens + self._share)
+        self._tokens = min(self._parameters.poll.most_saved_choices, self._tokens + self._share)
         self._begin(now)
         if self._tokens < 1.0:
             return None
@@ -98,7 +96,11 @@ class AuditSample:
 
     def _seconds_along(self, stop_codes: Sequence[str]) -> float:
         learned = self._running_seconds(stop_codes)
-        return (len(stop_codes) - 1) * self._usual_segment_seconds if learned is None else learned
+        return (
+            (len(stop_codes) - 1) * self._parameters.running_time.usual_segment_seconds
+            if learned is None
+            else learned
+        )
 
     def _begin(self, now: float) -> None:
         for watch in self._to_begin.pop_due(now):
@@ -120,6 +122,6 @@ class AuditSample:
 
     def _due(self, stop_code: str, now: float) -> list[AuditWatch]:
         asked_at = self._asked_at.get(stop_code)
-        if asked_at is not None and now - asked_at < self._pending_seconds:
+        if asked_at is not None and now - asked_at < self._parameters.poll.pending_seconds:
             return []
         return [watch for watch in self._watched(stop_code, now) if watch.next_at <= now]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from math import inf
 
-from transit_etl.collect.planning.parameters import AuditParameters
+from transit_etl.collect.planning.parameters import AuditParameters, PlannerParameters
 from transit_etl.collect.planning.policy import Listing, Observation, TripKey
 
 
@@ -67,7 +67,8 @@ class AuditWatch:
 
     draw: Draw
     due_at: float
-    p: AuditParameters
+    parameters: PlannerParameters
+    p: AuditParameters = field(init=False)
     begins_at: float = field(init=False)
     next_at: float = field(init=False)
     is_asked: bool = False
@@ -80,6 +81,7 @@ class AuditWatch:
     _observed_at: float = -inf
 
     def __post_init__(self) -> None:
+        self.p = self.parameters.audit
         self.begins_at = self.next_at = self.due_at - self.p.lead_seconds
 
     def observe(self, observation: Observation) -> None:
@@ -87,14 +89,14 @@ class AuditWatch:
 
         An answer older than the last one changes nothing.
         """
-        at, p = observation.at, self.p
+        at = observation.at
         if at < self.begins_at or at <= self._observed_at or self.is_over:
             return
         self.is_asked, self._observed_at = True, at
         if observation.is_good:
             self._look(observation)
         else:
-            self.next_at = at + p.retry_seconds
+            self.next_at = at + self.parameters.poll.pending_seconds
         self.end_if_late(self.next_at)
 
     def end_if_late(self, at: float) -> None:
@@ -139,7 +141,7 @@ class AuditWatch:
         elif self._has_passed:
             self.is_over = True
         elif own_row_at is not None:
-            self.next_at = at + self.p.theoretical_seconds
+            self.next_at = at + self.p.unlisted_seconds
         else:
             self._ask_later(at)
 
@@ -148,8 +150,9 @@ class AuditWatch:
 
     def _own_row_at(self, listings: list[Listing]) -> float | None:
         """Return the time of the timetable row that is nearest to when the visit is due."""
-        first = self.due_at - min(self.p.row_seconds, self.draw.seconds_before / 2)
-        last = self.due_at + min(self.p.row_seconds, self.draw.seconds_after / 2)
+        most = self.parameters.listing.same_departure_seconds
+        first = self.due_at - min(most, self.draw.seconds_before / 2)
+        last = self.due_at + min(most, self.draw.seconds_after / 2)
         rows = [
             each.predicted_at for each in listings if not each.is_live and first < each.predicted_at < last
         ]
@@ -158,13 +161,13 @@ class AuditWatch:
     def _passed_since(self, live: dict[TripKey, float], at: float) -> bool:
         """Tell whether a bus that may be it is no longer listed, and was due."""
         return any(
-            key not in live and at > expected_at - self.p.vanished_seconds
+            key not in live and at > expected_at - self.parameters.listing.vanished_seconds
             for key, expected_at in self._candidates.items()
         )
 
     def _may_be_it(self, key: TripKey, expected_at: float) -> bool:
         p, draw = self.p, self.draw
-        first = self.due_at - min(p.early_seconds, draw.seconds_before / 2)
+        first = self.due_at - min(p.lead_seconds, draw.seconds_before / 2)
         if key in self._others or expected_at < first:
             return False
         next_early = min(p.next_early_seconds, draw.seconds_after / 3)
@@ -175,7 +178,7 @@ class AuditWatch:
         p, ahead = self.p, expected_at - at
         self.is_urgent = ahead <= p.longest_before_seconds
         if self.is_urgent:
-            self.next_at = at + min(max(ahead, 0.0) + p.after_seconds, p.pair_seconds)
+            self.next_at = at + min(max(ahead, 0.0) + p.before_seconds, self.parameters.poll.pair_seconds)
         else:
             self.next_at = at + ahead - max(p.before_seconds, p.before_share * ahead)
 

@@ -1,15 +1,16 @@
 """Learns at which stops of a pattern its trips call, and divides these calls into thirds."""
 
-from transit_etl.collect.planning.parameters import CallParameters
+from transit_etl.collect.planning.parameters import PlannerParameters
 
 
 class Calls:
     """The calls of the trips of one pattern, by position; at the start all stops are assumed to be served."""
 
-    __slots__ = ("_n_listed", "_n_unlisted", "_p", "_thirds", "_to_come")
+    __slots__ = ("_n_listed", "_n_unlisted", "_p", "_thirds", "_to_come", "_unserved_from")
 
-    def __init__(self, n_stops: int, parameters: CallParameters) -> None:
-        self._p = parameters
+    def __init__(self, n_stops: int, parameters: PlannerParameters) -> None:
+        self._p = parameters.calls
+        self._unserved_from = parameters.listing.telling_answers
         self._n_listed = [0] * n_stops
         self._n_unlisted = [0] * n_stops
         self._divide()
@@ -19,8 +20,8 @@ class Calls:
         counts = self._n_listed if is_listed else self._n_unlisted
         counts[position] += 1
         n_listed, n_unlisted = self._n_listed[position], self._n_unlisted[position]
-        unserved_from = self._p.answers_until_unserved
-        if (n_unlisted == unserved_from and not n_listed) or (n_listed == 1 and n_unlisted >= unserved_from):
+        limit = self._unserved_from
+        if (n_unlisted == limit and not n_listed) or (n_listed == 1 and n_unlisted >= limit):
             self._divide()
 
     def probability(self, position: int) -> float:
@@ -37,9 +38,8 @@ class Calls:
         return self._to_come[position]
 
     def _divide(self) -> None:
-        unserved_from = self._p.answers_until_unserved
         is_served = [
-            n_listed > 0 or n_unlisted < unserved_from
+            n_listed > 0 or n_unlisted < self._unserved_from
             for n_listed, n_unlisted in zip(self._n_listed, self._n_unlisted, strict=True)
         ]
         self._thirds = thirds_of(is_served, self._p.third_margin_share)

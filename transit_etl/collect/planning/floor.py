@@ -53,7 +53,7 @@ class Floor:
             return self._longest_unseen(now)
         stop = self._most_informative_stop(oldest, now)
         if stop is None:
-            nothing_until = now - self._p.nothing_to_ask_seconds
+            nothing_until = now - self._p.pattern_retry_seconds
             oldest.observed_at = max(oldest.observed_at, nothing_until)  # so that others come first
         return stop or self._longest_unseen(now)
 
@@ -72,7 +72,7 @@ class Floor:
 
     def _unseen_seconds(self, stop: StopState, now: float) -> float:
         """Return for how long the patterns through a stop have been unseen, added up."""
-        most = self._p.unseen_cap_seconds
+        most = self._p.longest_pattern_unseen_seconds
         return sum(min(most, now - pattern.observed_at) for pattern in self._patterns.through[stop.code])
 
     def _longest_unseen(self, now: float) -> StopState:

@@ -3,16 +3,17 @@
 from math import sqrt
 
 from transit_etl.collect.planning.estimates import Estimate
-from transit_etl.collect.planning.parameters import LatenessParameters
+from transit_etl.collect.planning.parameters import PlannerParameters
 
 
 class LatenessModel:
     """The average lateness of such trips, in seconds, and its standard deviation."""
 
-    def __init__(self, parameters: LatenessParameters) -> None:
-        self.mean, self.spread = parameters.lateness_seconds, parameters.spread_seconds
-        self._p = parameters
-        self._n_trips = parameters.prior_trips
+    def __init__(self, parameters: PlannerParameters) -> None:
+        self._p = p = parameters.lateness
+        self.mean, self.spread = p.lateness_seconds, p.spread_seconds
+        self._n_trips = p.prior_trips
+        self._outlier_spreads = parameters.estimate.outlier_spreads
 
     def estimate(self, scheduled_at: float, now: float) -> Estimate:
         """Return when a trip listed by timetable is to be expected: not before now."""
@@ -21,7 +22,7 @@ class LatenessModel:
     def learn(self, lateness: float) -> None:
         """Learn from a trip by how many seconds it was late when a vehicle first appeared for it."""
         self._n_trips = min(self._p.most_trips, self._n_trips + 1.0)
-        outlier = self._p.outlier_spreads * self.spread
+        outlier = self._outlier_spreads * self.spread
         error = max(-outlier, min(outlier, lateness - self.mean))
         self.mean += error / self._n_trips
         self.spread = sqrt(self.spread**2 + (error**2 - self.spread**2) / self._n_trips)

@@ -24,15 +24,16 @@ class Learner:
         self._schedule = schedule
         self._p = parameters.tracking
         self._evidence_seconds = parameters.poll.evidence_seconds
-        self._longest_taught_seconds = parameters.prediction_error.longest_taught_seconds
-        self._running_time = parameters.running_time
+        self._longest_taught_seconds = parameters.prediction_error.measured_seconds
+        self._estimate = parameters.estimate
+        self._schedule_pace_share = parameters.running_time.schedule_pace_share
 
     def learn_listing(self, trip: TrackedTrip, position: int, estimate: Estimate) -> None:
         """Make a listing the anchor of its trip if it is not much less sure than the projection."""
         is_sure = estimate.spread <= self._p.sure_spread_seconds
         if is_sure and trip.is_live and trip.anchor_position != position:
             self._learn_running_time(trip, position, estimate)
-        if not trip.is_live or estimate.spread <= self._p.anchor_factor * trip.spread_at(position):
+        if not trip.is_live or estimate.spread <= self._estimate.replaced_factor * trip.spread_at(position):
             trip.set_anchor(position, estimate)
 
     def learn_schedule(self, trip: TrackedTrip, position: int, scheduled_at: float) -> None:
@@ -57,7 +58,7 @@ class Learner:
             self._prediction_errors.learn_passage(trip, visit.predictions, (after + before) / 2, interval)
         spread = min(visit.spread, interval * self._p.passage_spread_share)
         estimate = Estimate(
-            min(max(visit.mean, after), before), max(self._p.least_passage_spread_seconds, spread)
+            min(max(visit.mean, after), before), max(self._estimate.least_spread_seconds, spread)
         )
         position = position_of(trip, visit.stop, estimate.mean)
         if trip.pattern is None or position is None:
@@ -80,5 +81,5 @@ class Learner:
             trip.pattern.running_times.learn(trip.anchor_position, position, seconds, spread)
 
     def _learn_scheduled_time(self, times: RunningTimes, start: int, end: int, seconds: float) -> None:
-        p = self._running_time
-        times.learn(start, end, seconds, hypot(p.schedule_spread_seconds, p.schedule_pace_share * seconds))
+        least_spread = self._estimate.least_spread_seconds
+        times.learn(start, end, seconds, hypot(least_spread, self._schedule_pace_share * seconds))

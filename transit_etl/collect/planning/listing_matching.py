@@ -73,7 +73,7 @@ def tolerance(listing: Listing, pattern: StopPattern | None, parameters: Matchin
     A vehicle runs its line again and again, with the same id on some feeds: less on short patterns.
     """
     if not listing.trip_id:
-        return parameters.same_nameless_trip_seconds
+        return parameters.least_same_trip_seconds
     if pattern is None:
         return parameters.same_trip_seconds
     by_length = parameters.same_trip_share * pattern.running_times.offsets[-1]

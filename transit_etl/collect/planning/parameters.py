@@ -10,23 +10,49 @@ class PollParameters:
     evidence_seconds: float = 60.0
     """Two good polls of a stop at most this far apart evidence what passed in between."""
     pair_seconds: float = 55.0
-    """Planned time between the polls of a pair; the rest is for the network and the wait for a permit."""
-    ready_seconds: float = 54.0
-    """From this age on an open pair is closed, whatever its second poll completes."""
+    """Planned time between the polls of a pair; so long after it was expected a visit needs no first poll."""
     look_ahead_seconds: float = 150.0
-    """A visit has a value at most this long before it is expected."""
-    look_ahead_spreads: float = 2.0
-    """A visit has a value from `pair_seconds` and this many spreads before it is expected."""
+    """A visit has a value, and a poll tells where its trip is, at most this long before it is expected."""
     pending_seconds: float = 30.0
     """A stop is not asked again while its answer is awaited, at most this long."""
     first_retry_seconds: float = 2.0
     """Wait after a failed answer; each further one in a row doubles it, up to `pending_seconds`."""
-    answers_until_rest: int = 4
-    """So many answers in a row without a listing begin a rest period of the stop."""
     first_rest_seconds: float = 300.0
-    """The first rest period; each further empty answer doubles it."""
+    """A stop rests after `telling_answers` empty answers in a row; each further one doubles this time."""
     longest_rest_seconds: float = 3_600.0
     """The longest rest period."""
+    most_saved_choices: float = 20.0
+    """So many choices for the audit sample, or mainly for scheduled times, can be saved up."""
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateParameters:
+    """How sure a time can be, and from when on two of them contradict each other."""
+
+    least_spread_seconds: float = 4.0
+    """No passage, and no running time of a segment, is known better."""
+    unlikely_spreads: float = 2.0
+    """A time this far from an estimate is unlikely: one of the two is wrong, or a trip has vanished."""
+    outlier_spreads: float = 3.0
+    """A larger error, or deviation, counts as one of this size where they are learned."""
+    replaced_factor: float = 1.1
+    """An estimate replaces another one unless it is this many times less sure."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListingParameters:
+    """What a stop lists, and what it means that it does not."""
+
+    per_line: int = 2
+    """A stop lists about so many trips of a line; a third may be due and not listed."""
+    live_seconds: float = 300.0
+    """A trip is expected to be live from this long before it leaves its first stop."""
+    same_departure_seconds: float = 600.0
+    """A scheduled time is of the nearest departure if that leaves at most this long before or after."""
+    vanished_seconds: float = 20.0
+    """A trip no longer listed this long, and `unlikely_spreads`, before its time has vanished, not passed."""
+    telling_answers: int = 4
+    """So many answers that list nothing, or not a trip that was due, tell that a stop is not served."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +69,6 @@ class PollValueParameters:
     """Value of a first poll that tells where a trip is, per unit of probability that pairs lack."""
     located_probability: float = 0.65
     """A visit needs no locating once the best pair would evidence it with this probability."""
-    locating_seconds: float = 150.0
-    """A first poll locates trips that pass at most this long after it."""
     visits_wanted: int = 3
     """Trips with fewer evidenced visits get a bonus."""
     few_visits_bonus: float = 20.0
@@ -53,22 +77,12 @@ class PollValueParameters:
     """The larger, the less the number of stops to come matters."""
     third_bonus_at_60_per_minute: float = 10.0
     """Bonus for a third of the trip without evidence, divided by 1 + its stops to come and by the rate."""
-    live_probability: float = 0.95
-    """That a trip will be listed live where it has not been listed yet."""
     late_live_probability: float = 0.05
     """That a trip that should be live already, and is listed by timetable only, will be listed live."""
-    late_live_seconds: float = 240.0
-    """A trip should be live this long before it leaves its first stop."""
     missing_factor: float = 0.5
     """Factor of these for each answer in a row that did not list the trip although it should."""
     enough_closed_share: float = 0.97
     """An open pair is closed early once this share of what it can complete is complete."""
-    over_spreads: float = 2.06
-    """So many spreads after its expected time a first poll for a visit has no value."""
-    longest_over_seconds: float = 75.0
-    """So long after its expected time a first poll for a visit has no value, however unsure the time is."""
-    least_preparation_value: float = 0.01
-    """A smaller part of a visit in a first poll counts as nothing."""
     least_value: float = 0.05
     """A smaller value of a poll counts as nothing; an open pair must promise twice as much."""
     revalue_seconds: float = 3.0
@@ -77,10 +91,8 @@ class PollValueParameters:
 
 @dataclass(frozen=True, slots=True)
 class RankingParameters:
-    """How many values are worked out again before a choice."""
+    """How often values are worked out again."""
 
-    candidates_revalued: int = 4
-    """At most so many of the best stops are valued again before one is chosen."""
     far_behind_share: float = 0.4
     """A stop worth less than this share of the best is valued less often."""
     far_behind_factor: float = 4.0
@@ -101,10 +113,6 @@ class FloorParameters:
     """A stop pattern whose turn has come is looked at again after this time if it is still unseen."""
     explore_every_choices: int = 48
     """One of so many choices explores: it goes to the stop patterns that have gone longest unseen."""
-    unseen_cap_seconds: float = 900.0
-    """Longer without a look does not make a stop pattern any more worth exploring."""
-    nothing_to_ask_seconds: float = 450.0
-    """A stop pattern of which no stop can be asked counts as unseen for this long at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +123,6 @@ class ScheduleParameters:
     """Value of a poll for each new scheduled time that it teaches."""
     most_share: float = 0.05
     """At most this share of the choices is made mainly for scheduled times."""
-    most_saved_choices: float = 20.0
-    """So many of these choices can be saved up."""
     told_factor: float = 0.25
     """Factor of a new scheduled time for each departure near it whose time was read at the stop."""
     near_seconds: float = 900.0
@@ -125,12 +131,6 @@ class ScheduleParameters:
     """A scheduled time is read again at the latest so many days after it was read first."""
     listed_seconds: float = 3_600.0
     """A departure is expected in the list of a stop this long before it is due there."""
-    live_seconds: float = 300.0
-    """It is expected to be live from this long before it leaves its first stop."""
-    late_seconds: float = 180.0
-    """A departure may still be listed this long after it was due."""
-    same_departure_seconds: float = 600.0
-    """A scheduled time is of the nearest departure if that leaves at most this long before or after."""
     revalue_seconds: float = 240.0
     """Time until what a poll teaches about the schedule is worked out again."""
 
@@ -143,30 +143,22 @@ class RunningTimeParameters:
     """Running time of a segment of which nothing is known."""
     usual_segment_spread_seconds: float = 40.0
     """How far such a running time may be off."""
-    least_segment_spread_seconds: float = 3.0
-    """No learned running time is surer than this."""
     shortest_segment_seconds: float = 8.0
     """No learned running time is shorter."""
-    longest_segment_seconds: float = 900.0
+    longest_segment_seconds: float = 3_600.0
     """No learned running time is longer."""
     trip_segment_spread_seconds: float = 20.0
     """How much single trips differ on one segment."""
     trip_pace_share: float = 0.08
     """How much the pace of single trips differs over the whole way."""
-    schedule_spread_seconds: float = 5.0
-    """How far scheduled times are off the running times that they teach."""
     schedule_pace_share: float = 0.05
     """How far scheduled times are off the running times that they teach, per second of the way."""
-    refresh_seconds: float = 30.0
-    """A stop pattern takes over this often what others have learned on the segments they share."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallParameters:
     """Which stops of a pattern its trips call at, and how the calls are divided."""
 
-    answers_until_unserved: int = 4
-    """A stop that has so often not listed a trip that was due, and never one, is not served."""
     prior_listed_answers: float = 2.0
     """So many answers that listed the trip are assumed before the first."""
     third_margin_share: float = 0.12
@@ -183,14 +175,8 @@ class MatchingParameters:
     """With one id, departures at most this share of the whole running time apart are one trip."""
     least_same_trip_seconds: float = 300.0
     """Departures with one id are one trip at least within this time, whatever the share says."""
-    same_nameless_trip_seconds: float = 400.0
-    """Departures without an id at most this far apart are one trip."""
     same_schedule_seconds: float = 30.0
     """A stop lists one trip without an id at scheduled times at most this far apart."""
-    longest_lateness_seconds: float = 600.0
-    """A vehicle takes the place of a scheduled trip at most this far from the usual lateness."""
-    lateness_spreads: float = 2.0
-    """A vehicle takes the place of a scheduled trip at most so many spreads from the usual lateness."""
     forget_trip_seconds: float = 5_400.0
     """A trip not listed for this long is forgotten."""
 
@@ -207,22 +193,16 @@ class PredictionErrorParameters:
     """How much too early predictions are on average at each horizon, at the start."""
     prior_passages: float = 300.0
     """The starting values count like this many observed passages."""
-    least_learned_horizon_seconds: float = 120.0
-    """Errors nearer than this are not learned: polls are too far apart to measure them."""
+    measured_seconds: float = 120.0
+    """Errors are learned of predictions that look at least this far ahead, by passages known to within it."""
     horizon_tolerance_share: float = 0.35
     """A prediction counts for a horizon if it looks at most this share of its own length further."""
-    least_spread_seconds: float = 10.0
-    """No learned spread is smaller."""
-    outlier_spreads: float = 3.0
-    """A larger error counts as one of this size."""
     trip_errors_averaged: int = 3
     """The error of a trip is averaged over about so many passages."""
     prior_trip_errors: float = 100.0
     """So many comparisons are assumed that showed no likeness between the errors of one trip."""
     least_corrected_seconds: float = 60.0
     """Predictions further ahead than this are corrected by the trip's own error."""
-    longest_taught_seconds: float = 120.0
-    """A passage known to within this interval teaches prediction errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,22 +217,14 @@ class LatenessParameters:
     """The starting values count like this many trips."""
     most_trips: float = 300.0
     """Older trips count for less once so many have been seen."""
-    outlier_spreads: float = 3.0
-    """A larger deviation counts as one of this size."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrackingParameters:
     """How a trip's anchor is chosen and projected to the stops ahead, and when a visit is over."""
 
-    unlikely_spreads: float = 2.0
-    """A time this far from an estimate is unlikely: one of two estimates is wrong, or a trip has vanished."""
-    anchor_factor: float = 1.2
-    """A listing becomes the anchor unless it is this many times less sure than the projection."""
     sure_spread_seconds: float = 16.0
     """Times at least this sure teach running times."""
-    least_passage_spread_seconds: float = 4.0
-    """No passage is known better, however near the two polls were."""
     passage_spread_share: float = 0.25
     """The spread of a passage as a share of the interval between the polls."""
     horizon_seconds: float = 900.0
@@ -261,34 +233,20 @@ class TrackingParameters:
     """It is also expected at the stops it passed this recently."""
     reproject_seconds: float = 90.0
     """A trip is projected again at least this often, for the stops that came within the horizon."""
-    moved_seconds: float = 3.0
-    """A smaller change of its progress need not be projected."""
-    moved_spread_share: float = 0.25
-    """A smaller change of how sure that is need not be projected."""
     recently_polled_seconds: float = 180.0
     """A trip is not projected to a stop polled this recently that did not list it."""
-    projection_factor: float = 1.1
-    """A projection replaces an estimate unless it is this many times less sure."""
-    changed_seconds: float = 1.0
-    """A smaller change of an estimate leaves the value of a poll as it was."""
-    listings_per_line: int = 2
-    """A stop lists about so many trips of a line; a third may be due and not listed."""
+    changed_seconds: float = 3.0
+    """A smaller change of an estimate, or of where a trip is, counts as none."""
     unlisted_margin_seconds: float = 30.0
     """A trip may be such a third if it is expected at most this long before the last one listed."""
-    vanished_seconds: float = 20.0
-    """A trip no longer listed this long, and `unlikely_spreads`, before its time has vanished, not passed."""
     overdue_seconds: float = 90.0
     """A trip that a stop lists as due for so long may stay listed after it passed."""
     overdue_share: float = 0.05
     """If a larger share of the listings as due last so long, trips do stay listed: no poll is for those."""
     overdue_weight: float = 0.005
     """A listing as due changes that share by so much of the difference."""
-    forget_every_seconds: float = 120.0
-    """What is over is forgotten this often."""
     forget_visit_seconds: float = 300.0
     """A visit is forgotten this long after its expected time."""
-    forget_step_seconds: float = 10.0
-    """Expected times are rounded down to this for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,38 +255,22 @@ class AuditParameters:
 
     polls_per_visit: float = 4.5
     """A visit is expected to need so many polls; how many are drawn follows from it."""
-    most_saved_polls: float = 20.0
-    """So many polls can be saved up while nothing is due."""
     lead_seconds: float = 300.0
-    """A visit is watched from this long before it is due."""
+    """A visit is watched from this long before it is due; a bus expected earlier is another one."""
     give_up_seconds: float = 3_600.0
     """It is given up this long after it was due."""
-    row_seconds: float = 600.0
-    """A timetable row at most this far from its due time may be its own; less on frequent lines."""
-    early_seconds: float = 300.0
-    """A bus expected earlier than this is another one; less on frequent lines."""
     next_early_seconds: float = 180.0
     """Once a bus has passed, one expected this long before the next departure is due may be that one."""
     before_seconds: float = 30.0
-    """A bus is polled for this long before it is expected."""
+    """A bus is polled for this long before and after it is expected."""
     before_share: float = 0.3
     """A bus is polled for this share of the time ahead before it is expected; the larger decides."""
     longest_before_seconds: float = 45.0
     """After a poll at most this long before a bus is expected, the next one comes after it."""
-    after_seconds: float = 25.0
-    """That is this long after it is expected."""
-    pair_seconds: float = 57.0
-    """And at most this long after the poll before."""
-    vanished_seconds: float = 60.0
-    """A bus that is no longer listed this long before its time has vanished, not passed."""
-    theoretical_seconds: float = 180.0
-    """While its timetable row is listed without a vehicle, its stop is polled at these intervals."""
-    unlisted_seconds: float = 120.0
-    """While nothing is listed, the first interval; each one after it was due is twice as long."""
+    unlisted_seconds: float = 150.0
+    """The interval while no vehicle is listed; without a timetable row it doubles after the visit was due."""
     longest_unlisted_seconds: float = 900.0
     """The longest of these intervals."""
-    retry_seconds: float = 30.0
-    """After a failed answer its stop is polled again after this time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +278,8 @@ class PlannerParameters:
     """All parameters of the planner. The defaults are the values measured in `docs/planning.md`."""
 
     poll: PollParameters = field(default_factory=PollParameters)
+    estimate: EstimateParameters = field(default_factory=EstimateParameters)
+    listing: ListingParameters = field(default_factory=ListingParameters)
     poll_value: PollValueParameters = field(default_factory=PollValueParameters)
     ranking: RankingParameters = field(default_factory=RankingParameters)
     floor: FloorParameters = field(default_factory=FloorParameters)

@@ -7,7 +7,7 @@ no longer lists it. So polls come in pairs: an open pair is one whose second pol
 
     weight * ( second_poll_weight * P(passed by now)             if an open pair lists the trip
              + first_poll_weight * (P(now, now + pair) - early_poll_weight * what waiting would add to it)
-             + locating_weight * (located_probability - best P) * P(now + pair, now + locating) )
+             + locating_weight * (located_probability - best P) * P(now + pair, now + look ahead) )
 
     weight = probability that the trip is listed live
              * (1 + bonus for a trip with few evidenced visits + bonus for a third without any)
@@ -45,6 +45,8 @@ class PollValuer:
         self._schedule = schedule
         self._poll = parameters.poll
         self._p = p = parameters.poll_value
+        self._unlikely_spreads = parameters.estimate.unlikely_spreads
+        self._live_seconds = parameters.listing.live_seconds
         self._few_visits_bonus = p.few_visits_bonus if has_bonuses else 0.0
         self._third_bonus = p.third_bonus_at_60_per_minute * 60.0 / rate_per_minute if has_bonuses else 0.0
 
@@ -63,13 +65,13 @@ class PollValuer:
                 continue
             is_completable = is_open and visit.listed_at == answered_at
             if not is_completable and now - visit.mean > min(
-                p.longest_over_seconds, p.over_spreads * visit.spread
+                self._poll.pair_seconds, self._unlikely_spreads * visit.spread
             ):
                 continue
             again_at = now + p.revalue_seconds
             passed = passed_probability(visit, now)
             preparation = self.first_poll_value(visit, passed, now)
-            if preparation < p.least_preparation_value and not is_completable:
+            if preparation < p.least_value and not is_completable:
                 continue
             weight = self.weight(visit)
             prepared += weight * preparation
@@ -99,9 +101,9 @@ class PollValuer:
             return weight
         if calls is not None:
             weight *= calls.probability(position)
-        if not trip.is_live and trip.listed_at > trip.leaves_at - p.late_live_seconds:
+        if not trip.is_live and trip.listed_at > trip.leaves_at - self._live_seconds:
             return weight * p.late_live_probability
-        return weight * (p.live_probability * p.missing_factor**trip.n_missing)
+        return weight * p.missing_factor**trip.n_missing
 
     def first_poll_value(self, visit: ExpectedVisit, passed: float, now: float) -> float:
         """Return what a poll now prepares of a visit of weight 1 that has `passed` with this probability."""
@@ -114,7 +116,7 @@ class PollValuer:
             value = max(0.0, value - p.first_poll_weight * p.early_poll_weight * (most_enclosed - enclosed))
         if most_enclosed >= p.located_probability:
             return value
-        located = passed_probability(visit, now + p.locating_seconds) - passed_by_second
+        located = passed_probability(visit, now + self._poll.look_ahead_seconds) - passed_by_second
         return value + p.locating_weight * (p.located_probability - most_enclosed) * located
 
     def _second_poll_value(
@@ -127,12 +129,11 @@ class PollValuer:
         for visit, weight, passed in visits:
             completed += weight * passed
             completable += weight * passed_probability(visit, latest)
-            over_at = max(over_at, visit.mean + p.over_spreads * visit.spread)
+            over_at = max(over_at, visit.mean + self._unlikely_spreads * visit.spread)
         if completable <= 2 * p.least_value:
             return prepared, again_at
-        is_ready = now - answered_at >= self._poll.ready_seconds
-        if not is_ready and completed < p.enough_closed_share * completable:
-            return 0.0, min(max(over_at, now + p.revalue_seconds), answered_at + self._poll.ready_seconds)
+        if now < latest and completed < p.enough_closed_share * completable:
+            return 0.0, min(max(over_at, now + p.revalue_seconds), latest)
         return p.second_poll_weight * completed + prepared, again_at
 
 

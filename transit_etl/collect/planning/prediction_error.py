@@ -4,7 +4,7 @@ from bisect import bisect
 from math import sqrt
 
 from transit_etl.collect.planning.estimates import Estimate
-from transit_etl.collect.planning.parameters import PredictionErrorParameters
+from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.state import TrackedTrip
 
 
@@ -14,12 +14,13 @@ class PredictionErrorModel:
     Errors of one trip resemble each other; how much is learned too, and corrects its next predictions.
     """
 
-    def __init__(self, parameters: PredictionErrorParameters) -> None:
-        self._p = parameters
-        self._horizons = parameters.horizons_seconds
-        self._spreads, self._biases = list(parameters.spreads_seconds), list(parameters.biases_seconds)
-        self._n_passages = [parameters.prior_passages] * len(self._horizons)
-        self.within_trip = WithinTripErrors(parameters.prior_trip_errors)
+    def __init__(self, parameters: PlannerParameters) -> None:
+        self._p = p = parameters.prediction_error
+        self._estimate = parameters.estimate
+        self._horizons = p.horizons_seconds
+        self._spreads, self._biases = list(p.spreads_seconds), list(p.biases_seconds)
+        self._n_passages = [p.prior_passages] * len(self._horizons)
+        self.within_trip = WithinTripErrors(p.prior_trip_errors)
 
     def spread(self, ahead: float) -> float:
         """Return the standard deviation, in seconds, of a prediction that looks so many seconds ahead."""
@@ -43,20 +44,20 @@ class PredictionErrorModel:
         horizon = max(0, bisect(self._horizons, ahead) - 1)
         seconds = self._horizons[horizon]
         is_near = abs(ahead - seconds) <= self._p.horizon_tolerance_share * ahead
-        return horizon if is_near and seconds >= self._p.least_learned_horizon_seconds else None
+        return horizon if is_near and seconds >= self._p.measured_seconds else None
 
     def learn(self, horizon: int, late: float, interval: float) -> float:
         """Learn from a trip that was `late` seconds by a prediction, known to within an interval.
 
         Return the part of the error that was not expected, in spreads.
         """
-        spread, bias, outlier = self._spreads[horizon], self._biases[horizon], self._p.outlier_spreads
+        spread, bias, outlier = self._spreads[horizon], self._biases[horizon], self._estimate.outlier_spreads
         error = max(-outlier * spread, min(outlier * spread, late - bias))
         self._n_passages[horizon] += 1.0
         share = 1.0 / self._n_passages[horizon]
         self._biases[horizon] += share * error
         variance = spread**2 + share * (error**2 - interval**2 / 12.0 - spread**2)
-        self._spreads[horizon] = max(self._p.least_spread_seconds, sqrt(max(0.0, variance)))
+        self._spreads[horizon] = max(self._estimate.least_spread_seconds, sqrt(max(0.0, variance)))
         return error / spread
 
     def learn_passage(

@@ -14,7 +14,9 @@ class Projector:
     def __init__(self, stops: Mapping[str, StopState], parameters: PlannerParameters) -> None:
         self._stops = stops
         self._p = parameters.tracking
-        self._poll = parameters.poll
+        self._parameters = parameters
+        self._unlikely_spreads = parameters.estimate.unlikely_spreads
+        self._replaced_factor = parameters.estimate.replaced_factor
         self._changed: dict[ExpectedVisit, None] = {}  # in the order of the changes
 
     def take_changed(self) -> list[ExpectedVisit]:
@@ -27,7 +29,7 @@ class Projector:
         least = self._p.changed_seconds
         if abs(estimate.mean - visit.mean) < least and abs(estimate.spread - visit.spread) < least:
             return
-        visit.expect(estimate, self._poll)
+        visit.expect(estimate, self._parameters)
         self._changed[visit] = None
 
     def project(self, trip: TrackedTrip, at: float) -> None:
@@ -36,7 +38,7 @@ class Projector:
         if pattern is None or trip.anchor_spread == inf:
             return
         times = pattern.running_times
-        times.refresh_if_old(at)
+        times.refresh()
         start = trip.anchor_at - times.offsets[trip.anchor_position]
         if self._is_projected(trip, start, at):
             return
@@ -50,10 +52,9 @@ class Projector:
     def _is_projected(self, trip: TrackedTrip, start: float, at: float) -> bool:
         """Tell whether about the same progress of a trip was projected a short time ago."""
         p = self._p
-        spread_change = abs(trip.anchor_spread - trip.projected_spread)
         return (
-            abs(start - trip.projected_start) < p.moved_seconds
-            and spread_change < p.moved_spread_share * trip.projected_spread
+            abs(start - trip.projected_start) < p.changed_seconds
+            and abs(trip.anchor_spread - trip.projected_spread) < p.changed_seconds
             and at - trip.projected_at < p.reproject_seconds
         )
 
@@ -68,12 +69,12 @@ class Projector:
         elif (
             visit.position != position
             or visit.valuable_from == inf
-            or visit.spread < trip.anchor_spread / p.projection_factor
+            or visit.spread < trip.anchor_spread / self._replaced_factor
         ):
             return  # more is known of it than can be projected, or the stop tells nothing of it
         estimate = Estimate(passes_at, trip.spread_at(position))
         if visit.own_estimate is not None:
-            estimate = fuse(visit.own_estimate, estimate, p.unlikely_spreads)
-        is_surer = estimate.spread <= p.projection_factor * visit.spread
-        if is_surer and not visit.contradicts(estimate, p.unlikely_spreads):
+            estimate = fuse(visit.own_estimate, estimate, self._unlikely_spreads)
+        is_surer = estimate.spread <= self._replaced_factor * visit.spread
+        if is_surer and not visit.contradicts(estimate, self._unlikely_spreads):
             self.expect(visit, estimate)

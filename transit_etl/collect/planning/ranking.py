@@ -37,14 +37,12 @@ class Ranking:
         for stop in self._to_value.pop_due(now):
             self._revalue(stop, now)
         best = None
-        for _ in range(self._p.candidates_revalued):
-            candidate = max(self._values, key=self._values.__getitem__, default=None)
-            if candidate is None or candidate is best:
-                return candidate
+        while (candidate := max(self._values, key=self._values.__getitem__, default=None)) is not best:
             best = candidate
-            self._revalue(best, now)
-            self._best_value = self._values.get(best, 0.0)
-        return best if best in self._values else None
+            if best is not None:
+                self._revalue(best, now)
+                self._best_value = self._values.get(best, 0.0)
+        return best
 
     def _revalue(self, stop: StopState, now: float) -> None:
         value, again_at = self._valuer.value(stop, now)

@@ -3,9 +3,9 @@
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
-from math import inf, sqrt
+from math import sqrt
 
-from transit_etl.collect.planning.parameters import RunningTimeParameters
+from transit_etl.collect.planning.parameters import PlannerParameters
 
 
 @dataclass(slots=True, eq=False)
@@ -16,9 +16,10 @@ class Segment:
     variance: float
 
     @classmethod
-    def unknown(cls, parameters: RunningTimeParameters) -> "Segment":
+    def unknown(cls, parameters: PlannerParameters) -> "Segment":
         """Return a segment of which nothing has been learned."""
-        return cls(parameters.usual_segment_seconds, parameters.usual_segment_spread_seconds**2)
+        p = parameters.running_time
+        return cls(p.usual_segment_seconds, p.usual_segment_spread_seconds**2)
 
 
 class RunningTimes:
@@ -27,13 +28,20 @@ class RunningTimes:
     `offsets` are the seconds from the first stop to each stop.
     """
 
-    __slots__ = ("_p", "_trip_variance", "_variances", "offsets", "refreshed_at", "segments")
+    __slots__ = (
+        "_least_variance",
+        "_p",
+        "_trip_variance",
+        "_variances",
+        "offsets",
+        "segments",
+    )
 
-    def __init__(self, segments: list[Segment], parameters: RunningTimeParameters) -> None:
+    def __init__(self, segments: list[Segment], parameters: PlannerParameters) -> None:
         self.segments = segments
-        self.refreshed_at = -inf
-        self._p = parameters
-        self._trip_variance = parameters.trip_segment_spread_seconds**2
+        self._p = p = parameters.running_time
+        self._trip_variance = p.trip_segment_spread_seconds**2
+        self._least_variance = parameters.estimate.least_spread_seconds**2
         self.refresh()
 
     def between(self, earliest: float, latest: float) -> range:
@@ -66,16 +74,10 @@ class RunningTimes:
         for segment in segments:
             share = segment.variance / total
             segment.seconds = min(longest, max(shortest, segment.seconds + share * error))
-            segment.variance = max(p.least_segment_spread_seconds**2, segment.variance * (1.0 - share))
+            segment.variance = max(self._least_variance, segment.variance * (1.0 - share))
         self.refresh()
 
-    def refresh_if_old(self, at: float) -> None:
-        """Take over, every `refresh_seconds`, what other patterns have learned on shared segments."""
-        if at - self.refreshed_at > self._p.refresh_seconds:
-            self.refreshed_at = at
-            self.refresh()
-
     def refresh(self) -> None:
-        """Add up the segments again."""
+        """Add up the segments again: other patterns learn on those that they share."""
         self.offsets = list(accumulate([segment.seconds for segment in self.segments], initial=0.0))
         self._variances = list(accumulate([segment.variance for segment in self.segments], initial=0.0))

@@ -69,9 +69,9 @@ class ScheduleReading:
     def __init__(self, schedules: Schedules, patterns: StopPatterns, parameters: PlannerParameters) -> None:
         self.n_choices = 0
         """How many choices were made mainly for scheduled times."""
-        self._p = p = parameters.schedule
-        self._listings_per_line = parameters.tracking.listings_per_line
-        self._n_saved = p.most_saved_choices
+        self._p = parameters.schedule
+        self._listing = parameters.listing
+        self._n_saved = self._most_saved = parameters.poll.most_saved_choices
         self._schedules = schedules
         self._calls: dict[str, list[tuple[StopPattern, int, LineSchedule]]] = {}
         for pattern in patterns.all:
@@ -94,7 +94,7 @@ class ScheduleReading:
     def record_choice(self, stop: StopState) -> None:
         """Count a choice, and whether it was made mainly for scheduled times."""
         p, is_mainly_for_it = self._p, stop.is_mainly_for_schedule
-        self._n_saved = min(p.most_saved_choices, self._n_saved + p.most_share) - is_mainly_for_it
+        self._n_saved = min(self._most_saved, self._n_saved + p.most_share) - is_mainly_for_it
         self.n_choices += is_mainly_for_it
         stop.is_mainly_for_schedule = False
 
@@ -108,7 +108,7 @@ class ScheduleReading:
         if schedule is None:
             return
         leaves_at = scheduled_at - pattern.running_times.offsets[position]
-        most = self._p.same_departure_seconds
+        most = self._listing.same_departure_seconds
         near = schedule.between(leaves_at - most, leaves_at + most)
         departure = min(near, key=lambda each: abs(each.leaves_at - leaves_at), default=None)
         if departure is not None:
@@ -139,7 +139,7 @@ class ScheduleReading:
             leaves_at = departure.leaves_at
             near = schedule.between(leaves_at - p.near_seconds, leaves_at + p.near_seconds)
             n_read = sum(schedule.is_read(each, position) for each in near)
-            listed_for = leaves_at - p.live_seconds - now
+            listed_for = leaves_at - self._listing.live_seconds - now
             taught += p.told_factor**n_read * exp(-listed_for / max(1.0, unasked))
         return taught
 
@@ -147,9 +147,9 @@ class ScheduleReading:
         p = self._p
         for pattern, position, schedule in self._calls.get(stop.code, ()):
             offset = pattern.running_times.offsets[position]
-            to_come = schedule.between(now - p.late_seconds - offset, now + p.listed_seconds - offset)
-            for departure in to_come[: self._listings_per_line]:
-                has_vehicle = departure.leaves_at < now + p.live_seconds
+            to_come = schedule.between(now - offset, now + p.listed_seconds - offset)
+            for departure in to_come[: self._listing.per_line]:
+                has_vehicle = departure.leaves_at < now + self._listing.live_seconds
                 if not has_vehicle and not schedule.is_settled(departure, position):
                     yield _Row(schedule, departure, pattern.label, position, departure.leaves_at + offset)
 

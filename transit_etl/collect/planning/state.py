@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 from transit_etl.collect.planning.estimates import Estimate
-from transit_etl.collect.planning.parameters import PollParameters
+from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.stop_patterns import StopPattern
 
 
@@ -91,11 +91,12 @@ class ExpectedVisit:
     own_estimate: Estimate | None = None
     predictions: dict[int, float] = field(default_factory=dict)
 
-    def expect(self, estimate: Estimate, timing: PollParameters) -> None:
+    def expect(self, estimate: Estimate, parameters: PlannerParameters) -> None:
         """Change when the passage is expected, and from when on a poll can have a value for it."""
         self.mean, self.spread = estimate
-        first_poll = timing.pair_seconds + timing.look_ahead_spreads * self.spread
-        self.valuable_from = self.mean - min(timing.look_ahead_seconds, first_poll)
+        poll, n_spreads = parameters.poll, parameters.estimate.unlikely_spreads
+        first_poll = poll.pair_seconds + n_spreads * self.spread
+        self.valuable_from = self.mean - min(poll.look_ahead_seconds, first_poll)
 
     def contradicts(self, estimate: Estimate, n_spreads: float) -> bool:
         """Tell whether the stop still listed the trip `n_spreads` after it should have passed."""

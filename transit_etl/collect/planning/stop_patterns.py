@@ -34,9 +34,9 @@ class StopPattern:
     ) -> None:
         self.label, self.stop_codes = line_stops.label, line_stops.stop_codes
         if segments is None:
-            segments = [Segment.unknown(parameters.running_time) for _ in self.stop_codes[1:]]
-        self.running_times = RunningTimes(segments, parameters.running_time)
-        self.calls = Calls(len(self.stop_codes), parameters.calls)
+            segments = [Segment.unknown(parameters) for _ in self.stop_codes[1:]]
+        self.running_times = RunningTimes(segments, parameters)
+        self.calls = Calls(len(self.stop_codes), parameters)
         self.observed_at = -inf
         self._positions: dict[str, list[int]] = {}
         for position, code in enumerate(self.stop_codes):
@@ -55,9 +55,7 @@ class StopPatterns:
 
     def __init__(self, all_line_stops: Iterable[LineStops], parameters: PlannerParameters) -> None:
         self._parameters = parameters
-        self._segments: dict[tuple[str, str], Segment] = defaultdict(
-            lambda: Segment.unknown(parameters.running_time)
-        )
+        self._segments: dict[tuple[str, str], Segment] = defaultdict(lambda: Segment.unknown(parameters))
         self.all = [
             StopPattern(each, parameters, [self._segments[stops] for stops in pairwise(each.stop_codes)])
             for each in all_line_stops

@@ -12,7 +12,7 @@ from transit_etl.collect.planning.listing_matching import (
     position_of,
     tolerance,
 )
-from transit_etl.collect.planning.parameters import MatchingParameters
+from transit_etl.collect.planning.parameters import PlannerParameters
 from transit_etl.collect.planning.policy import Listing, TripKey
 from transit_etl.collect.planning.state import StopState, TrackedTrip
 from transit_etl.collect.planning.stop_patterns import StopPattern, StopPatterns
@@ -26,12 +26,13 @@ class TrackedTrips:
         stops: Mapping[str, StopState],
         patterns: StopPatterns,
         lateness: LatenessModel,
-        parameters: MatchingParameters,
+        parameters: PlannerParameters,
     ) -> None:
         self._stops = stops
         self._patterns = patterns
         self._lateness = lateness
-        self._p = parameters
+        self._p = parameters.matching
+        self._unlikely_spreads = parameters.estimate.unlikely_spreads
         self._trips: dict[TripKey, list[TrackedTrip]] = {}
 
     def trip_of(self, listing: Listing, stop: StopState, at: float) -> TrackedTrip:
@@ -96,8 +97,8 @@ class TrackedTrips:
         """
         nameless = self._trips.get(("", listing.line_label, listing.destination), [])
         waiting = [trip for trip in nameless if not trip.is_live and trip.listed_at < at]
-        lateness, p = self._lateness, self._p
-        apart = min(p.longest_lateness_seconds, p.lateness_spreads * lateness.spread)
+        lateness = self._lateness
+        apart = self._unlikely_spreads * lateness.spread
         trip, departure = nearest(waiting, departures, apart, lateness.mean)
         if trip is not None:
             nameless.remove(trip)

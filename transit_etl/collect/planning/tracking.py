@@ -33,10 +33,12 @@ class Tracker:
         self.stops = {code: StopState(code) for code in sorted(set(stop_codes))}
         self.patterns = patterns
         self._p = parameters.tracking
+        self._listing = parameters.listing
+        self._unlikely_spreads = parameters.estimate.unlikely_spreads
         self._forget_trip_seconds = parameters.matching.forget_trip_seconds
-        self._prediction_errors = PredictionErrorModel(parameters.prediction_error)
-        self._lateness = LatenessModel(parameters.lateness)
-        self._trips = TrackedTrips(self.stops, patterns, self._lateness, parameters.matching)
+        self._prediction_errors = PredictionErrorModel(parameters)
+        self._lateness = LatenessModel(parameters)
+        self._trips = TrackedTrips(self.stops, patterns, self._lateness, parameters)
         self._schedule = schedule
         self._learner = Learner(self._prediction_errors, schedule, parameters)
         self._projector = Projector(self.stops, parameters)
@@ -55,7 +57,7 @@ class Tracker:
         stop.visits, stop.answered_at = {}, at
         listings = sorted(observation.listings, key=_scheduled_first_then_soonest)
         trips = [self._observe_listing(stop, listing, expected, at) for listing in listings]
-        full = _full_lines(listings, self._p.listings_per_line)
+        full = _full_lines(listings, self._listing.per_line)
         self._schedule.learn_unlisted(stop, at, full)
         trips += [
             visit.trip
@@ -101,7 +103,7 @@ class Tracker:
 
     def _is_overdue(self, visit: ExpectedVisit, listing: Listing, at: float) -> bool:
         """Tell whether a listing as due means nothing: it lasts for long, and so do many others."""
-        if not listing.is_live or listing.predicted_at - at > self._p.vanished_seconds:
+        if not listing.is_live or listing.predicted_at - at > self._listing.vanished_seconds:
             visit.due_from = inf
             return False
         visit.due_from = min(visit.due_from, at)
@@ -126,10 +128,10 @@ class Tracker:
         of another trip, or along another pattern.
         """
         projected = visit.trip.projected_to(position)
-        if visit.contradicts(projected, self._p.unlikely_spreads):
+        if visit.contradicts(projected, self._unlikely_spreads):
             visit.trip.clear_anchor()
             return own
-        return fuse(own, projected, self._p.unlikely_spreads)
+        return fuse(own, projected, self._unlikely_spreads)
 
     def _has_left(
         self, visit: ExpectedVisit, answered_before: float, at: float, full: list[float] | None
@@ -149,11 +151,11 @@ class Tracker:
             self._keep_unlisted(visit)
             return False
         if not -inf < visit.listed_at == answered_before:  # projected here, or listed by timetable
-            if ahead > p.unlikely_spreads * visit.spread and trip.pattern:
+            if ahead > self._unlikely_spreads * visit.spread and trip.pattern:
                 trip.pattern.calls.record_answer(visit.position, is_listed=False)
                 trip.n_missing += 1
             return False
-        if ahead > max(p.vanished_seconds, p.unlikely_spreads * visit.spread):
+        if ahead > max(self._listing.vanished_seconds, self._unlikely_spreads * visit.spread):
             trip.n_missing += 1
             self._keep_unlisted(visit)
             return False
@@ -165,12 +167,11 @@ class Tracker:
         visit.stop.visits[visit.trip] = visit
 
     def _forget(self, at: float) -> None:
-        """Drop, every `forget_every_seconds`, the visits and trips that are over."""
-        p = self._p
-        if at - self._forgot_at < p.forget_every_seconds:
+        """Drop, every `forget_visit_seconds`, the visits and trips that are over."""
+        over_before = at - self._p.forget_visit_seconds
+        if self._forgot_at > over_before:
             return
         self._forgot_at = at
-        over_before = (at - p.forget_visit_seconds) // p.forget_step_seconds * p.forget_step_seconds
         for stop in self.stops.values():
             for trip in [trip for trip, visit in stop.visits.items() if visit.mean < over_before]:
                 del stop.visits[trip]
