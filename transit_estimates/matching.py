@@ -9,7 +9,8 @@ Delays are compared with what is usual in proportion, because delays vary more w
 of the line may be later or earlier than is usual elsewhere: so the probabilities are computed for several
 usual delays, each weighted by how probable it is. Buses of a line are late together, and tell less of the
 usual delay than as many independent ones would: their likelihood is taken to a power below 1 (Miller and
-Dunson, *Robust Bayesian inference via coarsening*, 2019).
+Dunson, *Robust Bayesian inference via coarsening*, 2019). The error that all departures of a line may have in
+common counts lines as differing as much as buses of one line do.
 """
 
 import math
@@ -26,7 +27,7 @@ PRIOR_TRIPS = 5  # the prior distribution of delays, and of the usual one, count
 PRIOR_SPREAD = 0.5  # its standard deviation, of logarithms
 FREEDOM = 4  # of Student's t distribution, which it is; its density at 0 is 3/8
 TELLING_TRIPS = 20  # all trips of a line tell as much of its usual delay as so many independent ones
-CASES = np.arange(-6, 7)[:, None] / 2  # usual delays that are tried, in their standard deviations
+CASES = np.arange(-6, 7)[:, None] / 2  # usual delays that are tried, in the standard deviation of lines
 STEP = 0.02  # of the table of costs by delay, which goes from -LIMIT to LIMIT
 LIMIT = 5.0
 LEAST_WIDTH = 0.05  # over which a known delay is spread
@@ -61,16 +62,16 @@ def pair_probabilities(  # noqa: PLR0917 - called from SQL, where arguments have
     """
     pairs = _Pairs(np.array(trips) - 1, np.array(departures) - 1)
     delay_costs, spread = _delay_costs(np.array(known_delays), np.array(known_weights))
-    usual = CASES * spread / math.sqrt(PRIOR_TRIPS + n_known * _telling_share(n_known))
+    n_telling = n_known * _telling_share(n_known)
+    usual = CASES * spread / math.sqrt(1 + n_telling)
     steps = np.rint((np.array(delays) - usual + LIMIT) / STEP).astype(int)
     costs_of_delays = delay_costs[np.clip(steps, 0, len(delay_costs) - 1)] + usual
     shares, logarithms = pairs.shares(np.exp(unpaired_cost - np.array(costs) - costs_of_delays))
-    logarithms = logarithms * _telling_share(max(trips)) - CASES[:, 0] ** 2 / 2
-    weights = np.exp(logarithms - logarithms.max())
-    weights /= weights.sum()
+    logarithms = logarithms * _telling_share(max(trips))
+    weights = _weights(logarithms, (PRIOR_TRIPS + n_telling) / (1 + n_telling))
     probabilities = np.minimum(weights @ shares, 1)
     expected = pairs.sums_of_departures(shares * np.array(later_seconds))
-    common_seconds = np.sqrt(weights @ (expected - weights @ expected) ** 2)
+    common_seconds = np.sqrt(_weights(logarithms, 1) @ (expected - weights @ expected) ** 2)
     unpaired = np.maximum(1 - pairs.sums_of_trips(probabilities), 1e-9)
     odds = np.maximum(probabilities / unpaired[pairs.trips], 1e-9)
     chosen = set(least_cost_pairs(trips, departures, (-np.log(odds)).tolist(), 0.0))
@@ -86,6 +87,14 @@ def pair_probabilities(  # noqa: PLR0917 - called from SQL, where arguments have
         )
         if number in chosen or probability >= LEAST_PROBABILITY
     ]
+
+
+def _weights(logarithms: Floats, precision: float) -> Floats:
+    """Return how probable each of CASES is: by its likelihood and a normal distribution, cut off at the ends."""
+    squares = precision * CASES[:, 0] ** 2
+    logarithms = np.where(squares <= CASES[0, 0] ** 2, logarithms - squares / 2, -np.inf)
+    weights = np.exp(logarithms - logarithms.max())
+    return weights / weights.sum()
 
 
 def _telling_share(n_trips: int) -> float:

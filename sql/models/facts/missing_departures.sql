@@ -184,7 +184,6 @@ possible_visits as (
     where
         visits.is_slash_variant is not distinct from candidates.is_slash_variant
         and visits.destination = coalesce(candidates.destination, '')
-        and not visits.is_of_row
         and coalesce(visits.line_code != candidates.line_code, true)
 ),
 
