@@ -90,10 +90,10 @@ def pair_probabilities(  # noqa: PLR0917 - called from SQL, where arguments have
 
 
 def _weights(logarithms: Floats, precision: float) -> Floats:
-    """Return how probable each of CASES is: by its likelihood and a normal distribution, cut off at the ends."""
+    """Return how probable each of CASES is, by its likelihood and a normal distribution without its tails."""
     squares = precision * CASES[:, 0] ** 2
     logarithms = np.where(squares <= CASES[0, 0] ** 2, logarithms - squares / 2, -np.inf)
-    weights = np.exp(logarithms - logarithms.max())
+    weights: Floats = np.exp(logarithms - logarithms.max())
     return weights / weights.sum()
 
 
