@@ -93,8 +93,9 @@ def _weights(logarithms: Floats, precision: float) -> Floats:
     """Return how probable each of CASES is, by its likelihood and a normal distribution without its tails."""
     squares = precision * CASES[:, 0] ** 2
     logarithms = np.where(squares <= CASES[0, 0] ** 2, logarithms - squares / 2, -np.inf)
-    weights: Floats = np.exp(logarithms - logarithms.max())
-    return weights / weights.sum()
+    weights = np.exp(logarithms - logarithms.max())
+    shares: Floats = weights / weights.sum()
+    return shares
 
 
 def _telling_share(n_trips: int) -> float:
