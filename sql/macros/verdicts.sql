@@ -88,8 +88,12 @@ judged as (
         *,
         case
             when early_seconds is null then 0
-            -- no bus passes so early, unless it is certain
-            when early_seconds <= least_seconds and coalesce(early_seconds <= high_seconds, true) then 0
+            -- no bus passes so early, unless it was seen to
+            when
+                early_seconds <= least_seconds
+                and coalesce(early_seconds <= high_seconds, true)
+                and not (is_observed and arrival_quality = 'evidenced')
+                then 0
             when share_high - share_low < 0.001 then case when expected_seconds < early_seconds - 0.5 then 1 else 0 end
             else least(greatest((share_early - share_low) / (share_high - share_low), 0), 1)
         end as up_to_early,

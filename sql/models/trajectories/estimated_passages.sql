@@ -146,15 +146,15 @@ placed as (
 ),
 
 least_delays as (
-    -- what the earliest buses pass by, at first stops and at all: where one that is ahead of its time waits, there are
-    -- hardly any early ones
+    -- what the earliest buses pass by, at first stops and at all: one that is ahead of its time waits at its first stop;
+    -- where it waits at each stop, there are hardly any early ones
     select
         operator,
         service_date,
         percentile(case when is_first_stop then delay_seconds end, 0.02) as first_stop_seconds,
         count(case when is_first_stop then 1 end) >= 50 as is_first_stop_known,
-        percentile(delay_seconds, 0.02) as stop_seconds,
-        count(*) >= 50 as is_known
+        percentile(delay_seconds, 0.005) as stop_seconds,
+        count(*) >= 200 as is_known
     from calls
     where is_observed and arrival_quality = 'evidenced' and schedule_error_seconds = 0
     group by operator, service_date
@@ -174,11 +174,10 @@ select
     least(placed.stop_error_seconds, placed.error_seconds) as stop_error_seconds,
     case when not placed.is_seen or placed.is_guessed then placed.match_line_error_seconds else 0 end
         as line_error_seconds,
-    case
-        when placed.is_first_stop and least_delays.is_first_stop_known
-            then greatest(least_delays.first_stop_seconds, least_delays.stop_seconds)
-        when least_delays.is_known then least_delays.stop_seconds
-    end as least_seconds,
+    greatest(
+        case when placed.is_first_stop and least_delays.is_first_stop_known then least_delays.first_stop_seconds end,
+        case when least_delays.is_known then least_delays.stop_seconds end
+    ) as least_seconds,
     case
         when placed.is_seen or not placed.is_timed
             then least(greatest(placed.guessed_seconds, placed.low_seconds), placed.high_seconds)
