@@ -146,8 +146,8 @@ placed as (
 ),
 
 least_delays as (
-    -- what the earliest buses pass by, at first stops and at all: one that is ahead of its time waits at its first stop;
-    -- where it waits at each stop, there are hardly any early ones
+    -- what the earliest buses pass by, at first stops and at all: one ahead of its time waits at its first stop. Where
+    -- it waits at each stop, there are hardly any early ones
     select
         operator,
         service_date,
