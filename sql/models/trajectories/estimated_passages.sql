@@ -8,8 +8,8 @@ with calls as (
         {{ is_observed_call() }} as is_observed,
         -- by the timetable the stop comes after a later one of the list, or before an earlier one
         greatest(
-            max(scheduled_seconds - 2 * schedule_error_seconds) over earlier_stops - scheduled_seconds,
-            scheduled_seconds - min(scheduled_seconds + 2 * schedule_error_seconds) over later_stops
+            (max(scheduled_seconds - 2 * schedule_error_seconds) over earlier_stops) - scheduled_seconds,
+            scheduled_seconds - (min(scheduled_seconds + 2 * schedule_error_seconds) over later_stops)
         ) > 2 * schedule_error_seconds as is_misplaced,
         max(case when arrival_quality is not null then passed_after end) over earlier_stops as trip_after,
         min(case when arrival_quality is not null then passed_before end) over later_stops as trip_before,
