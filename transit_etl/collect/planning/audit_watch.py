@@ -68,7 +68,6 @@ class AuditWatch:
     draw: Draw
     due_at: float
     parameters: PlannerParameters
-    p: AuditParameters = field(init=False)
     begins_at: float = field(init=False)
     next_at: float = field(init=False)
     is_asked: bool = False
@@ -81,8 +80,12 @@ class AuditWatch:
     _observed_at: float = -inf
 
     def __post_init__(self) -> None:
-        self.p = self.parameters.audit
         self.begins_at = self.next_at = self.due_at - self.p.lead_seconds
+
+    @property
+    def p(self) -> AuditParameters:
+        """The parameters of the audit sample."""
+        return self.parameters.audit
 
     def observe(self, observation: Observation) -> None:
         """Take note of an answer of the stop, and set when it is to be asked again.

@@ -80,7 +80,7 @@ class PollValueParameters:
     late_live_probability: float = 0.05
     """That a trip that should be live already, and is listed by timetable only, will be listed live."""
     missing_factor: float = 0.5
-    """Factor of these for each answer in a row that did not list the trip although it should."""
+    """Factor of the weight of a visit for each answer in a row that should list its trip and did not."""
     enough_closed_share: float = 0.97
     """An open pair is closed early once this share of what it can complete is complete."""
     least_value: float = 0.05
@@ -238,7 +238,7 @@ class TrackingParameters:
     changed_seconds: float = 3.0
     """A smaller change of an estimate, or of where a trip is, counts as none."""
     unlisted_margin_seconds: float = 30.0
-    """A trip may be such a third if it is expected at most this long before the last one listed."""
+    """A full list may lack a trip that is expected at most this long before the last one listed."""
     overdue_seconds: float = 90.0
     """A trip that a stop lists as due for so long may stay listed after it passed."""
     overdue_share: float = 0.05

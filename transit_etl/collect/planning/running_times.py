@@ -28,14 +28,7 @@ class RunningTimes:
     `offsets` are the seconds from the first stop to each stop.
     """
 
-    __slots__ = (
-        "_least_variance",
-        "_p",
-        "_trip_variance",
-        "_variances",
-        "offsets",
-        "segments",
-    )
+    __slots__ = ("_least_variance", "_p", "_trip_variance", "_variances", "offsets", "segments")
 
     def __init__(self, segments: list[Segment], parameters: PlannerParameters) -> None:
         self.segments = segments
