@@ -11,31 +11,52 @@ with calls as (
     from {{ built('due_calls') }}
 ),
 
-observed_trips as (
+trips as (
     select
+        operator,
+        service_date,
+        line_code,
+        direction,
         departure_key,
+        min(scheduled_seconds) as begins_seconds,
+        count(*) as n_calls,
+        count(case when is_evidenced then 1 end) as n_evidenced,
         min(case when is_evidenced then scheduled_seconds end)
         + chance(concat_ws('|', departure_key)) * (
             max(case when is_evidenced then scheduled_seconds end)
             - min(case when is_evidenced then scheduled_seconds end)
-        ) as moment_seconds,
+        ) as moment_seconds
+    from calls
+    group by operator, service_date, line_code, direction, departure_key
+),
+
+weighted_trips as (
+    select
+        departure_key,
+        moment_seconds,
         -- its evidenced passages stand for all of the trip: otherwise what is learned would be true of quiet hours and
         -- long trips, of which most is observed. On average 100, and whole, so that sums do not depend on the order
         cast(round(
-            100e0 * count(*) / count(case when is_evidenced then 1 end)
-            * sum(count(case when is_evidenced then 1 end)) over (partition by operator, service_date)
-            / sum(count(*)) over (partition by operator, service_date)
-        ) as bigint) as weight
-    from calls
-    group by operator, service_date, departure_key
-    having count(case when is_evidenced then 1 end) > 0
+            100e0 * n_calls / nullif(n_evidenced, 0)
+            * (sum(n_evidenced) over (partition by operator, service_date))
+            / (sum(case when n_evidenced > 0 then n_calls end) over (partition by operator, service_date))
+        ) as bigint) as weight,
+        -- to the nearest other trip of the line of which passages are evidenced
+        least(
+            begins_seconds - (max(case when n_evidenced > 0 then begins_seconds end) over before),
+            (min(case when n_evidenced > 0 then begins_seconds end) over after) - begins_seconds
+        ) as line_gap_seconds
+    from trips
+    window
+        {{ windows_around("operator, service_date, line_code, direction", "begins_seconds, departure_key") }}
 ),
 
 held_out as (
     select
         calls.*,
+        trips.line_gap_seconds,
+        trips.weight,
         holdouts.holdout,
-        observed_trips.weight,
         case holdouts.holdout
             when 2
                 then
@@ -45,13 +66,13 @@ held_out as (
                             {{ quotient('calls.scheduled_seconds', 'parameters.holdout_period_seconds') }}
                         )
                     ) < 0.5
-            when 3 then calls.scheduled_seconds > observed_trips.moment_seconds
-            when 4 then calls.scheduled_seconds < observed_trips.moment_seconds
+            when 3 then calls.scheduled_seconds > trips.moment_seconds
+            when 4 then calls.scheduled_seconds < trips.moment_seconds
             when 5 then true
             else false
         end as is_hidden
     from calls
-    left join observed_trips using (departure_key)
+    inner join weighted_trips as trips using (departure_key)
     cross join (values (0), (1), (2), (3), (4), (5)) as holdouts (holdout)
     cross join {{ ref('inference_parameters') }} as parameters
     where holdouts.holdout = 0 or calls.is_told
@@ -113,8 +134,8 @@ select
             then cast(round(wrong_share * wrong_shift_seconds) as bigint)
         else 0
     end as wrong_match_seconds,
-    -- in powers of two: of two gaps about the smaller one, of equal ones a half; where none is known, the way since the
-    -- departure
+    -- in powers of two: of two gaps about the smaller one, of equal ones a half; of a trip of which nothing is known the
+    -- gap to the nearest observed trip of its line, because what delays one may delay the next; a day where there is none
     least(
         cast(floor(ln(greatest(
             coalesce(
@@ -122,7 +143,8 @@ select
                 / nullif(cast(gap_before_seconds + gap_after_seconds as double), 0),
                 gap_before_seconds,
                 gap_after_seconds,
-                running_seconds
+                line_gap_seconds,
+                86400
             ),
             parameters.shortest_gap_seconds
         ) / parameters.shortest_gap_seconds) / ln(2)) as bigint),
