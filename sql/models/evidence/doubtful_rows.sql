@@ -50,7 +50,7 @@ shared_ids as (
     where steps.step_seconds <= parameters.shared_id_seconds
     group by steps.operator, steps.received_date, steps.trip_id
     having
-        count(*) >= max(parameters.shared_id_steps)
+        count(*) >= max(parameters.fewest_visits)
         and count(case when not steps.is_same_way then 1 end) >= max(parameters.shared_id_share) * count(*)
 ),
 
@@ -129,10 +129,10 @@ single_ids as (
     where
         n_answers = 1
         and (
-            n_of_label >= parameters.repeated_visits
-            and n_single_of_label >= parameters.repeated_share * n_of_label
-            or n_of_hour >= parameters.repeated_visits
-            and n_single_of_hour >= parameters.repeated_share * n_of_hour
+            n_of_label >= parameters.fewest_visits
+            and n_single_of_label >= parameters.nearly_all_share * n_of_label
+            or n_of_hour >= parameters.fewest_visits
+            and n_single_of_hour >= parameters.nearly_all_share * n_of_hour
         )
 ),
 
@@ -179,7 +179,7 @@ leads as (
     where due_visits.n_answers > 1 and due_visits.gap_seconds <= parameters.vanish_seconds
     group by due_visits.operator, due_visits.received_date, due_visits.plain_label
     having
-        count(*) >= max(parameters.repeated_visits)
+        count(*) >= max(parameters.fewest_visits)
         and count(distinct due_visits.trip_id) >= max(parameters.repeated_ids)
         and percentile(due_visits.least_seconds, 0.1) > max(parameters.past_tolerance_seconds)
 ),
@@ -264,8 +264,8 @@ stuck_ids as (
     ) as visits
     cross join {{ ref('inference_parameters') }} as parameters
     where
-        visits.n_late >= parameters.stuck_visits and visits.late_share >= parameters.stuck_share
-        or visits.n_behind >= parameters.stuck_visits and visits.behind_share >= parameters.stuck_behind_share
+        visits.n_late >= parameters.fewest_visits and visits.late_share >= parameters.stuck_share
+        or visits.n_behind >= parameters.fewest_visits and visits.behind_share >= parameters.stuck_behind_share
 ),
 
 ahead_visits as (
@@ -307,8 +307,8 @@ repeated_ids as (
     ) as visits
     cross join {{ ref('inference_parameters') }} as parameters
     where
-        visits.n_visits >= parameters.repeated_visits
-        and visits.n_same >= parameters.repeated_share * visits.n_visits
+        visits.n_visits >= parameters.fewest_visits
+        and visits.n_same >= parameters.nearly_all_share * visits.n_visits
 )
 
 -- of several reasons the one that leaves least of the rows, which comes first by name

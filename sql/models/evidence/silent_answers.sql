@@ -183,7 +183,7 @@ doubtful_windows as (
         and silent_windows.n_stops
         >= case
             when silent_windows.plain_label = '' then parameters.silent_share * asked.n_stops
-            else parameters.silent_line_share * (silent_windows.n_stops + coalesce(listing.n_stops, 0))
+            else parameters.nearly_all_share * (silent_windows.n_stops + coalesce(listing.n_stops, 0))
         end
         -- one bus that is cancelled leaves the list of every stop, and another may come earlier than predicted to one
         and silent_windows.n_stops_of_several >= parameters.silent_stops

@@ -9,7 +9,7 @@ with matches as (
         -- only anonymous rows announced it, and they were withdrawn before any bus can have passed
         matches.basis = 'anonymous'
         and trips.outcome = 'not_observable'
-        and trips.n_withdrawn_polls >= parameters.withdrawn_polls
+        and trips.n_withdrawn_polls >= parameters.fewest_agreeing
         and trips.withdrawn_ahead_seconds >= parameters.earliest_bus_seconds as is_withdrawn
     from {{ built('departure_matches') }} as matches
     cross join {{ ref('inference_parameters') }} as parameters

@@ -264,7 +264,7 @@ evidence as (
             when dates.episode_id is not null then dates.date_score
             else
                 greatest(
-                    case when pairs.is_after then parameters.news_after_share else 1.0 end
+                    case when pairs.is_after then parameters.news_half_share else 1.0 end
                     / (1 + pairs.hours_apart / parameters.news_near_hours),
                     case
                         when pairs.is_during and line_shares.episode_id is not null and texts.is_cause_shared
@@ -284,16 +284,15 @@ evidence as (
             ),
             case
                 when line_shares.episode_id is null then 0.0
-                when texts.is_cause_shared then parameters.news_same_cause_score
+                when texts.is_cause_shared then parameters.news_half_share
                 when item_totals.tells_of_event then parameters.news_any_event_score
                 else 0.0
             end
         ) as text_score,
         texts.shared_terms,
         parameters.news_line_weight,
-        parameters.news_unnamed_share,
+        parameters.news_half_share,
         parameters.news_time_weight,
-        parameters.news_text_weight,
         parameters.news_least_score,
         parameters.news_score_margin
     from pairs
@@ -339,8 +338,8 @@ evidence as (
 scored as (
     select
         *,
-        news_line_weight * coalesce(line_score, news_unnamed_share) + news_time_weight * time_score
-        + news_text_weight * text_score as score
+        news_line_weight * coalesce(line_score, news_half_share) + news_time_weight * time_score
+        + (1 - news_line_weight - news_time_weight) * text_score as score
     from evidence
 ),
 

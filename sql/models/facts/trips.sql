@@ -45,7 +45,7 @@ facts as (
             case
                 when
                     seconds_between(visits.last_seen_at, visits.scheduled_at)
-                    <= parameters.never_tracked_seconds
+                    <= parameters.shortly_before_seconds
                     then 1
                 else 0
             end
@@ -53,7 +53,7 @@ facts as (
         count(visits.listed_trip_id) as n_listed,
         count(pending.listed_trip_id) as n_pending,
         cast(sum(visits.n_withdrawn_polls) as bigint) as n_withdrawn_polls,
-        max(parameters.withdrawn_polls) as withdrawn_polls,
+        max(parameters.fewest_agreeing) as fewest_agreeing,
         cast(round(max(seconds_between(visits.withdrawn_at, visits.scheduled_at))) as bigint)
             as withdrawn_ahead_seconds,
         max(parameters.earliest_bus_seconds) as earliest_bus_seconds,
@@ -96,7 +96,7 @@ select
             facts.n_live = 0
             and facts.n_listed > 0
             and facts.n_pending = 0
-            and facts.n_withdrawn_polls >= facts.withdrawn_polls
+            and facts.n_withdrawn_polls >= facts.fewest_agreeing
             and facts.withdrawn_ahead_seconds >= facts.earliest_bus_seconds
             then 'not_run'
         when facts.n_live = 0 then 'not_observable'

@@ -77,10 +77,10 @@ judged as (
         buses.*,
         case
             when buses.is_seen then 0
-            when buses.n_withdrawn_polls >= parameters.withdrawn_polls then 1
+            when buses.n_withdrawn_polls >= parameters.fewest_agreeing then 1
             when
                 buses.n_withdrawn_polls > 0
-                and sum(buses.n_withdrawn_polls) over unseen_row >= parameters.withdrawn_polls
+                and sum(buses.n_withdrawn_polls) over unseen_row >= parameters.fewest_agreeing
                 and min(buses.withdrawn_at) over unseen_row < max(buses.withdrawn_at) over unseen_row
                 then 1
         end as is_skipped

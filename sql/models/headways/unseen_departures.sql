@@ -12,7 +12,7 @@ with polled_calls as (
     {{ join_proving_answers(
         'passages',
         "seconds_between(polls.received_at, passages.scheduled_at)"
-        ~ ' between 0 and parameters.listed_before_seconds'
+        ~ ' between 0 and parameters.shortly_before_seconds'
     ) }}
     where doubts.request_id is null
     group by passages.departure_key, passages.position
@@ -43,10 +43,9 @@ departures as (
         and departures.matched_trip_key is null
         and possibly_run.departure_key is null as is_unseen,
         departures.outcome = 'never_tracked' as is_never_tracked,
-        parameters.usual_departures,
+        parameters.usual_weight,
         parameters.usual_not_run_share,
-        parameters.unseen_not_run_share,
-        parameters.untracked_not_run_share
+        parameters.unseen_not_run_share
     from {{ built('scheduled_departures') }} as departures
     inner join {{ listed_lines() }} as listed_lines using (operator, service_date, line_code, direction)
     inner join {{ last_answers() }} as last_answers using (operator)
@@ -62,9 +61,9 @@ well_polled as (
         operator,
         service_date,
         count(case when is_well_polled and is_not_run then 1 end)
-        + max(usual_departures * usual_not_run_share) as n_not_run,
+        + max(usual_weight * usual_not_run_share) as n_not_run,
         count(case when is_well_polled and is_unseen then 1 end) as n_unseen,
-        count(case when is_well_polled then 1 end) + max(usual_departures) as n_departures,
+        count(case when is_well_polled then 1 end) + max(usual_weight) as n_departures,
         max(unseen_not_run_share) as unseen_not_run_share
     from departures
     group by operator, service_date
@@ -104,7 +103,7 @@ select
         else least(greatest(missing.n_low / missing.n_unseen, 0), 1)
     end as not_run_share_low,
     case
-        when departures.is_never_tracked then departures.untracked_not_run_share
+        when departures.is_never_tracked then 1
         else least(greatest(missing.n_high / missing.n_unseen, 0), 1)
     end as not_run_share_high
 from departures

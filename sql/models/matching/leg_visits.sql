@@ -88,7 +88,7 @@ offsets as (
         where offset_seconds is not null
         group by {{ (keys + hours) | join(", ") }}
         having
-            count(*) >= max(parameters.pattern_min_trips)
+            count(*) >= max(parameters.fewest_agreeing)
             -- of the middle 80 %: a few trips may be matched to the departure before or after theirs
             and percentile(offset_seconds, 0.9) - percentile(offset_seconds, 0.1)
             <= max(parameters.pattern_spread_seconds)

@@ -113,7 +113,7 @@ delays as (
         case
             when trips.leg = matches.leg
                 then cast(round(least(
-                    greatest({{ delay_seconds }}, -parameters.match_early_seconds), parameters.match_late_seconds
+                    greatest({{ delay_seconds }}, -parameters.match_early_seconds), parameters.latest_bus_seconds
                 )) as bigint)
         end as delay_seconds
     from live_trips as trips
@@ -197,4 +197,4 @@ where
     and seconds_between(departures.departure_at, trips.left_at)
     -- first seen far along its way, it may have been faster up to there than is known
     between -(parameters.match_early_seconds + parameters.match_travel_share * trips.from_origin_seconds)
-    and parameters.match_late_seconds
+    and parameters.latest_bus_seconds

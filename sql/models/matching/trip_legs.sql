@@ -104,7 +104,7 @@ observed_starts as (
         on starts.trip_key = observed.trip_key and starts.position = observed.last_absent_position + 1
     group by {{ pattern }}, position
     having
-        count(observed.trip_key) >= max(case when is_slash_listed then 1 else parameters.pattern_min_trips end)
+        count(observed.trip_key) >= max(case when is_slash_listed then 1 else parameters.fewest_agreeing end)
         and count(observed.trip_key) >= max(parameters.origin_share) * count(*)
 ),
 

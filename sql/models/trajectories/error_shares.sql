@@ -42,7 +42,7 @@ counts as (
 cumulated as (
     select
         counts.*,
-        100 * parameters.share_passages as share_weight,
+        100 * parameters.usual_weight as share_weight,
         sum(counts.weight) over (
             partition by counts.operator, counts.service_date, counts.side, counts.shape_class order by counts.tenths
         ) as weight_up_to,

@@ -151,12 +151,26 @@ least_delays as (
     select
         operator,
         service_date,
-        percentile(case when is_first_stop then delay_seconds end, 0.02) as first_stop_seconds,
-        count(case when is_first_stop then 1 end) >= 50 as is_first_stop_known,
-        percentile(delay_seconds, 0.005) as stop_seconds,
-        count(*) >= 200 as is_known
-    from calls
-    where is_observed and arrival_quality = 'evidenced' and schedule_error_seconds = 0
+        min(
+            case
+                when is_first_stop and share_of_first_stops >= parameters.earliest_first_stop_share
+                    then delay_seconds
+            end
+        ) as first_stop_seconds,
+        count(case when is_first_stop then 1 end) * max(parameters.earliest_first_stop_share) >= 1
+            as is_first_stop_known,
+        min(case when share_of_all >= parameters.earliest_share then delay_seconds end) as stop_seconds,
+        count(*) * max(parameters.earliest_share) >= 1 as is_known
+    from (
+        select
+            *,
+            cume_dist() over (partition by operator, service_date, is_first_stop order by delay_seconds)
+                as share_of_first_stops,
+            cume_dist() over (partition by operator, service_date order by delay_seconds) as share_of_all
+        from calls
+        where is_observed and arrival_quality = 'evidenced' and schedule_error_seconds = 0
+    ) as evidenced
+    cross join {{ ref('inference_parameters') }} as parameters
     group by operator, service_date
 )
 

@@ -166,7 +166,7 @@ select
     expected.told_schedule_error_seconds,
     expected.expected_seconds,
     expected.class_error_seconds * sqrt(
-        {{ leaning_mean("lines.relative_sum", "lines.n_hidden", "1", "parameters.line_passages") }}
+        {{ leaning_mean("lines.relative_sum", "lines.n_hidden", "1", "parameters.usual_weight") }}
     ) as error_seconds,
     -- hidden passages were seen; those that were not vary more
     case when expected.side in ('first_stop', 'before', 'after') then parameters.unseen_spread_factor else 1 end

@@ -134,8 +134,8 @@ select
             then cast(round(wrong_share * wrong_shift_seconds) as bigint)
         else 0
     end as wrong_match_seconds,
-    -- in powers of two: of two gaps about the smaller one, of equal ones a half; of a trip of which nothing is known the
-    -- gap to the nearest observed trip of its line, because what delays one may delay the next; a day where there is none
+    -- in powers of two: of two gaps about the smaller one, of equal ones a half; of a trip of which nothing is known
+    -- the gap to the nearest observed trip of its line, because what delays one may delay the next; a day without one
     least(
         cast(floor(ln(greatest(
             coalesce(

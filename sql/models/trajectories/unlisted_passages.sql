@@ -35,5 +35,5 @@ where
     and listed.trip_key is null
     and doubts.request_id is null
     and polls.polled_at
-    > add_seconds(calls.scheduled_at, expected.expected_seconds - parameters.listed_before_seconds)
+    > add_seconds(calls.scheduled_at, expected.expected_seconds - parameters.shortly_before_seconds)
 group by calls.departure_key, calls.operator, calls.service_date, calls.position

@@ -7,7 +7,7 @@
 with steps as (
     select
         steps.*,
-        parameters.pattern_min_trips,
+        parameters.fewest_agreeing,
         parameters.longest_step_seconds,
         parameters.usual_steps,
         steps.step_seconds / coalesce(steps.travel_factor, 1) as usual_seconds,
@@ -29,7 +29,7 @@ neighbours as (
             median(case when source = 'timetable_id' then usual_seconds end),
             case
                 when
-                    count(long_seconds) >= max(pattern_min_trips)
+                    count(long_seconds) >= max(fewest_agreeing)
                     and median(long_seconds) > max(longest_step_seconds)
                     and percentile(long_seconds, 0.75) - percentile(long_seconds, 0.25)
                     <= median(long_seconds) / 2

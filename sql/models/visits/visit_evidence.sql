@@ -89,7 +89,7 @@ withdrawals as (
             visits.operator = polls.operator
             and visits.stop_code = polls.stop_code
             and visits.last_theoretical_at < polls.polled_at
-            and polls.polled_at <= add_seconds(visits.theoretical_at, -visits.withdrawn_before_seconds)
+            and polls.polled_at <= add_seconds(visits.theoretical_at, -visits.vanish_seconds)
     left join list_ends using (poll_number, plain_label)
     {{ join_doubts('visits.plain_label') }}
     where

@@ -49,7 +49,7 @@ under_way as (
         possible.n_possible > 1
         and seconds_between(departures.departure_at, possible.expected_at)
         between -parameters.match_early_seconds
-        and lines.last_position * parameters.usual_step_seconds + parameters.match_late_seconds
+        and lines.last_position * parameters.usual_step_seconds + parameters.latest_bus_seconds
 ),
 
 candidates as (

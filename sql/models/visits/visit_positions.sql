@@ -74,7 +74,7 @@ positions as (
                 -- a live bus may be much later than the timetable row of the stop before
                 > case
                     when lag(theoretical_at) over listed is not null and theoretical_at is null
-                        then parameters.trip_late_seconds
+                        then parameters.latest_bus_seconds
                     else least(
                         parameters.trip_gap_seconds, greatest(restart_seconds / 2, parameters.upward_jump_seconds)
                     )

@@ -51,7 +51,7 @@ continuations as (
             segments.n_id_announced > 0
             and segments.listed_id not like '@%'
             and not arrays_overlap(segments.positions, before.positions)
-            and greatest({{ later_gap_seconds }}, {{ earlier_gap_seconds }}) <= parameters.trip_late_seconds
+            and greatest({{ later_gap_seconds }}, {{ earlier_gap_seconds }}) <= parameters.latest_bus_seconds
             and (
                 least(segments.n_announced, before.n_announced) = 0
                 or {{ start_gap_seconds }} < segments.restart_seconds
@@ -175,7 +175,7 @@ announced as (
         is_possible
         and is_agreeing
         and count(case when is_agreeing then 1 end) over trip
-        >= greatest(replaced_min_rows, replaced_share * count(*) over trip) as is_announced
+        >= greatest(fewest_agreeing, replaced_share * count(*) over trip) as is_announced
     from compared
     window trip as (partition by {{ trip }})
 )
