@@ -28,12 +28,12 @@ _FIRST = (
     _First(
         "On time, network",
         "What share of all passages was on time in each month, with its 95 % interval.",
-        ("on_time_months", "network_punctuality_monthly"),
+        ("on_time_months", "network_punctuality_daily"),
     ),
     _First(
         "On time, by line",
         "What share of the passages of a line was on time, by direction and month, with its 95 % interval.",
-        ("on_time_lines", "punctuality_monthly"),
+        ("on_time_lines", "punctuality_daily"),
     ),
     _First(
         "Waits",

@@ -8,7 +8,7 @@ from transit_exports.request import ExportError, Request
 from transit_exports.source import Publication, Table
 
 # The first of these columns that a table has says which date a row is of.
-_DATES = ("service_date", "month_starts_date", "received_date", "found_date")
+_DATES = ("service_date", "received_date", "found_date")
 # A row of another table counts from an instant until another, or still, if it has such a pair of columns.
 _SPANS = (("valid_from", "valid_to"), ("first_seen_at", "ended_before"), ("from_at", "to_at"))
 
@@ -65,9 +65,7 @@ def in_months(table: Table, period: Period) -> list[tuple[str, str]]:
     if column is None:
         span = next((pair for pair in _SPANS if table.has(*pair)), None)
         return [("", period.meets(*span) if span else "true")]
-    first = period.first.replace(day=1) if column == "month_starts_date" else period.first
-    whole = Period(first, period.last)
-    return [(month.month, month.holds(column)) for month in whole.months()]
+    return [(month.month, month.holds(column)) for month in period.months()]
 
 
 def period_of(request: Request, publication: Publication) -> Period:

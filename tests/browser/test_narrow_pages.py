@@ -29,7 +29,7 @@ def quality(settings: Settings) -> Path:
 
 def catalogue(settings: Settings) -> Path:
     """Write the catalogue of one export with names as long as they get."""
-    name = "+".join(f"network_punctuality_monthly_{number}" for number in range(6))
+    name = "+".join(f"network_punctuality_daily_{number}" for number in range(6))
     folder = exports_dir(settings.data_dir) / name
     folder.mkdir(parents=True)
     day = str(date(2026, 3, 2))
@@ -71,9 +71,9 @@ def test_the_index_of_datasets_is_searched_by_words(page: Page, tmp_path: Path) 
     path = catalogue(Settings(data_dir=tmp_path, operator="x"))
     page.goto(path.absolute().as_uri())
 
-    page.get_by_role("searchbox").fill("NETWORK monthly_4")
+    page.get_by_role("searchbox").fill("NETWORK daily_4")
     assert page.get_by_role("article").first.is_visible()
     assert not page.get_by_text("No dataset matches.").is_visible()
-    page.get_by_role("searchbox").fill("monthly trams")
+    page.get_by_role("searchbox").fill("daily trams")
     assert not page.get_by_role("article").first.is_visible()
     assert page.get_by_text("No dataset matches.").is_visible()

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from textwrap import wrap
 
@@ -319,7 +319,7 @@ def test_the_manifest_has_the_width_of_the_monthly_interval(
     [(width,)] = ask(
         month,
         "select estimated_on_time_share_high - estimated_on_time_share_low "
-        "from marts.network_punctuality_monthly",
+        f"from punctuality_between(0, '{FIRST}', '{FIRST + timedelta(days=2)}')",
     )
     assert isinstance(width, float)
     assert 0.04 < width < 0.5

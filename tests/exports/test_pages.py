@@ -51,9 +51,9 @@ def test_the_first_group_has_five_datasets_each_with_what_it_answers() -> None:
 
 
 def test_without_an_answer_its_figures_stand_in_the_first_group() -> None:
-    html = page(dataset("punctuality_monthly", "marts"), dataset("lines", "core"))
+    html = page(dataset("punctuality_daily", "marts"), dataset("lines", "core"))
 
-    assert ["punctuality_monthly"] == first_group(html)
+    assert ["punctuality_daily"] == first_group(html)
     assert "these five" not in html
 
 

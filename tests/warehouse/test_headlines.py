@@ -119,9 +119,9 @@ def test_a_period_that_is_asked_for_has_the_figures_of_the_mart(rehearsed: Rehea
     figures = "estimate_null_reason, null_reason, n_due, round(coverage, 9), round(on_time_share, 9)"
     asked = (
         "punctuality_between({'line_code': line_code, 'direction': direction}, "
-        f"'{DAY_OF_REHEARSAL:%Y-%m-01}', '{DAY_OF_REHEARSAL}')"
+        f"'{DAY_OF_REHEARSAL}', '{DAY_OF_REHEARSAL}')"
     )
-    from_mart = f"select line_code, direction, {figures} from marts.punctuality_monthly where n_visits > 0"
+    from_mart = f"select line_code, direction, {figures} from marts.punctuality_daily where n_visits > 0"
     from_function = (
         f"select key.line_code, key.direction, {figures} from {asked} where key.line_code is not null"
     )
